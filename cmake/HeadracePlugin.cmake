@@ -1,0 +1,34 @@
+# The plug-in files that HDF5 finds, one per connector or driver.
+
+# headrace_shim(<file> VOL|VFD <HDF5 name>): a plug-in file of the core module.
+function(headrace_shim file type name)
+  add_library(${file} MODULE ${PROJECT_SOURCE_DIR}/src/plugin/shim.cpp)
+  target_compile_definitions(${file} PRIVATE HEADRACE_PLUGIN_TYPE=H5PL_TYPE_${type}
+                                             HEADRACE_PLUGIN_NAME="${name}"
+                                             HEADRACE_PLUGIN_MODULE="../libheadrace_core.so")
+  target_link_libraries(${file} PRIVATE headrace_base)
+  headrace_plugin_properties(${file})
+  add_dependencies(${file} headrace_core)
+  install(TARGETS ${file} LIBRARY DESTINATION lib/plugins)
+endfunction()
+
+# headrace_plugin(<file> VOL|VFD <HDF5 name> <source>...): a plug-in that is its own module. Its
+# sources define headrace::layers().
+function(headrace_plugin file type name)
+  add_library(${file} MODULE ${PROJECT_SOURCE_DIR}/src/plugin/shim.cpp ${ARGN})
+  target_compile_definitions(${file} PRIVATE HEADRACE_PLUGIN_TYPE=H5PL_TYPE_${type}
+                                             HEADRACE_PLUGIN_NAME="${name}")
+  target_link_libraries(${file} PRIVATE headrace_module)
+  headrace_plugin_properties(${file})
+endfunction()
+
+function(headrace_plugin_properties file)
+  headrace_loaded_for_good(${file})
+  set_target_properties(${file} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${HEADRACE_PLUGIN_DIR})
+endfunction()
+
+# HDF5 closes plug-ins whose name it was not looking for, but their code and state must stay. A
+# module calls its own functions, whatever else in the process has the same names.
+function(headrace_loaded_for_good target)
+  target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-Bsymbolic)
+endfunction()

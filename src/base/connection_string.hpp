@@ -1,0 +1,23 @@
+// The text after the connector's name in HDF5_VOL_CONNECTOR, and HDF5_DRIVER_CONFIG:
+//   key=value;key=value;under_vol=0;under_info={...}
+// Values outside [A-Za-z0-9_./:+-,@] are percent-encoded; braces nest.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/settings.hpp"
+
+namespace headrace {
+
+// Parses a connection string. Throws Error that shows the offending part. A key stands once.
+Options parse_connection_string(std::string_view text);
+
+// The reverse. Values of keys in `braced` are put in braces as they are, the rest is encoded.
+std::string format_connection_string(const Options& options, std::string_view braced);
+
+// Throws Error for a key that is neither a row of `settings` nor `extra`, and for malformed values.
+void check_options(const Options& options, std::span<const Setting> settings,
+                   std::span<const std::string_view> extra, std::string_view layer);
+
+}  // namespace headrace

@@ -1,0 +1,53 @@
+#include "base/events.hpp"
+
+#include <unistd.h>
+
+#include "base/json.hpp"
+#include "base/log.hpp"
+#include "hdf5/api.hpp"
+
+namespace headrace {
+namespace {
+
+JsonObject line(std::string_view event, Seat seat, std::string_view name) {
+  JsonObject object;
+  object.text("event", event)
+      .text("seat", seat == Seat::vol ? "vol" : "vfd")
+      .text("name", name)
+      .number("pid", ::getpid());
+  return object;
+}
+
+}  // namespace
+
+void report_load(Seat seat, std::string_view name) {
+  if (!report_wanted()) return;
+  report(line("load", seat, name)
+             .text("hdf5", library.path)
+             .text("version", library.version)
+             .boolean("parallel", library.parallel)
+             .boolean("threadsafe", library.thread_safe)
+             .str());
+}
+
+void report_file(Seat seat, std::string_view name, std::string_view call, const char* file,
+                 bool ok) {
+  if (!report_wanted()) return;
+  report(line("file", seat, name)
+             .text("call", call)
+             .text("file", file == nullptr ? "" : file)
+             .boolean("ok", ok)
+             .str());
+}
+
+void report_counts(Seat seat, std::string_view name, std::span<const char* const> names,
+                   std::span<std::atomic<std::uint64_t>> counts) {
+  JsonObject calls;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint64_t count = counts[i].exchange(0);
+    if (count != 0) calls.number(names[i], static_cast<long long>(count));
+  }
+  if (report_wanted()) report(line("counts", seat, name).raw("calls", calls.str()).str());
+}
+
+}  // namespace headrace

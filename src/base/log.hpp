@@ -1,0 +1,24 @@
+// Messages for people (HEADRACE_LOG_FILE) and events for tools (HEADRACE_REPORT). Both files are
+// opened per line in append mode, so forked children and several processes may share one.
+#pragma once
+
+#include <string_view>
+
+namespace headrace {
+
+enum class Level { error, warning, info, debug };
+
+// Reads the global settings; called once, when the module is loaded. A malformed one counts as its
+// default here: require_environment() tells of it.
+void configure_log();
+
+// Appends "time pid level message" to the log if the level is wanted. Never throws.
+void log(Level level, std::string_view message) noexcept;
+
+// True when a report is wanted, so that callers may skip building the line.
+bool report_wanted() noexcept;
+
+// Appends one line of JSON to the report. Never throws.
+void report(std::string_view json) noexcept;
+
+}  // namespace headrace

@@ -1,0 +1,180 @@
+#include "base/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr std::array kGlobal{
+#define HEADRACE_SETTING(option, env, type, choices, unit, fallback, meaning) \
+  Setting{option, env, Type::type, choices, unit, fallback, meaning},
+#include "base/settings.def"
+#undef HEADRACE_SETTING
+};
+
+constexpr std::string_view kPrefix = "HEADRACE_";
+
+// Calls `visit` with each part of `text` between separators until it returns true.
+template <typename Visit>
+bool any_part(std::string_view text, char separator, Visit visit) {
+  while (true) {
+    const auto end = std::min(text.find(separator), text.size());
+    if (visit(text.substr(0, end))) return true;
+    if (end == text.size()) return false;
+    text.remove_prefix(end + 1);
+  }
+}
+
+struct Suffix {
+  std::string_view name;
+  std::size_t factor;
+};
+constexpr std::array kSizes{Suffix{"", 1},
+                            Suffix{"K", 1ULL << 10},
+                            Suffix{"KiB", 1ULL << 10},
+                            Suffix{"M", 1ULL << 20},
+                            Suffix{"MiB", 1ULL << 20},
+                            Suffix{"G", 1ULL << 30},
+                            Suffix{"GiB", 1ULL << 30},
+                            Suffix{"T", 1ULL << 40},
+                            Suffix{"TiB", 1ULL << 40}};
+constexpr std::array kDurations{Suffix{"", 1}, Suffix{"ns", 1}, Suffix{"us", 1000},
+                                Suffix{"ms", 1000000}, Suffix{"s", 1000000000}};
+
+// A whole number and a suffix, multiplied out. False when malformed or past 64 bits.
+bool parse_scaled(std::string_view value, std::span<const Suffix> suffixes, std::size_t& result) {
+  std::size_t number = 0;
+  const auto [end, code] = std::from_chars(value.begin(), value.end(), number);
+  if (code != std::errc() || end == value.begin()) return false;
+  const std::string_view rest(end, static_cast<std::size_t>(value.end() - end));
+  for (const Suffix& suffix : suffixes) {
+    if (rest != suffix.name) continue;
+    if (number > std::numeric_limits<std::size_t>::max() / suffix.factor) return false;
+    result = number * suffix.factor;
+    return true;
+  }
+  return false;
+}
+
+bool valid(const Setting& setting, std::string_view value) {
+  std::size_t number = 0;
+  switch (setting.type) {
+    case Type::choice:
+      return any_part(setting.choices, '|', [&](auto choice) { return choice == value; });
+    case Type::boolean:
+      return value == "true" || value == "false" || value == "1" || value == "0";
+    case Type::integer:
+      return parse_scaled(value, std::span(kSizes).first(1), number);
+    case Type::size:
+      return parse_scaled(value, kSizes, number);
+    case Type::duration:
+      return parse_scaled(value, kDurations, number);
+    case Type::path:
+    case Type::string:
+      return true;
+  }
+  return false;
+}
+
+std::string expectation(const Setting& setting) {
+  switch (setting.type) {
+    case Type::choice:
+      return "one of " + std::string(setting.choices);
+    case Type::boolean:
+      return "true or false";
+    case Type::integer:
+      return "a whole number";
+    case Type::size:
+      return "a size such as 4096, 64KiB or 2GiB";
+    case Type::duration:
+      return "a duration such as 500us, 20ms or 1s";
+    default:
+      return "text";
+  }
+}
+
+}  // namespace
+
+std::span<const Setting> global_settings() { return kGlobal; }
+
+std::string_view type_name(Type type) {
+  constexpr std::array<std::string_view, 7> kNames{"choice", "path",    "string",  "integer",
+                                                   "size",   "boolean", "duration"};
+  return kNames.at(static_cast<std::size_t>(type));
+}
+
+void check_value(const Setting& setting, std::string_view name, std::string_view value) {
+  if (valid(setting, value)) return;
+  throw Error("setting " + std::string(name) + ": '" + std::string(value) + "' is not " +
+              expectation(setting));
+}
+
+std::string value_of(const Setting& setting, const Options& options) {
+  if (auto given = options.find(setting.option); given != options.end()) {
+    check_value(setting, setting.option, given->second);
+    return given->second;
+  }
+  const char* env = std::getenv(std::string(setting.env).c_str());
+  if (env == nullptr) return std::string(setting.fallback);
+  check_value(setting, setting.env, env);
+  return env;
+}
+
+std::size_t size_of(std::string_view value) {
+  std::size_t result = 0;
+  if (!parse_scaled(value, kSizes, result)) throw Error("'" + std::string(value) + "' is no size");
+  return result;
+}
+
+namespace {
+
+void check_environment(std::span<const std::span<const Setting>> tables) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view line(*entry);
+    if (!line.starts_with(kPrefix)) continue;
+    const auto name = line.substr(0, std::min(line.find('='), line.size()));
+    const auto value = line.substr(std::min(name.size() + 1, line.size()));
+    const Setting* row = nullptr;
+    for (auto table : tables) {
+      const auto found =
+          std::find_if(table.begin(), table.end(), [&](const Setting& s) { return s.env == name; });
+      if (found != table.end()) row = &*found;
+    }
+    if (row == nullptr)
+      throw Error("setting " + std::string(name) +
+                  " in the environment: there is no such setting; "
+                  "`headrace settings` lists them");
+    check_value(*row, name, value);
+  }
+}
+
+// Leaked on purpose: files may be opened while the process exits.
+std::string& environment_error() {
+  static auto* const text = new std::string;
+  return *text;
+}
+
+}  // namespace
+
+void read_environment(std::span<const std::span<const Setting>> tables) {
+  try {
+    check_environment(tables);
+  } catch (const Error& error) {
+    environment_error() = error.what();
+  }
+}
+
+void require_environment() {
+  if (!environment_error().empty()) throw Error(environment_error());
+}
+
+}  // namespace headrace

@@ -1,0 +1,48 @@
+// One row per setting. The option parser, `headrace settings`, docs/settings/ and headrace.settings
+// in Python all come from these rows.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+enum class Type { choice, path, string, integer, size, boolean, duration };
+
+struct Setting {
+  std::string_view option;  // name in `layer(option=value)`, in a connection string, in TOML
+  std::string_view env;     // environment variable
+  Type type;
+  std::string_view choices;   // of a choice: "vol|vfd|both"
+  std::string_view unit;      // for people: "bytes", "" when there is none
+  std::string_view fallback;  // the default, as text
+  std::string_view meaning;   // one sentence
+};
+
+using Options = std::map<std::string, std::string, std::less<>>;
+
+// Settings of no layer: environment or configuration file only.
+std::span<const Setting> global_settings();
+
+std::string_view type_name(Type type);
+
+// Throws Error naming `name` (the variable or option) unless `value` is one of the setting's type.
+void check_value(const Setting& setting, std::string_view name, std::string_view value);
+
+// The value of a setting: from the given options, else the environment, else the default; checked.
+std::string value_of(const Setting& setting, const Options& options);
+
+// Parses a checked value of Type::size, in bytes.
+std::size_t size_of(std::string_view value);
+
+// Looks once, when the module is loaded, for a HEADRACE_* variable in the environment that no row
+// of `tables` names or whose value is malformed. Failing there would crash programs that do not
+// expect it, so the finding is kept for require_environment().
+void read_environment(std::span<const std::span<const Setting>> tables);
+
+// Throws Error with what read_environment() found. Called by every file open and create.
+void require_environment();
+
+}  // namespace headrace

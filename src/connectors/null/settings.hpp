@@ -1,0 +1,14 @@
+#pragma once
+
+#include <array>
+
+#include "base/settings.hpp"
+
+namespace headrace::null {
+
+inline constexpr std::array kSettings{
+    Setting{"seat", "HEADRACE_NULL_SEAT", Type::choice, "vol|vfd|both", "", "both",
+            "Where the layer sits: above the native connector (vol), below it (vfd), or both."},
+};
+
+}  // namespace headrace::null

@@ -1,0 +1,61 @@
+// The table of libhdf5 functions that this copy of the plug-in uses, bound once to the library that
+// loaded it. The plug-ins are linked with no libhdf5: a process may hold several, each private.
+//
+// Example:   hid_t copy = h5.Pcopy(fapl);      // instead of H5Pcopy(fapl)
+//
+// Threads: written once by bind() before the first callback, constant afterwards.
+#pragma once
+
+#include <H5FDdevelop.h>
+#include <H5VLconnector.h>
+#include <H5VLconnector_passthru.h>
+#include <hdf5.h>
+
+#include <string>
+
+namespace headrace {
+
+struct Api {
+// The cast to the parenthesised name keeps function-like macros of the headers from expanding.
+#define HEADRACE_H5(name) decltype(&::H5##name) name = nullptr;
+#include "hdf5/api.def"
+#undef HEADRACE_H5
+
+  // Ids that are macros in the headers and reach them differently in each major version.
+  hid_t (*sec2_driver)() = nullptr;
+  hid_t (*mpio_driver)() = nullptr;  // null when the library is not parallel
+  // Registers the library's own pass-through connector, which 2.x has done at its start; null
+  // there.
+  hid_t (*register_pass_through)() = nullptr;
+  // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
+  // some of our own would clear the stack and would not survive H5close().
+  const hid_t* error_class = nullptr;
+  const hid_t* error_major = nullptr;
+  const hid_t* error_minor = nullptr;
+  // Deprecated functions that a library may be built without; null then.
+  decltype(&::H5Eget_auto1) Eget_auto1 = nullptr;
+  decltype(&::H5Eset_auto1) Eset_auto1 = nullptr;
+  // H5Pget_mpi_params(fapl, MPI_Comm *, MPI_Info *); null when the library is not parallel.
+  void* get_mpi_params = nullptr;
+};
+
+struct Library {
+  std::string path;     // file of the bound libhdf5
+  std::string version;  // "2.0.0"
+  bool parallel = false;
+  bool thread_safe = false;
+};
+
+extern Api h5;           // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): bound once
+extern Library library;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): bound once
+
+// The parts of HDF5's H5F_ACC_* and class constants that are macros calling the library.
+inline constexpr hid_t kDefaultPlist = 0;  // H5P_DEFAULT
+inline constexpr hid_t kDefaultStack = 0;  // H5E_DEFAULT
+inline constexpr hid_t kInvalidId = -1;    // H5I_INVALID_HID
+
+// Binds the table to the library that holds the code address `caller`. Returns an empty string, or
+// why that library cannot be used (older than 1.14, or it does not export a function).
+std::string bind(const void* caller);
+
+}  // namespace headrace

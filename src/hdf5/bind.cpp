@@ -1,0 +1,100 @@
+// Version branches of HDF5 live in this folder only; see docs/decisions/0001-symbol-binding.md.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <string>
+
+#include "hdf5/api.hpp"
+
+namespace headrace {
+
+Api h5;           // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+Library library;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+namespace {
+
+void* handle_of(const void* caller, std::string& path) {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (dladdr1(caller, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return nullptr;
+  path = info.dli_fname;
+  // The main program has an empty name: a statically linked HDF5 whose symbols are exported.
+  const bool main_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
+  return main_program ? dlopen(nullptr, RTLD_LAZY)
+                      : dlopen(map->l_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+// The address of a driver's id: a data symbol in 2.x, an initialising function in 1.14.
+void* driver_symbol(void* handle, bool major2, const char* data, const char* function) {
+  return dlsym(handle, major2 ? data : function);
+}
+
+void* sec2_symbol = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+void* mpio_symbol = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+template <auto* symbol, bool major2>
+hid_t driver_id() {
+  if constexpr (major2)
+    return *static_cast<const hid_t*>(*symbol);
+  else
+    return reinterpret_cast<hid_t (*)()>(*symbol)();
+}
+
+std::string bind_functions(void* handle) {
+#define HEADRACE_H5(name)                                                       \
+  if (h5.name = reinterpret_cast<decltype(h5.name)>(dlsym(handle, "H5" #name)); \
+      h5.name == nullptr)                                                       \
+    return "the library " + library.path + " does not export H5" #name;
+#include "hdf5/api.def"
+#undef HEADRACE_H5
+  return {};
+}
+
+std::string bind_error_ids(void* handle) {
+  h5.error_class = static_cast<const hid_t*>(dlsym(handle, "H5E_ERR_CLS_g"));
+  h5.error_major = static_cast<const hid_t*>(dlsym(handle, "H5E_VOL_g"));
+  h5.error_minor = static_cast<const hid_t*>(dlsym(handle, "H5E_CANTOPERATE_g"));
+  if (h5.error_class != nullptr && h5.error_major != nullptr && h5.error_minor != nullptr)
+    return {};
+  return library.path + " does not export its error ids";
+}
+
+void bind_drivers(void* handle, bool major2) {
+  sec2_symbol = driver_symbol(handle, major2, "H5FD_SEC2_id_g", "H5FD_sec2_init");
+  mpio_symbol = driver_symbol(handle, major2, "H5FD_MPIO_id_g", "H5FD_mpio_init");
+  h5.sec2_driver = major2 ? driver_id<&sec2_symbol, true> : driver_id<&sec2_symbol, false>;
+  library.parallel = dlsym(handle, "H5Pset_fapl_mpio") != nullptr && mpio_symbol != nullptr;
+  if (!library.parallel) return;
+  h5.mpio_driver = major2 ? driver_id<&mpio_symbol, true> : driver_id<&mpio_symbol, false>;
+  h5.get_mpi_params = dlsym(handle, "H5Pget_mpi_params");
+}
+
+}  // namespace
+
+std::string bind(const void* caller) {
+  void* handle = handle_of(caller, library.path);
+  if (handle == nullptr) return "the caller is no shared library of HDF5";
+  auto version = reinterpret_cast<decltype(h5.get_libversion)>(dlsym(handle, "H5get_libversion"));
+  if (version == nullptr) return library.path + " does not export H5get_libversion";
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  version(&major, &minor, &release);
+  library.version =
+      std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+  if (major < 1 || (major == 1 && minor < 14))
+    return library.path + " is HDF5 " + library.version + "; Headrace needs 1.14 or newer";
+  if (std::string error = bind_functions(handle); !error.empty()) return error;
+  if (std::string error = bind_error_ids(handle); !error.empty()) return error;
+  h5.Eget_auto1 = reinterpret_cast<decltype(h5.Eget_auto1)>(dlsym(handle, "H5Eget_auto1"));
+  h5.Eset_auto1 = reinterpret_cast<decltype(h5.Eset_auto1)>(dlsym(handle, "H5Eset_auto1"));
+  h5.register_pass_through = reinterpret_cast<decltype(h5.register_pass_through)>(
+      dlsym(handle, "H5VL_pass_through_register"));
+  bind_drivers(handle, major >= 2);
+  if (sec2_symbol == nullptr) return library.path + " does not export its sec2 driver";
+  hbool_t safe = false;
+  library.thread_safe = h5.is_library_threadsafe(&safe) >= 0 && safe;
+  return {};
+}
+
+}  // namespace headrace

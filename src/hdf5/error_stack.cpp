@@ -1,0 +1,61 @@
+#include "hdf5/error_stack.hpp"
+
+#include <cstring>
+#include <exception>
+#include <string>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "hdf5/api.hpp"
+
+namespace headrace {
+namespace {
+
+// HDF5's own wording of system errors: programs (h5py among them) read the number back from it.
+std::string text_of(const std::exception& error) {
+  int number = 0;
+  if (const auto* ours = dynamic_cast<const Error*>(&error)) number = ours->error_number();
+  if (const auto* system = dynamic_cast<const std::system_error*>(&error))
+    number = system->code().value();
+  std::string text = error.what();
+  if (number != 0)
+    text +=
+        ": errno = " + std::to_string(number) + ", error message = '" + std::strerror(number) + "'";
+  return text;
+}
+
+void push_literal(const char* callback, const char* text) {
+  h5.Epush2(kDefaultStack, "headrace", callback, 0, *h5.error_class, *h5.error_major,
+            *h5.error_minor, "%s", text);
+}
+
+void push(const char* callback, const std::string& text) { push_literal(callback, text.c_str()); }
+
+void push_nested(const char* callback, const std::exception& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& inner) {
+    push_nested(callback, inner);
+  } catch (...) {
+    push(callback, "unknown C++ exception");
+  }
+  push(callback, text_of(error));
+}
+
+}  // namespace
+
+void push_current_exception(const char* callback) noexcept {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    try {
+      push_nested(callback, error);
+    } catch (...) {  // out of memory: the record goes without its text
+      push_literal(callback, "out of memory");
+    }
+  } catch (...) {
+    push_literal(callback, "unknown C++ exception");
+  }
+}
+
+}  // namespace headrace

@@ -1,0 +1,98 @@
+#include "plugin/module.hpp"
+
+#include <H5PLextern.h>
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "plugin/private_copy.hpp"
+
+namespace headrace {
+namespace {
+
+using PluginFunction = decltype(&headrace_plugin);
+
+// Which copy of the module serves which libhdf5. Lives in the first copy; leaked, because HDF5 ends
+// its connectors after C++ statics are destroyed.
+struct Copies {
+  std::mutex mutex;
+  std::map<const void*, PluginFunction> by_library;  // base address of the library -> its copy
+};
+
+Copies& copies() {
+  static auto* const instance = new Copies;
+  return *instance;
+}
+
+const void* base_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
+}
+
+template <typename Class>
+const void* find(const Plugin<Class>& plugin, std::string_view name) {
+  return plugin.cls != nullptr && plugin.name == name ? &plugin.cls() : nullptr;
+}
+
+const void* class_named(int type, std::string_view name) {
+  for (const LayerEntry& layer : layers()) {
+    const void* found = type == H5PL_TYPE_VOL ? find(layer.vol, name) : find(layer.vfd, name);
+    if (found == nullptr && type == H5PL_TYPE_VFD) found = find(layer.vfd_mpi, name);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+// Binds this very copy and reads the environment.
+bool bind_here(const void* caller) {
+  std::vector<std::span<const Setting>> tables{global_settings()};
+  for (const LayerEntry& layer : layers()) tables.push_back(layer.settings);
+  read_environment(tables);
+  configure_log();
+  const std::string error = bind(caller);
+  if (!error.empty()) log(Level::error, "not loaded: " + error);
+  return error.empty();
+}
+
+// The copy for the library at `base`; null when it cannot be bound. The lock is held.
+PluginFunction copy_for(const void* base, const void* caller) {
+  auto& by_library = copies().by_library;
+  if (const auto known = by_library.find(base); known != by_library.end()) return known->second;
+  PluginFunction function = &headrace_plugin;
+  if (by_library.empty()) {
+    if (!bind_here(caller)) return nullptr;
+  } else {
+    void* handle = load_private_copy(reinterpret_cast<const void*>(&headrace_plugin));
+    if (handle == nullptr) {
+      log(Level::error, std::string("no private copy for a further libhdf5: ") + dlerror());
+      return nullptr;
+    }
+    function = reinterpret_cast<PluginFunction>(dlsym(handle, "headrace_plugin"));
+  }
+  by_library.emplace(base, function);
+  return function;
+}
+
+}  // namespace
+}  // namespace headrace
+
+const void* headrace_plugin(int type, const char* name, const void* caller) {
+  using namespace headrace;
+  try {
+    const void* base = base_of(caller);
+    PluginFunction function = nullptr;
+    {
+      const std::lock_guard lock(copies().mutex);
+      function = copy_for(base, caller);
+    }
+    if (function == nullptr) return nullptr;
+    if (function != &headrace_plugin) return function(type, name, caller);
+    return class_named(type, name);
+  } catch (...) {  // out of memory: HDF5 reports that the plug-in cannot be loaded
+    return nullptr;
+  }
+}

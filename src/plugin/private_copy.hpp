@@ -1,0 +1,10 @@
+#pragma once
+
+namespace headrace {
+
+// Loads a second, independent copy of the shared object that holds `address`, with its own static
+// data. Returns a dlopen handle that is never closed, or null when memory or a temporary file for
+// the copy cannot be had.
+void* load_private_copy(const void* address);
+
+}  // namespace headrace

@@ -1,0 +1,70 @@
+#include "vfd/file.hpp"
+
+#include <array>
+
+#include "base/connection_string.hpp"
+#include "base/error.hpp"
+
+namespace headrace::vfd {
+namespace {
+
+constexpr std::array<std::string_view, 2> kUnderKeys{"under", "under_config"};
+
+Options options_of(hid_t fapl, const Layer& layer) {
+  std::string text;
+  const ssize_t length = h5.Pget_driver_config_str(fapl, nullptr, 0);
+  if (length > 0) {
+    text.resize(static_cast<std::size_t>(length) + 1);
+    if (h5.Pget_driver_config_str(fapl, text.data(), text.size()) < 0) text.clear();
+    text.resize(static_cast<std::size_t>(length));
+  }
+  Options options = parse_connection_string(text);
+  check_options(options, layer.settings, kUnderKeys, layer.name);
+  return options;
+}
+
+hid_t driver_below(Over over) {
+  if (over == Over::sec2) return h5.sec2_driver();
+  if (h5.mpio_driver == nullptr)
+    throw Error(library.path + " is not parallel: it has no mpio driver");
+  return h5.mpio_driver();
+}
+
+}  // namespace
+
+Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
+  require_environment();
+  const Options options = options_of(fapl, layer);
+  Id<Kind::plist> copy(h5.Pcopy(fapl));
+  if (!copy) throw Error("the file access property list cannot be copied");
+  const std::string_view default_name = layer.over == Over::sec2 ? "sec2" : "mpio";
+  const auto under = options.find("under");
+  if (under == options.end() || under->second == default_name) {
+    // By id, so that the communicator and hints of an mpio list stay.
+    if (h5.Pset_driver(copy.get(), driver_below(layer.over), nullptr) < 0)
+      throw Error("the driver below cannot be set");
+    return copy;
+  }
+  const auto config = options.find("under_config");
+  const char* text = config == options.end() ? nullptr : config->second.c_str();
+  if (h5.Pset_driver_by_name(copy.get(), under->second.c_str(), text) < 0)
+    throw Error("file driver " + under->second + " (under=) cannot be loaded");
+  return copy;
+}
+
+H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
+                   const Layer& layer) {
+  const Id<Kind::plist> below = under_fapl(fapl, layer);
+  return h5.FDopen(name, flags, below.get(), maxaddr);
+}
+
+herr_t query_under(const H5FD_t* under, unsigned long* flags) {
+  *flags = 0;
+  return under->cls->query == nullptr ? 0 : under->cls->query(under, flags);
+}
+
+herr_t query_default(Over over, unsigned long* flags) {
+  return h5.FDdriver_query(driver_below(over), flags);
+}
+
+}  // namespace headrace::vfd

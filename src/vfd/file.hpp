@@ -1,0 +1,42 @@
+// What our drivers hand to HDF5 as an open file, and the driver below it.
+#pragma once
+
+#include <string_view>
+
+#include "base/settings.hpp"
+#include "hdf5/id.hpp"
+#include "vfd/callbacks.hpp"
+
+namespace headrace::vfd {
+
+// HDF5 keeps its own fields in `pub`, so it comes first. Made by open, freed by close.
+struct File {
+  H5FD_t pub;
+  H5FD_t* under;
+
+  static H5FD_t* under_of(const H5FD_t* file) { return reinterpret_cast<const File*>(file)->under; }
+};
+
+// What a driver says of itself to this file.
+struct Layer {
+  std::string_view name;
+  std::span<const Setting> settings;
+  Over over;
+};
+
+// The file access property list for the driver below: that of `fapl` with the driver that its
+// configuration string names (under=, under_config=), by default the one the class is made for.
+// Throws Error when the string is malformed or the driver cannot be loaded.
+Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer);
+
+// Opens the file below. Returns null when HDF5 failed, its records on the stack.
+H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
+                   const Layer& layer);
+
+// The feature flags of an open file's driver.
+herr_t query_under(const H5FD_t* under, unsigned long* flags);
+
+// The feature flags of the driver that a class is made for, for queries without a file.
+herr_t query_default(Over over, unsigned long* flags);
+
+}  // namespace headrace::vfd

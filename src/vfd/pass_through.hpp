@@ -1,0 +1,108 @@
+// The pass-through that every file driver derives from: one static member per row of
+// vfd/callbacks.def, with HDF5's own signature, that hands the call to the driver below.
+//
+// A driver is a template over what lies below; it shadows the few functions it changes and states
+// them:
+//
+//   template <vfd::Over over>
+//   struct Null : vfd::PassThrough<Null<over>, over> {
+//     static constexpr const char* kName = over == vfd::Over::sec2 ? "headrace_null" : "..._mpi";
+//     static constexpr H5FD_class_value_t kValue = 7200;
+//     static constexpr std::array<vfd::Callback, 0> kOverrides{};
+//   };
+//
+// Functions may throw; vfd/make_class.hpp puts each behind the edge. Called on the application's
+// thread only, under HDF5's lock where there is one.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+
+#include "base/events.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vfd/file.hpp"
+
+namespace headrace::vfd {
+
+// A function with exactly the signature of the callback: that of the class below, called as HDF5
+// itself would, within the API context of the program's call (transfer properties and what HDF5
+// returns in them survive, nothing is printed or cleared). Where the class below has none, `absent`
+// of `h5` knows what that means.
+template <auto callback, auto absent, typename Signature>
+struct Forwarder;
+
+template <auto callback, auto absent, typename R, typename F, typename... Rest>
+struct Forwarder<callback, absent, R (*)(F*, Rest...)> {
+  static R call(F* file, Rest... rest) {
+    H5FD_t* under = File::under_of(file);
+    if (const auto function = under->cls->*callback; function != nullptr)
+      return function(under, rest...);
+    const NestedCalls nested;
+    return (h5.*absent)(under, rest...);
+  }
+};
+
+template <typename D, Over over>
+class PassThrough {
+ public:
+  static constexpr Over kOver = over;
+  static constexpr std::span<const Setting> kSettings{};
+  static constexpr haddr_t kMaxAddr =
+      over == Over::sec2 ? (haddr_t{1} << 63U) - 1 : HADDR_MAX;  // as sec2 and mpio say
+  static Layer layer() { return {D::kName, D::kSettings, over}; }
+
+#define HEADRACE_KIND_own(name, function)
+#define HEADRACE_KIND_absent(name, function) static constexpr signature::name name = nullptr;
+#define HEADRACE_KIND_pass(name, function) \
+  static constexpr signature::name name =  \
+      &Forwarder<&H5FD_class_t::name, &Api::function, signature::name>::call;
+#define HEADRACE_KIND_pass_mpio(name, function)                                                   \
+  static constexpr signature::name name =                                                         \
+      over == Over::mpio ? &Forwarder<&H5FD_class_t::name, &Api::function, signature::name>::call \
+                         : nullptr;
+#define HEADRACE_VFD(name, kind, function) HEADRACE_KIND_##kind(name, function)
+#include "vfd/callbacks.def"
+#undef HEADRACE_VFD
+#undef HEADRACE_KIND_own
+#undef HEADRACE_KIND_absent
+#undef HEADRACE_KIND_pass
+#undef HEADRACE_KIND_pass_mpio
+
+  static herr_t terminate() { return 0; }
+
+  static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
+    auto file = std::make_unique<File>();
+    file->under = open_under(name, flags, fapl, maxaddr, layer());
+    report_open(name, file->under != nullptr);
+    return file->under == nullptr ? nullptr : &file.release()->pub;
+  }
+  static herr_t close(H5FD_t* file) {
+    const std::unique_ptr<File> owner(reinterpret_cast<File*>(file));
+    return h5.FDclose(owner->under);
+  }
+  static int cmp(const H5FD_t* a, const H5FD_t* b) {
+    const H5FD_t* under_a = File::under_of(a);
+    const H5FD_t* under_b = File::under_of(b);
+    if (under_a->cls == under_b->cls && under_a->cls->cmp != nullptr)
+      return under_a->cls->cmp(under_a, under_b);
+    return std::less<>()(under_a, under_b) ? -1 : static_cast<int>(under_a != under_b);
+  }
+  static herr_t query(const H5FD_t* file, unsigned long* flags) {
+    if (file != nullptr) return query_under(File::under_of(file), flags);
+    const NestedCalls nested;
+    return query_default(over, flags);
+  }
+  static herr_t del(const char* name, hid_t fapl) {
+    const Id<Kind::plist> below = under_fapl(fapl, layer());
+    return h5.FDdelete(name, below.get());
+  }
+
+ private:
+  static void report_open(const char* name, bool ok) {
+    static const bool loaded = (report_load(Seat::vfd, D::kName), true);
+    report_file(Seat::vfd, D::kName, "open", name, loaded && ok);
+  }
+};
+
+}  // namespace headrace::vfd

@@ -1,0 +1,51 @@
+#include "vol/file_access.hpp"
+
+namespace headrace::vol {
+namespace {
+
+Id<Kind::plist> copy_of(hid_t plist) {
+  Id<Kind::plist> copy(h5.Pcopy(plist));
+  if (!copy) throw Error("the file access property list cannot be copied");
+  return copy;
+}
+
+// The driver of ours that replaces the list's, or an empty string.
+std::string replacement(hid_t fapl, const DriverSeat& seat) {
+  if (seat.serial.empty()) return {};
+  const hid_t driver = h5.Pget_driver(fapl);
+  if (driver == h5.sec2_driver()) return seat.serial;
+  if (h5.mpio_driver != nullptr && driver == h5.mpio_driver()) return seat.parallel;
+  return {};  // core, family, a driver of the program's own: not ours to replace
+}
+
+void set_driver(hid_t fapl, const std::string& name) {
+  if (h5.Pset_driver_by_name(fapl, name.c_str(), nullptr) < 0)
+    throw Error("file driver " + name + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
+}
+
+bool has_driver(hid_t fapl, const std::string& name) {
+  const Id<Kind::plist> probe = copy_of(fapl);
+  set_driver(probe.get(), name);
+  return h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
+}
+
+}  // namespace
+
+FileAccess::FileAccess(hid_t fapl, const Layer& layer)
+    : info_(info_of(fapl, layer)), fapl_(copy_of(fapl)) {
+  require_environment();
+  if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
+    throw Error("the connector below cannot be set on the file access property list");
+  const std::string driver = replacement(fapl_.get(), info_->connector->seat());
+  if (!driver.empty()) set_driver(fapl_.get(), driver);
+}
+
+void hide_driver(hid_t fapl, const DriverSeat& seat) {
+  if (seat.serial.empty()) return;
+  if (has_driver(fapl, seat.serial))
+    h5.Pset_driver(fapl, h5.sec2_driver(), nullptr);
+  else if (h5.mpio_driver != nullptr && has_driver(fapl, seat.parallel))
+    h5.Pset_driver(fapl, h5.mpio_driver(), nullptr);
+}
+
+}  // namespace headrace::vol

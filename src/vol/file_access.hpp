@@ -1,0 +1,30 @@
+// The access property list that the connector below gets: with its own VOL info, and with our
+// driver where the layer has a seat at both ends.
+#pragma once
+
+#include <memory>
+
+#include "vol/info.hpp"
+
+namespace headrace::vol {
+
+// While it lives, what was on the error stack is kept aside; the records of the file operation that
+// it was made for come on top of it in the end.
+class FileAccess {
+ public:
+  // Throws Error when the list's connection string was malformed.
+  FileAccess(hid_t fapl, const Layer& layer);
+  [[nodiscard]] hid_t under_fapl() const { return fapl_.get(); }
+  [[nodiscard]] const UnderRef& connector() const { return info_->connector; }
+
+ private:
+  ErrorStackKeeper keep_;
+  std::unique_ptr<Info> info_;
+  Id<Kind::plist> fapl_;
+};
+
+// Undoes the driver part on a list that HDF5 returns to the program, which then sees the driver
+// that it had asked for.
+void hide_driver(hid_t fapl, const DriverSeat& seat);
+
+}  // namespace headrace::vol

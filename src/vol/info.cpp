@@ -1,0 +1,117 @@
+#include "vol/info.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "base/connection_string.hpp"
+
+namespace headrace::vol {
+namespace {
+
+constexpr std::array<std::string_view, 2> kUnderKeys{"under_vol", "under_info"};
+
+constexpr int kPassThroughValue = 1;  // H5VL_PASSTHRU_VALUE, private to the library
+
+Id<Kind::vol> connector_by_value(std::string_view text) {
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.begin(), text.end(), value);
+  if (code != std::errc() || end != text.end() || value < 0)
+    throw Error("under_vol=" + std::string(text) + " is no connector value");
+  if (value == kPassThroughValue && h5.register_pass_through != nullptr) h5.register_pass_through();
+  Id<Kind::vol> id(
+      h5.VLregister_connector_by_value(static_cast<H5VL_class_value_t>(value), kDefaultPlist));
+  if (!id)
+    throw Error("no VOL connector with value " + std::string(text) +
+                " can be loaded (under_vol); is its plug-in in HDF5_PLUGIN_PATH?");
+  return id;
+}
+
+UnderInfo read_under_info(const UnderRef& connector, const std::string& text) {
+  void* under = nullptr;
+  if (h5.VLconnector_str_to_info(text.c_str(), connector->id(), &under) < 0)
+    throw Error("the connector below refused under_info={" + text + "}");
+  return {connector, under};
+}
+
+std::unique_ptr<Info> parse(const char* text, const Layer& layer) {
+  Options options = parse_connection_string(text == nullptr ? "" : text);
+  check_options(options, layer.settings, kUnderKeys, layer.name);
+  const auto value = options.extract("under_vol");
+  const auto under_text = options.extract("under_info");
+  auto connector = std::make_shared<const UnderConnector>(
+      connector_by_value(value.empty() ? "0" : std::string_view(value.mapped())),
+      layer.seat(options));
+  const bool has_under = !under_text.empty() && !under_text.mapped().empty();
+  return std::unique_ptr<Info>(
+      new Info{connector,
+               has_under ? read_under_info(connector, under_text.mapped()) : UnderInfo(),
+               std::move(options),
+               {}});
+}
+
+}  // namespace
+
+UnderInfo::UnderInfo(UnderInfo&& other) noexcept
+    : connector_(std::move(other.connector_)), info_(std::exchange(other.info_, nullptr)) {}
+
+UnderInfo::~UnderInfo() {
+  if (info_ == nullptr) return;
+  const ErrorStackKeeper keep;
+  h5.VLfree_connector_info(connector_->id(), info_);
+}
+
+UnderInfo UnderInfo::copy() const {
+  void* result = nullptr;
+  if (info_ != nullptr && h5.VLcopy_connector_info(connector_->id(), &result, info_) < 0)
+    throw Error("the info of the connector below cannot be copied");
+  return {connector_, result};
+}
+
+std::unique_ptr<Info> Info::copy() const {
+  return std::unique_ptr<Info>(new Info{connector, under.copy(), options, error});
+}
+
+std::unique_ptr<Info> parse_info(const char* text, const Layer& layer) {
+  try {
+    return parse(text, layer);
+  } catch (const Error& error) {
+    auto native = std::make_shared<const UnderConnector>(connector_by_value("0"), DriverSeat{});
+    return std::unique_ptr<Info>(new Info{native, UnderInfo(), {}, error.what()});
+  }
+}
+
+char* format_info(const Info& info) {
+  Options all = info.options;
+  H5VL_class_value_t value = H5VL_NATIVE_VALUE;
+  if (h5.VLget_value(info.connector->id(), &value) < 0)
+    throw Error("the connector below does not tell its value");
+  all["under_vol"] = std::to_string(value);
+  char* under = nullptr;
+  if (info.under.get() != nullptr &&
+      h5.VLconnector_info_to_str(info.under.get(), info.connector->id(), &under) < 0)
+    throw Error("the connector below does not tell its info");
+  const std::unique_ptr<char, decltype(&std::free)> owner(under, &std::free);
+  all["under_info"] = under == nullptr ? "" : under;
+  return ::strdup(format_connection_string(all, "under_info").c_str());
+}
+
+int compare_info(const Info& a, const Info& b) {
+  int result = 0;
+  h5.VLcmp_connector_cls(&result, a.connector->id(), b.connector->id());
+  if (result == 0)
+    h5.VLcmp_connector_info(&result, a.connector->id(), a.under.get(), b.under.get());
+  if (result == 0 && a.options != b.options) result = a.options < b.options ? -1 : 1;
+  return result;
+}
+
+std::unique_ptr<Info> info_of(hid_t fapl, const Layer& layer) {
+  void* found = nullptr;
+  if (h5.Pget_vol_info(fapl, &found) < 0) throw Error("the access property list has no VOL info");
+  std::unique_ptr<Info> info(static_cast<Info*>(found));  // HDF5 gave us a copy
+  if (info == nullptr) info = parse_info(nullptr, layer);
+  if (!info->error.empty()) throw Error(info->error);
+  return info;
+}
+
+}  // namespace headrace::vol

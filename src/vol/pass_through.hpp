@@ -1,0 +1,164 @@
+// The pass-through that every VOL connector derives from: one static member per row of
+// vol/callbacks.def, with HDF5's own signature, that hands the call to the connector below.
+//
+// A connector derives, shadows the few functions it changes and states them:
+//
+//   struct Null : vol::PassThrough<Null> {
+//     static constexpr const char* kName = "headrace_null";
+//     static constexpr H5VL_class_value_t kValue = 7200;
+//     static constexpr std::array<vol::Callback, 0> kOverrides{};
+//   };
+//
+// Functions may throw; vol/make_class.hpp puts each behind the edge. Called on the application's
+// thread only, under HDF5's lock where there is one.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "base/events.hpp"
+#include "vol/callbacks.hpp"
+#include "vol/file_access.hpp"
+#include "vol/forward.hpp"
+
+namespace headrace::vol {
+
+// The class struct of a connector; see vol/make_class.hpp.
+template <typename C>
+const H5VL_class_t& class_of();
+
+// Forwarders that do not depend on the connector, in vol/own.cpp.
+namespace own {
+herr_t link_create(H5VL_link_create_args_t* args, void* self, const H5VL_loc_params_t* loc,
+                   hid_t lcpl, hid_t lapl, hid_t dxpl, void** req);
+herr_t link_copy(void* from, const H5VL_loc_params_t* from_loc, void* to,
+                 const H5VL_loc_params_t* to_loc, hid_t lcpl, hid_t lapl, hid_t dxpl, void** req);
+herr_t link_move(void* from, const H5VL_loc_params_t* from_loc, void* to,
+                 const H5VL_loc_params_t* to_loc, hid_t lcpl, hid_t lapl, hid_t dxpl, void** req);
+herr_t object_copy(void* from, const H5VL_loc_params_t* from_loc, const char* from_name, void* to,
+                   const H5VL_loc_params_t* to_loc, const char* to_name, hid_t ocpypl, hid_t lcpl,
+                   hid_t dxpl, void** req);
+herr_t group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl, void** req);
+herr_t file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, void** req);
+herr_t file_specific(const Layer& layer, void* self, H5VL_file_specific_args_t* args, hid_t dxpl,
+                     void** req);
+herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                    hid_t file_space[], hid_t dxpl, void* buf[], void** req);
+herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                     hid_t file_space[], hid_t dxpl, const void* buf[], void** req);
+herr_t info_cmp(int* result, const void* a, const void* b);
+void* wrap_get_object(const void* self);
+herr_t wrap_get_wrap_ctx(const void* self, void** context);
+void* wrap_wrap_object(void* under, H5I_type_t type, void* context);
+void* wrap_unwrap_object(void* self);
+herr_t wrap_free_wrap_ctx(void* context);
+}  // namespace own
+
+template <typename C>
+class PassThrough {
+ public:
+  // Options of the layer and the driver it wants below; shadow where there are any.
+  static constexpr std::span<const Setting> kSettings{};
+  static constexpr unsigned kVersion = 1;
+  static constexpr std::uint64_t kCapFlags = 0;
+  static DriverSeat driver_seat(const Options& /*options*/) { return {}; }
+  static Layer layer() { return {C::kName, C::kSettings, &C::driver_seat}; }
+
+#define HEADRACE_UNDER_pass_1(name)       \
+  static constexpr signature::name name = \
+      &Forwarder<&Api::VL##name, 1, false, signature::name>::call;
+#define HEADRACE_UNDER_pass_2(name)       \
+  static constexpr signature::name name = \
+      &Forwarder<&Api::VL##name, 2, false, signature::name>::call;
+#define HEADRACE_UNDER_close_1(name)      \
+  static constexpr signature::name name = \
+      &Forwarder<&Api::VL##name, 1, true, signature::name>::call;
+#define HEADRACE_UNDER_own(name)
+#define HEADRACE_VOL(name, member, how) HEADRACE_UNDER_##how(name)
+#include "vol/callbacks.def"
+#undef HEADRACE_VOL
+#undef HEADRACE_UNDER_pass_1
+#undef HEADRACE_UNDER_pass_2
+#undef HEADRACE_UNDER_close_1
+#undef HEADRACE_UNDER_own
+
+  static herr_t initialize(hid_t /*vipl*/) {
+    report_load(Seat::vol, C::kName);
+    return 0;
+  }
+  static herr_t terminate() { return 0; }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req) {
+    const FileAccess access(fapl, layer());
+    void* under = h5.VLfile_create(name, flags, fcpl, access.under_fapl(), dxpl, req);
+    return opened("file_create", name, under, access.connector(), req);
+  }
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    const FileAccess access(fapl, layer());
+    void* under = h5.VLfile_open(name, flags, access.under_fapl(), dxpl, req);
+    return opened("file_open", name, under, access.connector(), req);
+  }
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    return own::file_specific(layer(), self, args, dxpl, req);
+  }
+
+  static constexpr auto link_create = &own::link_create;
+  static constexpr auto link_copy = &own::link_copy;
+  static constexpr auto link_move = &own::link_move;
+  static constexpr auto object_copy = &own::object_copy;
+  static constexpr auto group_specific = &own::group_specific;
+  static constexpr auto file_get = &own::file_get;
+  static constexpr auto dataset_read = &own::dataset_read;
+  static constexpr auto dataset_write = &own::dataset_write;
+  static constexpr auto info_cmp = &own::info_cmp;
+  static constexpr auto wrap_get_object = &own::wrap_get_object;
+  static constexpr auto wrap_get_wrap_ctx = &own::wrap_get_wrap_ctx;
+  static constexpr auto wrap_wrap_object = &own::wrap_wrap_object;
+  static constexpr auto wrap_unwrap_object = &own::wrap_unwrap_object;
+  static constexpr auto wrap_free_wrap_ctx = &own::wrap_free_wrap_ctx;
+
+  static void* info_copy(const void* info) {
+    return static_cast<const Info*>(info)->copy().release();
+  }
+  static herr_t info_free(void* info) {
+    delete static_cast<Info*>(info);
+    return 0;
+  }
+  static herr_t info_to_str(const void* info, char** text) {
+    *text = info == nullptr ? nullptr : format_info(*static_cast<const Info*>(info));
+    return 0;
+  }
+  static herr_t info_from_str(const char* text, void** info) {
+    *info = parse_info(text, layer()).release();
+    return 0;
+  }
+
+  static herr_t introspect_get_conn_cls(void* self, H5VL_get_conn_lvl_t level,
+                                        const H5VL_class_t** cls) {
+    if (level == H5VL_GET_CONN_LVL_CURR) {
+      *cls = &class_of<C>();
+      return 0;
+    }
+    const Object& object = Object::from(self);
+    return h5.VLintrospect_get_conn_cls(object.under, object.connector->id(), level, cls);
+  }
+  static herr_t introspect_get_cap_flags(const void* given, std::uint64_t* flags) {
+    const auto fallback = given == nullptr ? parse_info(nullptr, layer()) : nullptr;
+    const Info& info = given == nullptr ? *fallback : *static_cast<const Info*>(given);
+    const herr_t result =
+        h5.VLintrospect_get_cap_flags(info.under.get(), info.connector->id(), flags);
+    *flags |= C::kCapFlags;
+    return result;
+  }
+
+ private:
+  static void* opened(const char* call, const char* name, void* under, const UnderRef& connector,
+                      void** req) {
+    report_file(Seat::vol, C::kName, call, name, under != nullptr);
+    wrap_request(req, connector);
+    return under == nullptr ? nullptr : new Object{under, connector};
+  }
+};
+
+}  // namespace headrace::vol
