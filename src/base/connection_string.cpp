@@ -69,6 +69,7 @@ std::size_t braced_length(std::string_view text, std::string_view rest) {
 Options parse_connection_string(std::string_view text) {
   Options options;
   std::string_view rest = text;
+  if (text.find('\0') != text.npos) fail(text, "it holds a NUL byte");
   while (!rest.empty()) {
     const auto equals = rest.find_first_of("=;{}");
     if (equals == rest.npos || equals == 0 || rest[equals] != '=')

@@ -13,6 +13,13 @@
 
 namespace headrace {
 
+// Whether two constants are the same function (or null). Comparing the pointers is no constant
+// expression under g++'s undefined behaviour sanitizer (GCC bug 71962).
+template <auto function>
+struct FunctionTag {};
+template <auto a, auto b>
+inline constexpr bool same_function = std::is_same_v<FunctionTag<a>, FunctionTag<b>>;
+
 // What a callback of this result type returns to say that it failed.
 template <typename R>
 constexpr R failure_value() {

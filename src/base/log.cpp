@@ -27,7 +27,8 @@ Destinations& destinations() {
 
 constexpr std::array<std::string_view, 4> kLevels{"error", "warning", "info", "debug"};
 
-// One write() a line: lines of several processes do not mix.
+}  // namespace
+
 void append_line(const std::string& file, std::string line) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return;
@@ -35,8 +36,6 @@ void append_line(const std::string& file, std::string line) {
   [[maybe_unused]] const auto written = ::write(fd, line.data(), line.size());
   ::close(fd);
 }
-
-}  // namespace
 
 void configure_log() {
   Destinations& to = destinations();

@@ -2,11 +2,16 @@
 // opened per line in append mode, so forked children and several processes may share one.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace headrace {
 
 enum class Level { error, warning, info, debug };
+
+// Appends a line to a file that is created when missing, by one write(): lines of several processes
+// do not mix. A file that cannot be written gets nothing.
+void append_line(const std::string& file, std::string line);
 
 // Reads the global settings; called once, when the module is loaded. A malformed one counts as its
 // default here: require_environment() tells of it.

@@ -137,10 +137,19 @@ std::size_t size_of(std::string_view value) {
 
 namespace {
 
+// Only the core knows all HEADRACE_* names; the settings of a module outside it are called
+// differently.
+bool is_core(std::span<const std::span<const Setting>> tables) {
+  return std::any_of(tables.begin(), tables.end(), [](auto table) {
+    return table.data() != kGlobal.data() && !table.empty() &&
+           table.front().env.starts_with(kPrefix);
+  });
+}
+
 void check_environment(std::span<const std::span<const Setting>> tables) {
+  const bool core = is_core(tables);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view line(*entry);
-    if (!line.starts_with(kPrefix)) continue;
     const auto name = line.substr(0, std::min(line.find('='), line.size()));
     const auto value = line.substr(std::min(name.size() + 1, line.size()));
     const Setting* row = nullptr;
@@ -149,11 +158,12 @@ void check_environment(std::span<const std::span<const Setting>> tables) {
           std::find_if(table.begin(), table.end(), [&](const Setting& s) { return s.env == name; });
       if (found != table.end()) row = &*found;
     }
-    if (row == nullptr)
+    if (row != nullptr)
+      check_value(*row, name, value);
+    else if (core && name.starts_with(kPrefix))
       throw Error("setting " + std::string(name) +
                   " in the environment: there is no such setting; "
                   "`headrace settings` lists them");
-    check_value(*row, name, value);
   }
 }
 
@@ -166,6 +176,7 @@ std::string& environment_error() {
 }  // namespace
 
 void read_environment(std::span<const std::span<const Setting>> tables) {
+  environment_error().clear();
   try {
     check_environment(tables);
   } catch (const Error& error) {

@@ -37,9 +37,9 @@ std::string value_of(const Setting& setting, const Options& options);
 // Parses a checked value of Type::size, in bytes.
 std::size_t size_of(std::string_view value);
 
-// Looks once, when the module is loaded, for a HEADRACE_* variable in the environment that no row
-// of `tables` names or whose value is malformed. Failing there would crash programs that do not
-// expect it, so the finding is kept for require_environment().
+// Looks once, when the module is loaded, at the environment: for malformed values of rows of
+// `tables` and, in the core, for HEADRACE_* variables that no row names. Failing there would crash
+// programs that do not expect it, so the finding is kept for require_environment().
 void read_environment(std::span<const std::span<const Setting>> tables);
 
 // Throws Error with what read_environment() found. Called by every file open and create.

@@ -15,6 +15,17 @@
 
 namespace headrace {
 
+// An id that HDF5 keeps in an exported variable. A program that uses the variable itself may hold
+// the only live copy (the linker moves it there), so both places are looked at, on each use.
+struct IdVariable {
+  const hid_t* in_library = nullptr;
+  const hid_t* in_program = nullptr;
+  [[nodiscard]] hid_t get() const {
+    if (in_library != nullptr && *in_library > 0) return *in_library;
+    return in_program != nullptr ? *in_program : -1;
+  }
+};
+
 struct Api {
 // The cast to the parenthesised name keeps function-like macros of the headers from expanding.
 #define HEADRACE_H5(name) decltype(&::H5##name) name = nullptr;
@@ -29,9 +40,9 @@ struct Api {
   hid_t (*register_pass_through)() = nullptr;
   // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
   // some of our own would clear the stack and would not survive H5close().
-  const hid_t* error_class = nullptr;
-  const hid_t* error_major = nullptr;
-  const hid_t* error_minor = nullptr;
+  IdVariable error_class;
+  IdVariable error_major;
+  IdVariable error_minor;
   // Deprecated functions that a library may be built without; null then.
   decltype(&::H5Eget_auto1) Eget_auto1 = nullptr;
   decltype(&::H5Eset_auto1) Eset_auto1 = nullptr;

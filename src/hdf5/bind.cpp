@@ -24,20 +24,23 @@ void* handle_of(const void* caller, std::string& path) {
                       : dlopen(map->l_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 }
 
-// The address of a driver's id: a data symbol in 2.x, an initialising function in 1.14.
-void* driver_symbol(void* handle, bool major2, const char* data, const char* function) {
-  return dlsym(handle, major2 ? data : function);
+IdVariable variable(void* handle, const char* name) {
+  return {static_cast<const hid_t*>(dlsym(handle, name)),
+          static_cast<const hid_t*>(dlsym(RTLD_DEFAULT, name))};
 }
 
-void* sec2_symbol = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-void* mpio_symbol = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// Where a driver's id is: a variable in 2.x, the result of an initialising function in 1.14.
+struct DriverId {
+  IdVariable variable;
+  hid_t (*function)() = nullptr;
+};
 
-template <auto* symbol, bool major2>
+DriverId sec2;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): bound once
+DriverId mpio;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): bound once
+
+template <const DriverId* driver>
 hid_t driver_id() {
-  if constexpr (major2)
-    return *static_cast<const hid_t*>(*symbol);
-  else
-    return reinterpret_cast<hid_t (*)()>(*symbol)();
+  return driver->function != nullptr ? driver->function() : driver->variable.get();
 }
 
 std::string bind_functions(void* handle) {
@@ -50,22 +53,25 @@ std::string bind_functions(void* handle) {
   return {};
 }
 
-std::string bind_error_ids(void* handle) {
-  h5.error_class = static_cast<const hid_t*>(dlsym(handle, "H5E_ERR_CLS_g"));
-  h5.error_major = static_cast<const hid_t*>(dlsym(handle, "H5E_VOL_g"));
-  h5.error_minor = static_cast<const hid_t*>(dlsym(handle, "H5E_CANTOPERATE_g"));
-  if (h5.error_class != nullptr && h5.error_major != nullptr && h5.error_minor != nullptr)
-    return {};
-  return library.path + " does not export its error ids";
+void bind_error_ids(void* handle) {
+  h5.error_class = variable(handle, "H5E_ERR_CLS_g");
+  h5.error_major = variable(handle, "H5E_VOL_g");
+  h5.error_minor = variable(handle, "H5E_CANTOPERATE_g");
 }
 
 void bind_drivers(void* handle, bool major2) {
-  sec2_symbol = driver_symbol(handle, major2, "H5FD_SEC2_id_g", "H5FD_sec2_init");
-  mpio_symbol = driver_symbol(handle, major2, "H5FD_MPIO_id_g", "H5FD_mpio_init");
-  h5.sec2_driver = major2 ? driver_id<&sec2_symbol, true> : driver_id<&sec2_symbol, false>;
-  library.parallel = dlsym(handle, "H5Pset_fapl_mpio") != nullptr && mpio_symbol != nullptr;
+  using Function = hid_t (*)();
+  if (major2) {
+    sec2.variable = variable(handle, "H5FD_SEC2_id_g");
+    mpio.variable = variable(handle, "H5FD_MPIO_id_g");
+  } else {
+    sec2.function = reinterpret_cast<Function>(dlsym(handle, "H5FD_sec2_init"));
+    mpio.function = reinterpret_cast<Function>(dlsym(handle, "H5FD_mpio_init"));
+  }
+  h5.sec2_driver = &driver_id<&sec2>;
+  library.parallel = dlsym(handle, "H5Pset_fapl_mpio") != nullptr;
   if (!library.parallel) return;
-  h5.mpio_driver = major2 ? driver_id<&mpio_symbol, true> : driver_id<&mpio_symbol, false>;
+  h5.mpio_driver = &driver_id<&mpio>;
   h5.get_mpi_params = dlsym(handle, "H5Pget_mpi_params");
 }
 
@@ -85,13 +91,12 @@ std::string bind(const void* caller) {
   if (major < 1 || (major == 1 && minor < 14))
     return library.path + " is HDF5 " + library.version + "; Headrace needs 1.14 or newer";
   if (std::string error = bind_functions(handle); !error.empty()) return error;
-  if (std::string error = bind_error_ids(handle); !error.empty()) return error;
+  bind_error_ids(handle);
   h5.Eget_auto1 = reinterpret_cast<decltype(h5.Eget_auto1)>(dlsym(handle, "H5Eget_auto1"));
   h5.Eset_auto1 = reinterpret_cast<decltype(h5.Eset_auto1)>(dlsym(handle, "H5Eset_auto1"));
   h5.register_pass_through = reinterpret_cast<decltype(h5.register_pass_through)>(
       dlsym(handle, "H5VL_pass_through_register"));
   bind_drivers(handle, major >= 2);
-  if (sec2_symbol == nullptr) return library.path + " does not export its sec2 driver";
   hbool_t safe = false;
   library.thread_safe = h5.is_library_threadsafe(&safe) >= 0 && safe;
   return {};

@@ -25,8 +25,8 @@ std::string text_of(const std::exception& error) {
 }
 
 void push_literal(const char* callback, const char* text) {
-  h5.Epush2(kDefaultStack, "headrace", callback, 0, *h5.error_class, *h5.error_major,
-            *h5.error_minor, "%s", text);
+  h5.Epush2(kDefaultStack, "headrace", callback, 0, h5.error_class.get(), h5.error_major.get(),
+            h5.error_minor.get(), "%s", text);
 }
 
 void push(const char* callback, const std::string& text) { push_literal(callback, text.c_str()); }

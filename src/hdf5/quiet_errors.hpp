@@ -42,6 +42,27 @@ struct NestedCalls {
   QuietErrors quiet;
 };
 
+// For questions that a connector asks on its own account: whatever they put on the error stack
+// goes, what was there before stays.
+class Aside {
+ public:
+  Aside() : kept_(h5.Eget_num(kDefaultStack) > 0 ? h5.Eget_current_stack() : kInvalidId) {}
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+  Aside(Aside&&) = delete;
+  Aside& operator=(Aside&&) = delete;
+  ~Aside() {
+    if (kept_ < 0)
+      h5.Eclear2(kDefaultStack);
+    else
+      h5.Eset_current_stack(kept_);  // closes kept_
+  }
+
+ private:
+  QuietErrors quiet_;
+  hid_t kept_;
+};
+
 // For callbacks that call no HDF5 function which may fail.
 struct NoGuard {
   NoGuard() {}

@@ -1,8 +1,12 @@
 #define _GNU_SOURCE
 #include "copies.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "symbols.h"
 
@@ -34,7 +38,8 @@ static const char* threadsafe(const struct SymbolTable* table, bool may_call) {
   const void* const function = headrace_find_symbol(table, "H5is_library_threadsafe");
   bool answer = false;
   if (!may_call || function == NULL) return "null";
-  return flag(((IsThreadsafe)(uintptr_t)function)(&answer) >= 0, answer);
+  const int status = ((IsThreadsafe)(uintptr_t)function)(&answer);
+  return flag(status >= 0, answer);
 }
 
 /* "HDF5 library version: 1.14.5" without the words. */
@@ -82,24 +87,48 @@ static int visit_locked(struct dl_phdr_info* info, size_t size, void* walk) {
   return 0;
 }
 
-static int walk_all(struct Walk* walk, bool alone) {
-  if (alone) {
-    for (const struct link_map* map = _r_debug.r_map; map != NULL; map = map->l_next)
-      visit(walk, map->l_addr, map->l_name, map->l_ld);
-  } else {
-    dl_iterate_phdr(visit_locked, walk);
-  }
-  return walk->count;
-}
-
-void headrace_add_copies(struct Line* line, const char* exe, bool may_call, bool alone) {
+void headrace_add_copies(struct Line* line, const char* exe, bool may_call) {
   struct Walk walk = {.line = line, .exe = exe, .may_call = may_call};
   headrace_add(line, "\"copies\":[");
-  const int found = walk_all(&walk, alone);
+  dl_iterate_phdr(visit_locked, &walk);
   headrace_add(line, "]");
-  if (found != 0) return;
+  if (walk.count != 0) return;
   walk.names_only = true;
   headrace_add(line, ",\"objects\":[");
-  walk_all(&walk, alone);
+  dl_iterate_phdr(visit_locked, &walk);
+  headrace_add(line, "]");
+}
+
+/* A line of /proc/self/maps: "START-END r-xp OFFSET DEVICE INODE   /path". Its path when the line
+ * maps code of a file, else NULL. */
+static const char* code_path(const char* map) {
+  const char* const path = strchr(map, '/');
+  const char* const rights = strchr(map, ' ');
+  return path != NULL && rights != NULL && rights[3] == 'x' ? path : NULL;
+}
+
+void headrace_add_mapped(struct Line* line) {
+  /* Static: signal handlers have small stacks. A child that comes here has no other thread. */
+  static char map[PATH_MAX + 128];
+  char chunk[512];
+  size_t length = 0;
+  int count = 0;
+  headrace_add(line, "\"copies\":[],\"objects\":[");
+  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (ssize_t got; fd >= 0 && (got = read(fd, chunk, sizeof chunk)) > 0;) {
+    for (ssize_t i = 0; i < got; ++i) {
+      if (chunk[i] != '\n') {
+        if (length < sizeof map - 1) map[length++] = chunk[i];
+        continue;
+      }
+      map[length] = '\0';
+      length = 0;
+      const char* const path = code_path(map);
+      if (path == NULL) continue;
+      headrace_add(line, count++ == 0 ? "" : ",");
+      headrace_add_quoted(line, path);
+    }
+  }
+  if (fd >= 0) close(fd);
   headrace_add(line, "]");
 }

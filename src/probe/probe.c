@@ -6,11 +6,13 @@
  * One line when a process starts and one when it ends:
  *   {"event":"start","pid":1,"exe":"/usr/bin/h5dump"}
  *   {"event":"end","pid":1,"exe":"...","how":"exit|_exit|signal","signal":0,
+ *    "environment":{"HDF5_PLUGIN_PATH":"...","HDF5_DRIVER":null,...},
  *    "copies":[{"path":"...","version":"1.14.5","initialised":true,"parallel":false,
  *               "threadsafe":null}]}
- * `objects` takes the place of an empty `copies`. A process that is killed, or that execs, has no
- * end. Whether a copy is initialised has to be asked before exit handlers run, of which HDF5's own
- * resets it; hence the wrappers of exit() and main() below rather than a destructor alone. */
+ * Where `copies` is empty, `objects` names all that was loaded; in forked children it always is. A
+ * process that is killed, or that execs, has no end. Whether a copy is initialised has to be asked
+ * before exit handlers run, of which HDF5's own resets it; hence the wrappers of exit() and main()
+ * below rather than a destructor alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -58,6 +60,20 @@ static void begin(struct Line* line, const char* event) {
   headrace_add_quoted(line, g_exe);
 }
 
+/* As the program left it: programs and scripts change it, and HDF5 reads it late. */
+static void add_environment(struct Line* line) {
+  static const char* const kNames[] = {"HDF5_PLUGIN_PATH", "HDF5_PLUGIN_PRELOAD",
+                                       "HDF5_VOL_CONNECTOR", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"};
+  headrace_add(line, "\"environment\":{");
+  for (size_t i = 0; i < sizeof kNames / sizeof *kNames; ++i) {
+    headrace_add(line, i == 0 ? "" : ",");
+    headrace_add_quoted(line, kNames[i]);
+    headrace_add(line, ":");
+    headrace_add_quoted(line, getenv(kNames[i]));
+  }
+  headrace_add(line, "},");
+}
+
 static void report_end(const char* how, int signal_number) {
   const int pid = getpid();
   int writing = atomic_load(&g_writing_pid);
@@ -71,7 +87,12 @@ static void report_end(const char* how, int signal_number) {
   headrace_add(&line, "\",\"signal\":");
   headrace_add_number(&line, signal_number);
   headrace_add(&line, ",");
-  headrace_add_copies(&line, g_exe, strcmp(how, "exit") == 0, pid != g_first_pid);
+  add_environment(&line);
+  if (pid == g_first_pid) {
+    headrace_add_copies(&line, g_exe, strcmp(how, "exit") == 0);
+  } else {
+    headrace_add_mapped(&line);
+  }
   headrace_add(&line, "}\n");
   if (!line.full) append(&line);
   atomic_store(&g_writing_pid, writing);

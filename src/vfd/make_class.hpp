@@ -56,9 +56,9 @@ H5FD_class_t make_class() {
   {                                                                                              \
     constexpr signature::name kFunction = D::name;                                               \
     constexpr signature::name kInherited = Base::name;                                           \
-    static_assert((kFunction != kInherited) == overrides<D>(Callback::name),                     \
+    static_assert(same_function<kFunction, kInherited> != overrides<D>(Callback::name),          \
                   #name ": kOverrides must name exactly the callbacks that the driver shadows"); \
-    if constexpr (kFunction != nullptr)                                                          \
+    if constexpr (!same_function<kFunction, signature::name{}>)                                  \
       cls.name = &Edge<Traits<D>, Callback::name, kFunction>::call;                              \
   }
 #include "vfd/callbacks.def"

@@ -32,7 +32,9 @@ bool has_driver(hid_t fapl, const std::string& name) {
 }  // namespace
 
 FileAccess::FileAccess(hid_t fapl, const Layer& layer)
-    : info_(info_of(fapl, layer)), fapl_(copy_of(fapl)) {
+    : info_(info_of(fapl, layer)),
+      connector_(std::make_shared<UnderConnector>(*info_->connector)),
+      fapl_(copy_of(fapl)) {
   require_environment();
   if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
     throw Error("the connector below cannot be set on the file access property list");

@@ -15,11 +15,13 @@ class FileAccess {
   // Throws Error when the list's connection string was malformed.
   FileAccess(hid_t fapl, const Layer& layer);
   [[nodiscard]] hid_t under_fapl() const { return fapl_.get(); }
-  [[nodiscard]] const UnderRef& connector() const { return info_->connector; }
+  // New for this file.
+  [[nodiscard]] const UnderRef& connector() const { return connector_; }
 
  private:
   ErrorStackKeeper keep_;
   std::unique_ptr<Info> info_;
+  UnderRef connector_;
   Id<Kind::plist> fapl_;
 };
 

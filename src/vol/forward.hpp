@@ -31,17 +31,27 @@ auto forward(Under under, Object& self, Rest... rest) {
 }
 
 // A function with exactly the signature of the callback. `under` points at the entry of `h5`.
-template <auto under, std::size_t at, bool closes, typename Signature>
+template <auto under, std::size_t at, typename Signature>
 struct Forwarder;
 
-template <auto under, std::size_t at, bool closes, typename R, typename... Rest>
-struct Forwarder<under, at, closes, R (*)(void*, Rest...)> {
+template <auto under, std::size_t at, typename R, typename... Rest>
+struct Forwarder<under, at, R (*)(void*, Rest...)> {
+  static R call(void* self, Rest... rest) {
+    return forward<at>(h5.*under, Object::from(self), rest...);
+  }
+};
+
+// The forwarder of a closing callback; closes the object below once.
+template <auto under, typename Signature>
+struct CloseForwarder;
+
+template <auto under, typename R, typename... Rest>
+struct CloseForwarder<under, R (*)(void*, Rest...)> {
   static R call(void* self, Rest... rest) {
     Object& object = Object::from(self);
-    const R result = forward<at>(h5.*under, object, rest...);
-    if constexpr (closes) {
-      if (result >= 0) delete &object;
-    }
+    if (object.under == nullptr) return 0;
+    const R result = forward<1>(h5.*under, object, rest...);
+    if (result >= 0) object.under = nullptr;
     return result;
   }
 };

@@ -39,7 +39,7 @@ std::unique_ptr<Info> parse(const char* text, const Layer& layer) {
   check_options(options, layer.settings, kUnderKeys, layer.name);
   const auto value = options.extract("under_vol");
   const auto under_text = options.extract("under_info");
-  auto connector = std::make_shared<const UnderConnector>(
+  auto connector = std::make_shared<UnderConnector>(
       connector_by_value(value.empty() ? "0" : std::string_view(value.mapped())),
       layer.seat(options));
   const bool has_under = !under_text.empty() && !under_text.mapped().empty();
@@ -76,7 +76,7 @@ std::unique_ptr<Info> parse_info(const char* text, const Layer& layer) {
   try {
     return parse(text, layer);
   } catch (const Error& error) {
-    auto native = std::make_shared<const UnderConnector>(connector_by_value("0"), DriverSeat{});
+    auto native = std::make_shared<UnderConnector>(connector_by_value("0"), DriverSeat{});
     return std::unique_ptr<Info>(new Info{native, UnderInfo(), {}, error.what()});
   }
 }

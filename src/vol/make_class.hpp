@@ -6,6 +6,7 @@
 
 #include "base/edge.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/closing.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::vol {
@@ -58,16 +59,26 @@ H5VL_class_t make_class() {
   cls.conn_version = C::kVersion;
   cls.cap_flags = C::kCapFlags;
   cls.info_cls.size = sizeof(Info);
+#define HEADRACE_CLOSES_pass_1 false
+#define HEADRACE_CLOSES_pass_2 false
+#define HEADRACE_CLOSES_own false
+#define HEADRACE_CLOSES_close_1 true
 #define HEADRACE_VOL(name, member, how)                                                       \
   {                                                                                           \
     constexpr signature::name kFunction = C::name;                                            \
     constexpr signature::name kInherited = PassThrough<C>::name;                              \
-    static_assert((kFunction != kInherited) == overrides<C>(Callback::name), #name            \
+    static_assert(same_function<kFunction, kInherited> != overrides<C>(Callback::name), #name \
                   ": kOverrides must name exactly the callbacks that the connector shadows"); \
-    cls.member = &Edge<Traits<C>, Callback::name, kFunction>::call;                           \
+    constexpr signature::name kEntry =                                                        \
+        entry<Callback::name, HEADRACE_CLOSES_##how, kFunction, kInherited>();                \
+    cls.member = &Edge<Traits<C>, Callback::name, kEntry>::call;                              \
   }
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
+#undef HEADRACE_CLOSES_pass_1
+#undef HEADRACE_CLOSES_pass_2
+#undef HEADRACE_CLOSES_own
+#undef HEADRACE_CLOSES_close_1
   cls.terminate = &terminate<C>;
   return cls;
 }

@@ -1,6 +1,7 @@
 // What our connectors hand to HDF5 in place of the objects of the connector below.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,24 +18,35 @@ struct DriverSeat {
 };
 
 // The connector below, shared by everything opened through one file. One HDF5 reference in all:
-// taking one per object would cost an HDF5 call each.
+// taking one per object would cost an HDF5 call each. A copy stands for another file.
 class UnderConnector {
  public:
-  UnderConnector(Id<Kind::vol> id, DriverSeat seat) : id_(std::move(id)), seat_(std::move(seat)) {}
-  [[nodiscard]] hid_t id() const { return id_.get(); }
+  UnderConnector(Id<Kind::vol> id, DriverSeat seat)
+      : id_(std::make_shared<const Id<Kind::vol>>(std::move(id))), seat_(std::move(seat)) {}
+  [[nodiscard]] hid_t id() const { return id_->get(); }
   [[nodiscard]] const DriverSeat& seat() const { return seat_; }
 
+  // An error that the call it happened in cannot carry; the first one is kept.
+  void defer(std::exception_ptr error) {
+    if (deferred_ == nullptr) deferred_ = std::move(error);
+  }
+  // Throws what was deferred, once. Called where the program flushes or closes the file.
+  void throw_deferred() {
+    if (deferred_ != nullptr) std::rethrow_exception(std::exchange(deferred_, nullptr));
+  }
+
  private:
-  Id<Kind::vol> id_;
+  std::shared_ptr<const Id<Kind::vol>> id_;
   DriverSeat seat_;
+  std::exception_ptr deferred_;
 };
 
-using UnderRef = std::shared_ptr<const UnderConnector>;
+using UnderRef = std::shared_ptr<UnderConnector>;
 
 // Stands for a file, group, dataset, datatype, attribute or request of the connector below.
-// Owned by HDF5: made by open and create, freed by close (or request_free).
+// Owned by HDF5: made by open and create, freed by a close (or request_free) that succeeds.
 struct Object {
-  void* under;
+  void* under;  // null once closed, when the connector failed after that
   UnderRef connector;
 
   static Object& from(const void* object) {

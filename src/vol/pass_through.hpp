@@ -64,15 +64,12 @@ class PassThrough {
   static DriverSeat driver_seat(const Options& /*options*/) { return {}; }
   static Layer layer() { return {C::kName, C::kSettings, &C::driver_seat}; }
 
-#define HEADRACE_UNDER_pass_1(name)       \
-  static constexpr signature::name name = \
-      &Forwarder<&Api::VL##name, 1, false, signature::name>::call;
-#define HEADRACE_UNDER_pass_2(name)       \
-  static constexpr signature::name name = \
-      &Forwarder<&Api::VL##name, 2, false, signature::name>::call;
-#define HEADRACE_UNDER_close_1(name)      \
-  static constexpr signature::name name = \
-      &Forwarder<&Api::VL##name, 1, true, signature::name>::call;
+#define HEADRACE_UNDER_pass_1(name) \
+  static constexpr signature::name name = &Forwarder<&Api::VL##name, 1, signature::name>::call;
+#define HEADRACE_UNDER_pass_2(name) \
+  static constexpr signature::name name = &Forwarder<&Api::VL##name, 2, signature::name>::call;
+#define HEADRACE_UNDER_close_1(name) \
+  static constexpr signature::name name = &CloseForwarder<&Api::VL##name, signature::name>::call;
 #define HEADRACE_UNDER_own(name)
 #define HEADRACE_VOL(name, member, how) HEADRACE_UNDER_##how(name)
 #include "vol/callbacks.def"

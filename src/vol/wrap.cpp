@@ -19,7 +19,11 @@ void* wrap_get_object(const void* self) {
 herr_t wrap_get_wrap_ctx(const void* self, void** context) {
   const Object& object = Object::from(self);
   void* under = nullptr;
-  if (h5.VLget_wrap_ctx(object.under, object.connector->id(), &under) < 0) return -1;
+  // An object whose close failed half-way has nothing below it, but HDF5 asks before it closes
+  // again.
+  if (object.under != nullptr &&
+      h5.VLget_wrap_ctx(object.under, object.connector->id(), &under) < 0)
+    return -1;
   *context = new WrapContext{object.connector, under};
   return 0;
 }

@@ -1,0 +1,83 @@
+// What the class table holds for the callbacks that end objects, around the connector's function.
+//
+// When a close fails HDF5 keeps the object's id and closes it again at the latest when the library
+// ends. So a connector that must fail does it before it calls the pass-through's close and leaves
+// the object below open; one that fails afterwards is survived, ours then stays without one below.
+//
+// A dataset is different: H5D__close_cb (1.14.5 to 2.2.0) frees memory that the id it keeps still
+// points to, and the program crashes later. An exception out of dataset_close is therefore deferred
+// to the next flush or close of the file, and the dataset is closed.
+#pragma once
+
+#include <exception>
+
+#include "base/log.hpp"
+#include "vol/callbacks.hpp"
+#include "vol/object.hpp"
+
+namespace headrace::vol {
+
+// After the connector's success our object goes.
+template <auto function, typename Signature = decltype(function)>
+struct Closing;
+
+template <auto function, typename R, typename... Rest>
+struct Closing<function, R (*)(void*, Rest...)> {
+  static R call(void* self, Rest... rest) {
+    const R result = function(self, rest...);
+    if (result >= 0) delete &Object::from(self);
+    return result;
+  }
+};
+
+template <auto function, auto pass_through>
+struct DatasetClosing {
+  static herr_t call(void* self, hid_t dxpl, void** req) {
+    Object& object = Object::from(self);
+    herr_t result = 0;
+    try {
+      result = function(self, dxpl, req);
+    } catch (const std::exception& error) {
+      log(Level::error, std::string("closing a dataset: ") + error.what());
+      object.connector->defer(std::current_exception());
+      result = pass_through(self, dxpl, req);
+    }
+    if (result >= 0) delete &object;
+    return result;
+  }
+};
+
+template <auto function>
+struct FileClosing {
+  static herr_t call(void* self, hid_t dxpl, void** req) {
+    Object::from(self).connector->throw_deferred();
+    return Closing<function>::call(self, dxpl, req);
+  }
+};
+
+template <auto function>
+struct FileFlushing {
+  static herr_t call(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = function(self, args, dxpl, req);
+    if (args->op_type == H5VL_FILE_FLUSH && result >= 0)
+      Object::from(self).connector->throw_deferred();
+    return result;
+  }
+};
+
+// The table's entry for a callback: the connector's function, with what goes around it.
+template <Callback callback, bool closes, auto function, auto pass_through>
+constexpr auto entry() {
+  if constexpr (callback == Callback::dataset_close)
+    return &DatasetClosing<function, pass_through>::call;
+  else if constexpr (callback == Callback::file_close)
+    return &FileClosing<function>::call;
+  else if constexpr (callback == Callback::file_specific)
+    return &FileFlushing<function>::call;
+  else if constexpr (closes)
+    return &Closing<function>::call;
+  else
+    return function;
+}
+
+}  // namespace headrace::vol
