@@ -5,15 +5,15 @@
 #define H5pubconf_H
 
 #define H5_HAVE_BUILTIN_EXPECT 1
-#define H5_HAVE_SYS_TYPES_H    1
+#define H5_HAVE_SYS_TYPES_H 1
 #ifdef __linux__
 #define H5_HAVE_FEATURES_H 1
 #endif
 
-#define H5_SIZEOF_INT       __SIZEOF_INT__
-#define H5_SIZEOF_LONG      __SIZEOF_LONG__
+#define H5_SIZEOF_INT __SIZEOF_INT__
+#define H5_SIZEOF_LONG __SIZEOF_LONG__
 #define H5_SIZEOF_LONG_LONG __SIZEOF_LONG_LONG__
-#define H5_SIZEOF_SIZE_T    __SIZEOF_SIZE_T__
-#define H5_SIZEOF_SSIZE_T   __SIZEOF_SIZE_T__
+#define H5_SIZEOF_SIZE_T __SIZEOF_SIZE_T__
+#define H5_SIZEOF_SSIZE_T __SIZEOF_SIZE_T__
 
 #endif

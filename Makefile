@@ -1,0 +1,128 @@
+# make          build Headrace and install it into .venv
+# make demo     run an unmodified h5py program under Headrace
+# make test     everything: lint, the C++ tests plain and under sanitizers, all Python tests
+# make check    the quick part of it
+# make bench    the benchmarks
+# make format   rewrite the sources in the project's style
+# make clean    remove all that the above have made
+#
+# All of them install what they need first, and say so; see scripts/setup.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+STAGE := scripts/stage.sh
+PYTEST := $(PYTHON) -m pytest --timeout=900
+
+FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+# What the installed package is made from.
+SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject.toml \
+    python/headrace scripts/setup src -type f -not -name '*.pyc' 2>/dev/null)
+# All files of the project that exist, be they committed yet or not.
+FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
+C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
+SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
+PYTHON_TESTS := $(wildcard python/tests tests/interop tests/parallel tests/install tests/crash)
+
+# Tests start from a clean slate. They may start MPI programs as root, in a container without the
+# right to look into other processes, and with more ranks than there are cores to wait busily on.
+unexport HDF5_PLUGIN_PATH HDF5_VOL_CONNECTOR HDF5_DRIVER HDF5_DRIVER_CONFIG
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export OMPI_MCA_mpi_yield_when_idle := 1
+export OMPI_MCA_btl_vader_single_copy_mechanism := none
+
+.PHONY: build demo test check bench lint tidy format clean \
+    setup-demo setup-test setup-hdf5 ctest ctest-asan ctest-tsan
+
+build: setup-demo
+
+demo: setup-demo
+	@$(PYTHON) demo/run.py
+
+test: setup-test
+	@$(STAGE) "lint" $(MAKE) lint
+	@$(STAGE) "clang-tidy" $(MAKE) tidy
+	@$(STAGE) "C++ tests" $(MAKE) ctest
+	@$(STAGE) "C++ tests, address and undefined behaviour sanitizers" $(MAKE) ctest-asan
+	@$(STAGE) "C++ tests, thread sanitizer" $(MAKE) ctest-tsan
+	@$(STAGE) "Python tests" $(PYTEST) $(PYTHON_TESTS)
+
+check: setup-test
+	@$(STAGE) "lint" $(MAKE) lint
+	@$(STAGE) "C++ tests" $(MAKE) ctest
+	@$(STAGE) "Python tests" $(PYTEST) python/tests
+
+bench: setup-test
+	@$(PYTHON) bench/micro/run.py
+
+# ---- checks of the sources
+
+lint: $(VENV)/.test
+	@$(VENV)/bin/clang-format --dry-run -Werror $(C_FILES)
+	@$(VENV)/bin/ruff check --quiet
+	@$(VENV)/bin/ruff format --quiet --check
+	@$(VENV)/bin/mypy --no-error-summary
+	@$(VENV)/bin/shellcheck $(SHELL_FILES)
+
+tidy: setup-test
+	@cmake --preset tidy >/dev/null
+	@cmake --build --preset tidy
+
+format: $(VENV)/.test
+	@$(VENV)/bin/clang-format -i $(C_FILES)
+	@$(VENV)/bin/ruff check --quiet --fix
+	@$(VENV)/bin/ruff format --quiet
+
+# ---- C++ tests
+
+ctest:
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev
+	@ctest --preset dev
+
+# GCC 12's thread sanitizer cannot start where the kernel spreads addresses widely.
+ctest-asan ctest-tsan: ctest-%:
+	@cmake --preset $* >/dev/null
+	@cmake --build --preset $*
+	@$(FIXED_ADDRESSES) ctest --preset $* --label-exclude parallel
+
+# ---- set-up: each step costs nothing when there is nothing to do
+
+setup-demo:
+	@scripts/setup/apt.sh demo
+	@$(MAKE) --silent $(VENV)/.headrace
+
+setup-test:
+	@scripts/setup/apt.sh test
+	@$(MAKE) --silent setup-hdf5 $(VENV)/.test $(VENV)/.headrace
+
+setup-hdf5:
+	@scripts/setup/build-hdf5.sh 1.14.5-openmpi
+	@scripts/setup/build-hdf5.sh 2.2.0-mpich
+
+$(VENV)/bin/pip:
+	@echo "[setup] Python environment -> $(VENV)"
+	@python3 -m venv $(VENV)
+
+$(VENV)/.demo $(VENV)/.test: $(VENV)/.%: requirements/%.txt requirements/demo.txt | $(VENV)/bin/pip
+	@echo "[setup] PyPI packages:" $$(sed -E '/^(#|-)/d' $< | tr '\n' ' ')
+	@$(VENV)/bin/pip install --quiet -r $<
+	@touch $@
+
+# The build folder is kept, so that only what changed is compiled again.
+$(VENV)/.headrace: $(SOURCES) $(VENV)/.demo
+	@echo "[setup] Headrace -> $(VENV) (pip install .)"
+	@$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
+	    --config-settings=build-dir=build/wheel .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build
