@@ -1,0 +1,30 @@
+"""The command `headrace`. One module per subcommand."""
+
+import typer
+
+from headrace.cli import doctor, env, run, settings
+from headrace.cli.help import LayerListing
+
+app = typer.Typer(
+    name="headrace",
+    help=(
+        "Makes the I/O of any HDF5 program faster and visible, without touching the program.\n\n"
+        "Plug-ins do the work, which HDF5 (1.14 or newer, also the copies in the wheels of h5py "
+        "and netCDF4) loads by itself; `headrace` tells it to.\n\n"
+        "    headrace run -- python simulation.py\n\n"
+        "    headrace doctor"
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+# What follows the first word of COMMAND belongs to it.
+_COMMAND_LINE = {"allow_interspersed_args": False}
+app.command("run", cls=LayerListing, context_settings=_COMMAND_LINE, epilog=run.EXAMPLES)(run.run)
+app.command("env", cls=LayerListing, epilog=env.EXAMPLES)(env.env)
+app.command("doctor", context_settings=_COMMAND_LINE, epilog=doctor.EXAMPLES)(doctor.doctor)
+app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
+
+__all__ = ["app"]

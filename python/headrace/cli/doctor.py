@@ -1,0 +1,134 @@
+"""`headrace doctor`: find out what a program does with HDF5 and why a stack does not work."""
+
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from headrace.cli import execute
+from headrace.cli.output import ConfigOption, StackOption, console, fail, reports_errors, warn
+from headrace.doctor import modules, render
+from headrace.doctor.diagnose import PROBLEM, Case, Finding, diagnose
+from headrace.doctor.modules import ModuleReport
+from headrace.doctor.observe import observe
+from headrace.errors import PluginError
+from headrace.plan import Plan, inherited_environment, prepare
+from headrace.plugins import load_catalogue, plugin_path
+
+EXAMPLES = """
+**Examples**
+
+    headrace doctor                          # h5py and netCDF4 of this Python
+
+    headrace doctor -- ./solver --steps 1
+
+    headrace doctor --stack 'null(seat=vfd)' -- python program.py
+"""
+
+CommandOption = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[COMMAND...]", help="The program to watch.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
+
+@reports_errors
+def doctor(
+    command: CommandOption = None,
+    stack: StackOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell which libhdf5 a program loads, what the plug-ins do in it, and what is wrong.
+
+    Without COMMAND it imports h5py and netCDF4 and sends a small file through the stack. With
+    COMMAND it runs that and explains afterwards. Ends with status 1 when it finds a problem.
+    """
+    try:
+        plan = prepare(stack, config, inherited_environment())
+        findings: list[Finding] = []
+    except PluginError as error:
+        plan, findings = None, [Finding(PROBLEM, str(error))]
+    if command and plan:
+        findings += _examine_command(command, plan, as_json=as_json)
+    elif command:
+        _print_installation(findings, as_json=as_json)
+    else:
+        findings += _examine_modules(plan, findings, as_json=as_json)
+    if any(finding.level == PROBLEM for finding in findings):
+        raise typer.Exit(1)
+
+
+def _examine_command(command: list[str], plan: Plan, *, as_json: bool) -> list[Finding]:
+    for warning in plan.warnings:
+        warn(warning)
+    environ = plan.apply(inherited_environment())
+    try:
+        evidence = observe(command, environ)
+    except OSError as error:
+        reason = execute.explain(command[0], error, environ)
+        fail(str(reason), reason.status)
+    findings = diagnose(Case(command, environ, plan.stack, evidence))
+    if as_json:
+        _print_json({"evidence": dataclasses.asdict(evidence), "findings": _as_dicts(findings)})
+        return findings
+    out = console()
+    copies = evidence.copies()
+    out.rule(f"headrace doctor: {plan.spec}")
+    render.print_copies(out, [(evidence.loaders(copy), copy) for copy in copies])
+    render.print_files(out, evidence)
+    render.print_findings(out, findings)
+    return findings
+
+
+def _examine_modules(
+    plan: Plan | None, earlier: Sequence[Finding], *, as_json: bool
+) -> list[Finding]:
+    reports = [modules.examine(name, plan) for name in modules.names]
+    findings = [finding for report in reports for finding in report.findings]
+    if as_json:
+        shown = {report.name: dataclasses.asdict(report) for report in reports}
+        _print_json({"findings": _as_dicts(earlier), "modules": shown})
+        return findings
+    _print_installation(earlier, as_json=False)
+    rows = [(f"{r.name} {r.version}", copy) for r in reports for copy in r.copies]
+    render.print_copies(console(), rows)
+    for report in reports:
+        _print_module(report, plan)
+    return findings
+
+
+def _print_module(report: ModuleReport, plan: Plan | None) -> None:
+    out = console()
+    if report.error:
+        out.print(f"{report.name}: {report.error}", markup=False)
+    elif plan is not None:
+        out.print(f"{report.name} under the stack {plan.spec}:", markup=False)
+        render.print_findings(out, report.findings)
+
+
+def _print_installation(findings: Sequence[Finding], *, as_json: bool) -> None:
+    if as_json:
+        _print_json({"findings": _as_dicts(findings)})
+        return
+    out = console()
+    render.print_findings(out, findings)
+    if not findings:
+        catalogue = load_catalogue(os.environ)
+        layers = ", ".join(sorted(catalogue.layers))
+        out.print(f"Headrace {catalogue.version}, plug-ins in {plugin_path()}", soft_wrap=True)
+        out.print(f"Layers: {layers}", soft_wrap=True)
+        for problem in catalogue.problems:
+            warn(problem)
+
+
+def _as_dicts(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [dataclasses.asdict(finding) for finding in findings]
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, default=str) + "\n")

@@ -1,0 +1,88 @@
+"""Asks a separate process about shared objects, so that a broken one cannot take this one down."""
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headrace.errors import PluginError
+
+_SCRIPT = Path(__file__).with_name("_inspect.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found, or why nothing was: exactly one of the two."""
+
+    value: Any = None
+    error: str | None = None
+
+
+def inspect(
+    requests: Sequence[tuple[str, Path]], environ: Mapping[str, str] | None = None
+) -> list[Answer]:
+    """One answer per (action, file). Actions: describe, plugin_type, hdf5."""
+    arguments = tuple(f"{action}:{os.fspath(file)}" for action, file in requests)
+    relevant = _relevant(os.environ if environ is None else environ)
+    answers: list[Answer] = []
+    while len(answers) < len(arguments):
+        answered, crash = _ask(arguments[len(answers) :], relevant)
+        answers.extend(answered)
+        if crash is not None:
+            answers.append(Answer(error=crash))
+    return [_shortened(answer, file) for answer, (_, file) in zip(answers, requests, strict=True)]
+
+
+def _shortened(answer: Answer, file: Path) -> Answer:
+    """Without the file's name, with which dlerror() mostly begins: the caller names it anyway."""
+    if answer.error is None:
+        return answer
+    return Answer(error=answer.error.removeprefix(f"{os.fspath(file)}: "))
+
+
+def _relevant(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The environment that loading depends on, without what HDF5 reads from it."""
+    return tuple(sorted((k, v) for k, v in environ.items() if not k.startswith("HDF5_")))
+
+
+# A launcher asks the same several times in a row; files do not change under it.
+@functools.lru_cache(maxsize=64)
+def _ask(
+    arguments: tuple[str, ...], environ: tuple[tuple[str, str], ...]
+) -> tuple[tuple[Answer, ...], str | None]:
+    """The answers that came, and what became of the process when some did not."""
+    if not sys.executable:
+        raise PluginError("this Python does not know its own executable, so no plug-in is checked")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(_SCRIPT), *arguments],
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    lines = done.stdout.decode("utf-8", "surrogateescape").splitlines()
+    answers = tuple(Answer(**json.loads(line)) for line in lines)
+    if len(answers) == len(arguments):
+        return answers, None
+    return answers, f"loading it {_end(done.returncode)}{_last_line(done.stderr)}"
+
+
+def _end(status: int) -> str:
+    if status >= 0:
+        return f"ended the process that tried, with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"crashed the process that tried ({name})"
+
+
+def _last_line(stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""

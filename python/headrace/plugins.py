@@ -1,0 +1,142 @@
+"""Where the plug-ins are, what they say of themselves, and whether they can be loaded."""
+
+import glob
+import importlib.util
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import headrace
+from headrace import catalogue
+from headrace.catalogue import Catalogue
+from headrace.errors import PluginError
+from headrace.inspection import inspect
+
+search_variable: Final = "HDF5_PLUGIN_PATH"
+
+_CORE: Final = "libheadrace_core.so"
+_PATTERN: Final = "libheadrace_*.so"
+# H5PL_type_t of HDF5.
+plugin_types: Final = {1: "VOL connector", 2: "virtual file driver"}
+# Where libhdf5 looks when HDF5_PLUGIN_PATH is unset; builds differ in it.
+_HDF5_DEFAULTS: Final = (
+    "/usr/local/lib/plugin",
+    "/usr/local/hdf5/lib/plugin",
+    "/usr/local/lib/hdf5/plugin",
+)
+
+
+def library_dir() -> Path:
+    """The directory of libheadrace_core.so; PluginError when it is not installed."""
+    candidates = [Path(directory) / "lib" for directory in headrace.__path__]
+    # A checkout that is used without being installed.
+    candidates += [Path(directory).parents[1] / "build/dev/lib" for directory in headrace.__path__]
+    for candidate in candidates:
+        if (candidate / _CORE).is_file():
+            return candidate.resolve()
+    raise PluginError(
+        f"the plug-ins are not installed: {_CORE} is not in {candidates[0]}; "
+        "`pip install .` in a checkout builds and installs them"
+    )
+
+
+def plugin_path() -> Path:
+    """The directory to name in HDF5_PLUGIN_PATH."""
+    return library_dir() / "plugins"
+
+
+def search_path(environ: Mapping[str, str]) -> str:
+    """The value of HDF5_PLUGIN_PATH: our directory first, then all that would be searched anyway.
+
+    Setting the variable hides libhdf5's built-in directories, and keeps netCDF4 from naming its
+    own filters in it when it is imported; both are put back here, or files would become unreadable.
+    """
+    own = str(plugin_path())
+    if ":" in own:
+        raise PluginError(f"{own}: HDF5 cannot search a directory with ':' in its name")
+    inherited = environ.get(search_variable)
+    others = _unset_equivalent() if inherited is None else _entries(inherited)
+    return ":".join([own, *(entry for entry in others if entry != own)])
+
+
+def _entries(value: str) -> list[str]:
+    return [entry for entry in value.split(":") if entry]
+
+
+def _unset_equivalent() -> Iterator[str]:
+    yield from (directory for directory in _HDF5_DEFAULTS if Path(directory).is_dir())
+    netcdf4 = importlib.util.find_spec("netCDF4")  # finds it, does not import it
+    for location in (netcdf4.submodule_search_locations or ()) if netcdf4 else ():
+        filters = Path(location) / "plugins"
+        if (filters / "lib__nczhdf5filters.so").is_file():
+            yield str(filters)
+
+
+def load_catalogue(environ: Mapping[str, str]) -> Catalogue:
+    """All layers that are installed, ours and those in HDF5_PLUGIN_PATH.
+
+    A foreign plug-in that cannot be read is left out and listed under `problems`; trouble with our
+    own core is a PluginError.
+    """
+    core = library_dir() / _CORE
+    (answer,) = inspect([("describe", core)], environ)
+    if answer.error is not None or answer.value is None:
+        raise PluginError(f"{core}: {answer.error or 'it exports no headrace_describe'}")
+    own = catalogue.from_description(answer.value, plugin_path())
+    extras, problems = _describe_extras(_extra_files(environ, own), environ)
+    return catalogue.merge([own, *extras], problems)
+
+
+def _extra_files(environ: Mapping[str, str], own: Catalogue) -> list[Path]:
+    """Plug-ins of our kind that the core does not describe, in HDF5's order of search."""
+    known = {
+        seat.file
+        for layer in own.layers.values()
+        for seat in (layer.vol, layer.vfd, layer.vfd_mpi)
+        if seat
+    }
+    directories = [str(plugin_path()), *_entries(environ.get(search_variable, ""))]
+    return [
+        Path(file)
+        for directory in dict.fromkeys(directories)
+        for file in sorted(glob.glob(f"{glob.escape(directory)}/{_PATTERN}"))  # noqa: PTH207
+        if Path(file) not in known and Path(file).name != _CORE
+    ]
+
+
+def _describe_extras(
+    files: list[Path], environ: Mapping[str, str]
+) -> tuple[list[Catalogue], list[str]]:
+    found: list[Catalogue] = []
+    problems: list[str] = []
+    answers = inspect([("describe", file) for file in files], environ)
+    for file, answer in zip(files, answers, strict=True):
+        if answer.error is not None or answer.value is None:
+            problems.append(f"{file}: {answer.error or 'it exports no headrace_describe'}")
+            continue
+        try:
+            found.append(catalogue.from_description(answer.value, file.parent))
+        except PluginError as error:
+            problems.append(f"{file}: {error}")
+    return found, problems
+
+
+def check_files(files: Iterable[tuple[Path, int]], environ: Mapping[str, str]) -> None:
+    """Raises PluginError unless each (file, type) exists, can be loaded and is of its type.
+
+    h5py crashes when a connector cannot be loaded, so this has to be known before a program starts.
+    """
+    wanted = list(dict.fromkeys(files))
+    for file, _ in wanted:
+        if not file.is_file():
+            raise PluginError(f"plug-in {file} is missing")
+        if not os.access(file, os.R_OK):
+            raise PluginError(f"plug-in {file} may not be read")
+    answers = inspect([("plugin_type", file) for file, _ in wanted], environ)
+    for (file, expected), answer in zip(wanted, answers, strict=True):
+        if answer.error is not None:
+            raise PluginError(f"plug-in {file} cannot be loaded: {answer.error}")
+        if answer.value != expected:
+            actual = plugin_types.get(answer.value, f"plug-in of type {answer.value}")
+            raise PluginError(f"plug-in {file} is a {actual}, not a {plugin_types[expected]}")
