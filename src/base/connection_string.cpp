@@ -112,7 +112,7 @@ void check_options(const Options& options, std::span<const Setting> settings,
                                   [&](const Setting& setting) { return setting.option == key; });
     if (row == settings.end()) {
       std::string known;
-      for (const Setting& setting : settings) known += " " + std::string(setting.option);
+      for (const Setting& setting : settings) known.append(" ").append(setting.option);
       throw Error("layer " + std::string(layer) + " has no option '" + key +
                   "'; it has:" + (known.empty() ? " none" : known));
     }

@@ -1,5 +1,7 @@
 #include "vol/file_access.hpp"
 
+#include "hdf5/quiet_errors.hpp"
+
 namespace headrace::vol {
 namespace {
 
@@ -19,6 +21,7 @@ std::string replacement(hid_t fapl, const DriverSeat& seat) {
 }
 
 void set_driver(hid_t fapl, const std::string& name) {
+  const Aside aside;  // h5py shows the first record only: ours tells more
   if (h5.Pset_driver_by_name(fapl, name.c_str(), nullptr) < 0)
     throw Error("file driver " + name + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
 }

@@ -1,0 +1,46 @@
+// What the core and an MPI module (mpi_module.cpp) agree on: a table of C functions. The core is
+// built without MPI, so nothing of MPI's types shows: communicators are opaque pointers.
+//
+// Each function returns 0, one of the codes below, or a positive MPI error code. None throws,
+// aborts or prints; none changes the program's own communicators.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace {
+
+// Grows with every change to this file.
+inline constexpr std::uint32_t kMpiTableVersion = 1;
+inline constexpr const char* kMpiTableSymbol = "headrace_mpi_table";
+
+inline constexpr int kMpiNoParameters = -1;  // HDF5 could not tell; its records are on the stack
+inline constexpr int kMpiNotRunning = -2;    // before MPI_Init or after MPI_Finalize
+inline constexpr int kMpiNoMemory = -3;
+
+enum class Reduction { sum, max, min };
+
+struct MpiTable {
+  std::uint32_t version;
+  // The MPI library that the module is bound to. It must be the one that HDF5 uses.
+  int (*library_version)(char* text, int* length);
+
+  // Collective: a duplicate of the communicator in a file access property list.
+  int (*open)(void* get_mpi_params, std::int64_t fapl, void** comm, int* rank, int* ranks);
+  void (*close)(void* comm);
+
+  // Collective over `comm`.
+  int (*barrier)(void* comm);
+  int (*broadcast)(void* comm, void* bytes, std::size_t size, int root);
+  int (*all_gather)(void* comm, const void* mine, int size, void* all);
+  int (*reduce)(void* comm, std::int64_t mine, Reduction how, std::int64_t* result);
+
+  // Local.
+  int (*place_in_file)(const void* mpi_file, int* rank, int* ranks);  // mpi_file: MPI_File*
+  void (*error_text)(int code, char* text, std::size_t size);
+};
+
+// What the module exports as headrace_mpi_table.
+using MpiTableFunction = const MpiTable*();
+
+}  // namespace headrace
