@@ -23,7 +23,7 @@ def report(tmp_path: Path) -> Callable[[], Report]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
-    """Runs Python text in a folder of its own: program(text, stack="null", VARIABLE="value")."""
+    """Run Python text as a child in a folder of its own; keywords are environment variables."""
 
     def start(text: str, stack: str = "null(seat=both)", **env: str) -> Result:
         full = stack_env(stack, tmp_path / "report", **env)

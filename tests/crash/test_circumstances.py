@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -81,7 +82,9 @@ def test_private_copy_without_memory_files(
         "int memfd_create(const char *n, unsigned f) { (void)n; (void)f; return -1; }\n"
     )
     library = tmp_path / "no_memfd.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
+    compiler = shutil.which("cc")
+    assert compiler, "a C compiler is missing"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
     done = program(
         """
         import h5py, netCDF4
