@@ -28,7 +28,7 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard python/tests tests/interop tests/parallel tests/install tests/crash)
+PYTHON_TESTS := $(wildcard python/tests examples tests/interop tests/parallel tests/install tests/crash)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
 # right to look into other processes, and with more ranks than there are cores to wait busily on.
@@ -58,7 +58,7 @@ test: setup-test
 check: setup-test
 	@$(STAGE) "lint" $(MAKE) lint
 	@$(STAGE) "C++ tests" $(MAKE) ctest
-	@$(STAGE) "Python tests" $(PYTEST) python/tests
+	@$(STAGE) "Python tests" $(PYTEST) python/tests examples
 
 bench: setup-test
 	@$(PYTHON) bench/micro/run.py

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   }
   const unsigned seed =
       argc > 3 ? static_cast<unsigned>(std::stoul(argv[3])) : std::random_device()();
-  std::cout << "seed " << seed << std::endl;
+  std::cout << "seed " << seed << '\n' << std::flush;
   std::mt19937 random(seed);
   for (long round = std::stol(argv[1]); round > 0; --round) {
     const std::string input = mutate(corpus[random() % corpus.size()], corpus, random);

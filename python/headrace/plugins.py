@@ -3,6 +3,7 @@
 import glob
 import importlib.util
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -19,11 +20,13 @@ _CORE: Final = "libheadrace_core.so"
 _PATTERN: Final = "libheadrace_*.so"
 # H5PL_type_t of HDF5.
 plugin_types: Final = {1: "VOL connector", 2: "virtual file driver"}
-# Where libhdf5 looks when HDF5_PLUGIN_PATH is unset; builds differ in it.
+# Where libhdf5 looks when HDF5_PLUGIN_PATH is unset: that is built into it. These are the places of
+# its own build, of the wheels of h5py and netCDF4, and of Conda.
 _HDF5_DEFAULTS: Final = (
     "/usr/local/lib/plugin",
     "/usr/local/hdf5/lib/plugin",
     "/usr/local/lib/hdf5/plugin",
+    f"{sys.prefix}/lib/hdf5/plugin",
 )
 
 

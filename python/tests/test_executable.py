@@ -22,6 +22,12 @@ def test_static_and_dynamic_programs(tmp_path: Path, compiler: Compiler) -> None
     assert not is_static(tmp_path / "nothing")
 
 
+def test_a_header_that_points_past_all_files(tmp_path: Path, header: bytes) -> None:
+    file = tmp_path / "damaged"
+    file.write_bytes(header[:32] + b"\xff" * 8 + header[40:])
+    assert not is_static(file)
+
+
 @pytest.fixture(scope="module")
 def header(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> bytes:
     return compiler(tmp_path_factory.mktemp("elf") / "program", _MAIN).read_bytes()[:200]

@@ -53,6 +53,7 @@ _VFD = ("vfd", "headrace_null")
         ("null,null,null", {_VOL, _VFD}),
         ("null,pass_through", {_VOL, _VFD}),
         ("pass_through,null", {_VOL, _VFD}),
+        ("pass_through,null(seat=vol)", {_VOL}),
         ("pass_through,null,pass_through,null(seat=vol)", {_VOL, _VFD}),
     ],
 )
@@ -61,9 +62,10 @@ def test_files_really_go_through_the_stack(
 ) -> None:
     report = tmp_path / "report"
     arguments = [sys.executable, "-c", program, str(tmp_path / "file")]
-    done = installed_headrace(
-        "run", "--stack", stack, "--", *arguments, env={"HEADRACE_REPORT": str(report)}
-    )
+    # glibc fills what it allocates: HDF5's pass_through hands on an undefined byte, which must not
+    # work by luck.
+    environ = {"HEADRACE_REPORT": str(report), "MALLOC_PERTURB_": "85"}
+    done = installed_headrace("run", "--stack", stack, "--", *arguments, env=environ)
     assert (done.returncode, done.stdout, done.stderr) == (0, "999\n", "")
     assert _seats(report, "load") == seats
     assert _seats(report, "file") == seats
@@ -154,7 +156,7 @@ def test_the_doctor_finds_everything_well(
     assert done.returncode == 0, done.stdout
     assert "problem" not in done.stdout
     assert f"HDF5 names its connector {connector}" in done.stdout
-    assert "HDF5 2.0.0, serial, not thread-safe, loaded by h5py" in done.stdout
+    assert "serial, not thread-safe, loaded by h5py" in done.stdout
     assert "loaded by netCDF4" in done.stdout
 
 
@@ -203,7 +205,8 @@ def test_the_old_hdf5_of_the_system_is_called_too_old(
     subprocess.run([sys.executable, "-c", _H5PY, str(file)], env=clean_environment(), check=True)
     done = installed_headrace("doctor", "--", "/usr/bin/h5ls", str(file))
     assert done.returncode == 1
-    assert "is HDF5 1.10.8: too old" in done.stdout
+    assert "is HDF5 1.10." in done.stdout
+    assert "too old" in done.stdout
 
 
 def test_settings_of_the_real_table(installed_headrace: Headrace) -> None:

@@ -81,6 +81,8 @@ Options parse_connection_string(std::string_view text) {
       const auto length = braced_length(text, rest);
       value = rest.substr(1, length - 2);
       rest.remove_prefix(length);
+      // HDF5's own pass_through (1.14.5 to 2.2.0) hands on one undefined byte after the text.
+      if (rest.size() == 1 && rest.front() != ';') rest = {};
     } else {
       const auto end = std::min(rest.find_first_of(";{}="), rest.size());
       value = decode(text, rest.substr(0, end));
@@ -97,19 +99,20 @@ Options parse_connection_string(std::string_view text) {
 
 std::string format_connection_string(const Options& options, std::string_view braced) {
   std::string text;
-  for (const auto& [key, value] : options) {
-    if (!text.empty()) text += ';';
-    text += key + '=' + (key == braced ? '{' + value + '}' : encode(value));
-  }
+  for (const auto& [key, value] : options)
+    if (key != braced) text += key + '=' + encode(value) + ';';
+  if (const auto last = options.find(braced); last != options.end())
+    text += last->first + "={" + last->second + '}';
+  else if (!text.empty())
+    text.pop_back();
   return text;
 }
 
 void check_options(const Options& options, std::span<const Setting> settings,
                    std::span<const std::string_view> extra, std::string_view layer) {
   for (const auto& [key, value] : options) {
-    if (std::find(extra.begin(), extra.end(), key) != extra.end()) continue;
-    const auto row = std::find_if(settings.begin(), settings.end(),
-                                  [&](const Setting& setting) { return setting.option == key; });
+    if (std::ranges::find(extra, key) != extra.end()) continue;
+    const auto row = std::ranges::find(settings, std::string_view(key), &Setting::option);
     if (row == settings.end()) {
       std::string known;
       for (const Setting& setting : settings) known.append(" ").append(setting.option);

@@ -13,7 +13,7 @@ namespace headrace {
 // Parses a connection string. Throws Error that shows the offending part. A key stands once.
 Options parse_connection_string(std::string_view text);
 
-// The reverse. Values of keys in `braced` are put in braces as they are, the rest is encoded.
+// The reverse. The value of the key `braced` comes last, in braces as it is; the rest is encoded.
 std::string format_connection_string(const Options& options, std::string_view braced);
 
 // Throws Error for a key that is neither a row of `settings` nor `extra`, and for malformed values.

@@ -22,8 +22,7 @@ template <typename Enum>
 std::string enum_name(Enum value) {
   constexpr auto kNames = []<unsigned... i>(std::integer_sequence<unsigned, i...>) {
     return std::array{spelling<std::bit_cast<Enum>(i)>()...};
-  }
-  (std::make_integer_sequence<unsigned, 16>());
+  }(std::make_integer_sequence<unsigned, 16>());
   const auto index = static_cast<std::size_t>(value);
   return index < kNames.size() ? std::string(kNames.at(index)) : std::to_string(value);
 }

@@ -30,14 +30,13 @@ void report_load(Seat seat, std::string_view name) {
              .str());
 }
 
-void report_file(Seat seat, std::string_view name, std::string_view call, const char* file,
-                 bool ok) {
+void report_file(Seat seat, std::string_view name, std::string_view call, const char* file, bool ok,
+                 const std::optional<Place>& place) {
   if (!report_wanted()) return;
-  report(line("file", seat, name)
-             .text("call", call)
-             .text("file", file == nullptr ? "" : file)
-             .boolean("ok", ok)
-             .str());
+  JsonObject event = line("file", seat, name);
+  event.text("call", call).text("file", file == nullptr ? "" : file).boolean("ok", ok);
+  if (place) event.number("rank", place->rank).number("ranks", place->ranks);
+  report(event.str());
 }
 
 void report_counts(Seat seat, std::string_view name, std::span<const char* const> names,

@@ -140,7 +140,7 @@ namespace {
 // Only the core knows all HEADRACE_* names; the settings of a module outside it are called
 // differently.
 bool is_core(std::span<const std::span<const Setting>> tables) {
-  return std::any_of(tables.begin(), tables.end(), [](auto table) {
+  return std::ranges::any_of(tables, [](auto table) {
     return table.data() != kGlobal.data() && !table.empty() &&
            table.front().env.starts_with(kPrefix);
   });
@@ -154,8 +154,7 @@ void check_environment(std::span<const std::span<const Setting>> tables) {
     const auto value = line.substr(std::min(name.size() + 1, line.size()));
     const Setting* row = nullptr;
     for (auto table : tables) {
-      const auto found =
-          std::find_if(table.begin(), table.end(), [&](const Setting& s) { return s.env == name; });
+      const auto found = std::ranges::find(table, name, &Setting::env);
       if (found != table.end()) row = &*found;
     }
     if (row != nullptr)

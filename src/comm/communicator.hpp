@@ -5,9 +5,9 @@
 //
 // Collective: communicator_of() and all functions but rank() and size(). Every rank must make the
 // same calls in the same order, with the same sizes and root, or the program hangs. So make them
-// where HDF5 itself is collective (a file's create, open, delete and close; see each call's entry
-// in HDF5's list of collective calls elsewhere), and let nothing that differs between ranks decide
-// whether: no environment variable, no error of one rank's own.
+// where HDF5 itself is collective (always when a file is created, opened, deleted or closed; see
+// HDF5's list of collective calls for the rest), and let nothing that may differ between ranks
+// decide whether: no environment variable, no error of one rank's own.
 //
 // Threads: the application's, inside a callback. No MPI thread level is needed.
 // Errors: Error with MPI's own text. Ranks that have not failed may be waiting by then, and MPI

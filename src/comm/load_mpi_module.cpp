@@ -1,7 +1,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -53,7 +52,8 @@ std::string path_of(std::string_view kind) {
 
 const MpiTable* load() {
   const std::string version = version_text();
-  const std::string path = path_of(kind_of(version));
+  const std::string_view kind = kind_of(version);
+  const std::string path = path_of(kind);
   const std::string start = "the MPI module " + path;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
@@ -62,6 +62,7 @@ const MpiTable* load() {
   const MpiTable* table = function == nullptr ? nullptr : function();
   if (table == nullptr || table->version != kMpiTableVersion)
     throw Error(start + " belongs to another version of Headrace");
+  if (table->kind != kind) throw Error(start + " is one for " + table->kind);
   // Two MPI libraries of one kind in a process: the one that nobody has started would crash.
   if (table->library_version != h5.mpi_library_version)
     throw Error(start + " is bound to another MPI library than " + library.path);

@@ -26,7 +26,7 @@ bool running() {
 // HDF5 duplicates the list's communicator and hints for whoever asks. There is no communicator when
 // HDF5 has started MPI itself (HDF5_DRIVER=mpio): the driver then takes MPI_COMM_WORLD.
 int duplicate(void* get_mpi_params, std::int64_t fapl, MPI_Comm* comm) {
-  using GetMpiParams = int(std::int64_t fapl, MPI_Comm * comm, MPI_Info * info);
+  using GetMpiParams = int(std::int64_t fapl, MPI_Comm* comm, MPI_Info* info);
   MPI_Info info = MPI_INFO_NULL;
   if (reinterpret_cast<GetMpiParams*>(get_mpi_params)(fapl, comm, &info) < 0)
     return kMpiNoParameters;
@@ -59,9 +59,7 @@ void close(void* handle) {
   delete comm;
 }
 
-int barrier(void* handle) {
-  return running() ? MPI_Barrier(comm_of(handle)) : kMpiNotRunning;
-}
+int barrier(void* handle) { return running() ? MPI_Barrier(comm_of(handle)) : kMpiNotRunning; }
 
 int broadcast(void* handle, void* bytes, std::size_t size, int root) {
   if (!running()) return kMpiNotRunning;
@@ -117,17 +115,25 @@ void error_text(int code, char* text, std::size_t size) {
   text[size - 1] = '\0';
 }
 
-constexpr MpiTable kTable{kMpiTableVersion,
-                          // The name that no profiling tool takes over.
-                          &PMPI_Get_library_version,
-                          &open,
-                          &close,
-                          &barrier,
-                          &broadcast,
-                          &all_gather,
-                          &reduce,
-                          &place_in_file,
-                          &error_text};
+#ifdef OPEN_MPI
+constexpr const char* kKind = "openmpi";
+#else
+constexpr const char* kKind = "mpich";
+#endif
+
+constexpr MpiTable kTable{
+    .version = kMpiTableVersion,
+    .kind = kKind,
+    .library_version = &PMPI_Get_library_version,  // a name that no profiling tool takes over
+    .open = &open,
+    .close = &close,
+    .barrier = &barrier,
+    .broadcast = &broadcast,
+    .all_gather = &all_gather,
+    .reduce = &reduce,
+    .place_in_file = &place_in_file,
+    .error_text = &error_text,
+};
 
 }  // namespace
 }  // namespace headrace

@@ -22,6 +22,7 @@ enum class Reduction { sum, max, min };
 
 struct MpiTable {
   std::uint32_t version;
+  const char* kind;  // of the mpi.h that the module was compiled with: "openmpi" or "mpich"
   // The MPI library that the module is bound to. It must be the one that HDF5 uses.
   int (*library_version)(char* text, int* length);
 

@@ -48,6 +48,9 @@ struct Api {
   decltype(&::H5Eset_auto1) Eset_auto1 = nullptr;
   // H5Pget_mpi_params(fapl, MPI_Comm *, MPI_Info *); null when the library is not parallel.
   void* get_mpi_params = nullptr;
+  // PMPI_Get_library_version of the MPI that the library uses; null when it is not parallel. This
+  // name, because no profiling tool takes it over.
+  int (*mpi_library_version)(char* text, int* length) = nullptr;
 };
 
 struct Library {

@@ -73,6 +73,9 @@ void bind_drivers(void* handle, bool major2) {
   if (!library.parallel) return;
   h5.mpio_driver = &driver_id<&mpio>;
   h5.get_mpi_params = dlsym(handle, "H5Pget_mpi_params");
+  // A handle leads to the library's dependencies as well.
+  h5.mpi_library_version =
+      reinterpret_cast<decltype(h5.mpi_library_version)>(dlsym(handle, "PMPI_Get_library_version"));
 }
 
 }  // namespace

@@ -64,8 +64,6 @@ class Aside {
 };
 
 // For callbacks that call no HDF5 function which may fail.
-struct NoGuard {
-  NoGuard() {}
-};
+struct NoGuard {};
 
 }  // namespace headrace

@@ -3,12 +3,15 @@
 #include <H5PLextern.h>
 #include <dlfcn.h>
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/module_file.hpp"
 #include "plugin/private_copy.hpp"
 
 namespace headrace {
@@ -66,11 +69,15 @@ PluginFunction copy_for(const void* base, const void* caller) {
   if (by_library.empty()) {
     if (!bind_here(caller)) return nullptr;
   } else {
-    void* handle = load_private_copy(reinterpret_cast<const void*>(&headrace_plugin));
+    void* handle = load_private_copy(module_file());
     if (handle == nullptr) {
-      log(Level::error, std::string("no private copy for a further libhdf5: ") + dlerror());
+      const char* why = dlerror();
+      log(Level::error, std::string("no private copy for a further libhdf5: ") +
+                            (why == nullptr ? std::strerror(errno) : why));
       return nullptr;
     }
+    reinterpret_cast<decltype(&headrace_copied_from)>(dlsym(handle, "headrace_copied_from"))(
+        module_file().c_str());
     function = reinterpret_cast<PluginFunction>(dlsym(handle, "headrace_plugin"));
   }
   by_library.emplace(base, function);
@@ -96,3 +103,5 @@ const void* headrace_plugin(int type, const char* name, const void* caller) {
     return nullptr;
   }
 }
+
+void headrace_copied_from(const char* file) { headrace::set_module_file(file); }

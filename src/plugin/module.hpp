@@ -47,6 +47,9 @@ extern "C" {
 __attribute__((visibility("default"))) const void* headrace_plugin(int type, const char* name,
                                                                    const void* caller);
 
+// Tells a private copy, before anything else is asked of it, the file that it is a copy of.
+__attribute__((visibility("default"))) void headrace_copied_from(const char* file);
+
 // The layers and settings of this module as JSON, see docs/formats/describe.md. Static storage.
 __attribute__((visibility("default"))) const char* headrace_describe(void);
 }

@@ -14,7 +14,7 @@ namespace headrace {
 namespace {
 
 bool copy_file(int from, int to) {
-  struct stat status {};
+  struct stat status{};
   if (fstat(from, &status) != 0) return false;
   off_t left = status.st_size;
   while (left > 0) {
@@ -40,10 +40,8 @@ void* load_through_file(int source) {
 
 }  // namespace
 
-void* load_private_copy(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0) return nullptr;
-  const int source = open(info.dli_fname, O_RDONLY | O_CLOEXEC);
+void* load_private_copy(const std::string& path) {
+  const int source = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (source < 0) return nullptr;
   void* handle = nullptr;
   const int memory = memfd_create("headrace", MFD_CLOEXEC);

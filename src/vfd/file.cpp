@@ -1,9 +1,11 @@
 #include "vfd/file.hpp"
 
 #include <array>
+#include <functional>
 
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vfd {
@@ -58,6 +60,32 @@ H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr
                    const Layer& layer) {
   const Id<Kind::plist> below = under_fapl(fapl, layer);
   return h5.FDopen(name, flags, below.get(), maxaddr);
+}
+
+void* mpi_file_of(H5FD_t* under, hid_t fapl) {
+  void* handle = nullptr;
+  if (under->cls->get_handle == nullptr || under->cls->get_handle(under, fapl, &handle) < 0)
+    return nullptr;
+  return handle == nullptr ? nullptr : *static_cast<void**>(handle);
+}
+
+std::optional<Place> place_in(H5FD_t* under) {
+  if (!report_wanted() || under->cls->ctl == nullptr) return std::nullopt;
+  Place place;
+  void* rank = &place.rank;
+  void* ranks = &place.ranks;
+  // Drivers that do not know a code ignore it.
+  under->cls->ctl(under, H5FD_CTL_GET_MPI_RANK_OPCODE, 0, nullptr, &rank);
+  under->cls->ctl(under, H5FD_CTL_GET_MPI_SIZE_OPCODE, 0, nullptr, &ranks);
+  return place.rank < 0 || place.ranks < 0 ? std::nullopt : std::optional(place);
+}
+
+int compare_under(const H5FD_t* a, const H5FD_t* b) {
+  const H5FD_t* under_a = File::under_of(a);
+  const H5FD_t* under_b = File::under_of(b);
+  if (under_a->cls == under_b->cls && under_a->cls->cmp != nullptr)
+    return under_a->cls->cmp(under_a, under_b);
+  return std::less<>()(under_a, under_b) ? -1 : static_cast<int>(under_a != under_b);
 }
 
 herr_t query_under(const H5FD_t* under, unsigned long* flags) {

@@ -1,8 +1,10 @@
 // What our drivers hand to HDF5 as an open file, and the driver below it.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "base/events.hpp"
 #include "base/settings.hpp"
 #include "hdf5/id.hpp"
 #include "vfd/callbacks.hpp"
@@ -12,6 +14,10 @@ namespace headrace::vfd {
 // HDF5 keeps its own fields in `pub`, so it comes first. Made by open, freed by close.
 struct File {
   H5FD_t pub;
+  // The MPI_File below, of a file over mpio. H5Fset_mpi_atomicity and H5Fget_mpi_atomicity take any
+  // file of a driver over MPI for one of mpio's, which has its MPI_File (a pointer in every MPI's
+  // binary interface) right here.
+  void* mpi_file;
   H5FD_t* under;
 
   static H5FD_t* under_of(const H5FD_t* file) { return reinterpret_cast<const File*>(file)->under; }
@@ -32,6 +38,16 @@ Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer);
 // Opens the file below. Returns null when HDF5 failed, its records on the stack.
 H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
                    const Layer& layer);
+
+// The MPI_File of the mpio driver at the end of the chain, or null.
+void* mpi_file_of(H5FD_t* under, hid_t fapl);
+
+// For the report, so only when one is wanted: the place of this process among those that opened
+// the file below, if that is over MPI. Local, and no MPI function is called.
+std::optional<Place> place_in(H5FD_t* under);
+
+// Whether two files of ours are the same below, as HDF5 compares them.
+int compare_under(const H5FD_t* a, const H5FD_t* b);
 
 // The feature flags of an open file's driver.
 herr_t query_under(const H5FD_t* under, unsigned long* flags);

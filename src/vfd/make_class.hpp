@@ -51,7 +51,7 @@ H5FD_class_t make_class() {
   cls.maxaddr = D::kMaxAddr;
   cls.fc_degree = D::kOver == Over::sec2 ? H5F_CLOSE_WEAK : H5F_CLOSE_SEMI;
   constexpr H5FD_mem_t kFreeLists[] = H5FD_FLMAP_DICHOTOMY;
-  std::copy(std::begin(kFreeLists), std::end(kFreeLists), std::begin(cls.fl_map));
+  std::ranges::copy(kFreeLists, std::begin(cls.fl_map));
 #define HEADRACE_VFD(name, kind, function)                                                       \
   {                                                                                              \
     constexpr signature::name kFunction = D::name;                                               \

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 
 #include "base/events.hpp"
@@ -61,6 +60,10 @@ class PassThrough {
   static constexpr signature::name name =                                                         \
       over == Over::mpio ? &Forwarder<&H5FD_class_t::name, &Api::function, signature::name>::call \
                          : nullptr;
+#define HEADRACE_KIND_pass_sec2(name, function)                                                   \
+  static constexpr signature::name name =                                                         \
+      over == Over::sec2 ? &Forwarder<&H5FD_class_t::name, &Api::function, signature::name>::call \
+                         : nullptr;
 #define HEADRACE_VFD(name, kind, function) HEADRACE_KIND_##kind(name, function)
 #include "vfd/callbacks.def"
 #undef HEADRACE_VFD
@@ -68,26 +71,23 @@ class PassThrough {
 #undef HEADRACE_KIND_absent
 #undef HEADRACE_KIND_pass
 #undef HEADRACE_KIND_pass_mpio
+#undef HEADRACE_KIND_pass_sec2
 
   static herr_t terminate() { return 0; }
 
   static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
     auto file = std::make_unique<File>();
     file->under = open_under(name, flags, fapl, maxaddr, layer());
-    report_open(name, file->under != nullptr);
-    return file->under == nullptr ? nullptr : &file.release()->pub;
+    report_open(name, file->under);
+    if (file->under == nullptr) return nullptr;
+    if constexpr (over == Over::mpio) file->mpi_file = mpi_file_of(file->under, fapl);
+    return &file.release()->pub;
   }
   static herr_t close(H5FD_t* file) {
     const std::unique_ptr<File> owner(reinterpret_cast<File*>(file));
     return h5.FDclose(owner->under);
   }
-  static int cmp(const H5FD_t* a, const H5FD_t* b) {
-    const H5FD_t* under_a = File::under_of(a);
-    const H5FD_t* under_b = File::under_of(b);
-    if (under_a->cls == under_b->cls && under_a->cls->cmp != nullptr)
-      return under_a->cls->cmp(under_a, under_b);
-    return std::less<>()(under_a, under_b) ? -1 : static_cast<int>(under_a != under_b);
-  }
+  static constexpr signature::cmp cmp = over == Over::sec2 ? &compare_under : nullptr;
   static herr_t query(const H5FD_t* file, unsigned long* flags) {
     if (file != nullptr) return query_under(File::under_of(file), flags);
     const NestedCalls nested;
@@ -99,9 +99,12 @@ class PassThrough {
   }
 
  private:
-  static void report_open(const char* name, bool ok) {
+  static void report_open(const char* name, H5FD_t* under) {
     static const bool loaded = (report_load(Seat::vfd, D::kName), true);
-    report_file(Seat::vfd, D::kName, "open", name, loaded && ok);
+    std::optional<Place> place;
+    if constexpr (over == Over::mpio)
+      if (under != nullptr) place = place_in(under);
+    report_file(Seat::vfd, D::kName, "open", name, loaded && under != nullptr, place);
   }
 };
 

@@ -43,11 +43,9 @@ std::unique_ptr<Info> parse(const char* text, const Layer& layer) {
       connector_by_value(value.empty() ? "0" : std::string_view(value.mapped())),
       layer.seat(options));
   const bool has_under = !under_text.empty() && !under_text.mapped().empty();
-  return std::unique_ptr<Info>(
-      new Info{connector,
-               has_under ? read_under_info(connector, under_text.mapped()) : UnderInfo(),
-               std::move(options),
-               {}});
+  return std::make_unique<Info>(
+      connector, has_under ? read_under_info(connector, under_text.mapped()) : UnderInfo(),
+      std::move(options), std::string());
 }
 
 }  // namespace
@@ -69,7 +67,7 @@ UnderInfo UnderInfo::copy() const {
 }
 
 std::unique_ptr<Info> Info::copy() const {
-  return std::unique_ptr<Info>(new Info{connector, under.copy(), options, error});
+  return std::make_unique<Info>(connector, under.copy(), options, error);
 }
 
 std::unique_ptr<Info> parse_info(const char* text, const Layer& layer) {
@@ -77,7 +75,7 @@ std::unique_ptr<Info> parse_info(const char* text, const Layer& layer) {
     return parse(text, layer);
   } catch (const Error& error) {
     auto native = std::make_shared<UnderConnector>(connector_by_value("0"), DriverSeat{});
-    return std::unique_ptr<Info>(new Info{native, UnderInfo(), {}, error.what()});
+    return std::make_unique<Info>(native, UnderInfo(), Options(), error.what());
   }
 }
 

@@ -20,6 +20,7 @@
 #include "vol/callbacks.hpp"
 #include "vol/file_access.hpp"
 #include "vol/forward.hpp"
+#include "vol/place.hpp"
 
 namespace headrace::vol {
 
@@ -89,12 +90,12 @@ class PassThrough {
                            void** req) {
     const FileAccess access(fapl, layer());
     void* under = h5.VLfile_create(name, flags, fcpl, access.under_fapl(), dxpl, req);
-    return opened("file_create", name, under, access.connector(), req);
+    return opened("file_create", name, under, access.connector(), fapl, dxpl, req);
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const FileAccess access(fapl, layer());
     void* under = h5.VLfile_open(name, flags, access.under_fapl(), dxpl, req);
-    return opened("file_open", name, under, access.connector(), req);
+    return opened("file_open", name, under, access.connector(), fapl, dxpl, req);
   }
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
     return own::file_specific(layer(), self, args, dxpl, req);
@@ -151,8 +152,9 @@ class PassThrough {
 
  private:
   static void* opened(const char* call, const char* name, void* under, const UnderRef& connector,
-                      void** req) {
-    report_file(Seat::vol, C::kName, call, name, under != nullptr);
+                      hid_t fapl, hid_t dxpl, void** req) {
+    const auto place = under == nullptr ? std::nullopt : place_in(under, *connector, fapl, dxpl);
+    report_file(Seat::vol, C::kName, call, name, under != nullptr, place);
     wrap_request(req, connector);
     return under == nullptr ? nullptr : new Object{under, connector};
   }

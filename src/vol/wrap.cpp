@@ -43,8 +43,9 @@ void* wrap_unwrap_object(void* self) {
 
 herr_t wrap_free_wrap_ctx(void* context) {
   const std::unique_ptr<WrapContext> wrap(static_cast<WrapContext*>(context));
+  if (wrap->under == nullptr) return 0;  // the native connector has no context
   const ErrorStackKeeper keep;
-  return wrap->under == nullptr ? 0 : h5.VLfree_wrap_ctx(wrap->under, wrap->connector->id());
+  return h5.VLfree_wrap_ctx(wrap->under, wrap->connector->id());
 }
 
 herr_t info_cmp(int* result, const void* a, const void* b) {

@@ -46,8 +46,8 @@ PrintedErrors::PrintedErrors() {
 PrintedErrors::~PrintedErrors() { H5Eset_auto2(H5E_DEFAULT, old_function_, old_data_); }
 
 bool PrintedErrors::contains(const std::string& text) const {
-  return std::any_of(printed_.begin(), printed_.end(),
-                     [&](const std::string& one) { return one.find(text) != std::string::npos; });
+  return std::ranges::any_of(
+      printed_, [&](const std::string& one) { return one.find(text) != std::string::npos; });
 }
 
 herr_t PrintedErrors::on_error(hid_t stack, void* self) {

@@ -11,8 +11,6 @@
 
 namespace {
 
-using headrace::LayerEntry;
-
 const std::string kPlugins = HEADRACE_PLUGIN_DIR;
 
 struct File {
@@ -54,6 +52,7 @@ TEST(Module, GivesEveryThreadTheSameClass) {
   const void* library = dlsym(RTLD_DEFAULT, "H5open");
   std::array<const void*, 8> found{};
   std::vector<std::thread> threads;
+  threads.reserve(found.size());
   for (auto& slot : found)
     threads.emplace_back(
         [&slot, plugin, library] { slot = plugin(H5PL_TYPE_VOL, "headrace_null", library); });

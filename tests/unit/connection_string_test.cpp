@@ -31,6 +31,15 @@ TEST(ConnectionString, RoundTripsEveryByte) {
   EXPECT_EQ(parse_connection_string(text), options);
 }
 
+TEST(ConnectionString, SurvivesTheByteThatPassThroughAdds) {
+  EXPECT_EQ(parse_connection_string("a=1;under_info={b=2}\x55").at("under_info"), "b=2");
+}
+
+TEST(ConnectionString, BracedComesLast) {
+  EXPECT_EQ(format_connection_string({{"under_info", "x=1"}, {"z", "2"}, {"a", "3"}}, "under_info"),
+            "a=3;z=2;under_info={x=1}");
+}
+
 TEST(ConnectionString, EmptyHasNoOptions) { EXPECT_TRUE(parse_connection_string("").empty()); }
 
 class Malformed : public testing::TestWithParam<const char*> {};
@@ -45,7 +54,7 @@ TEST_P(Malformed, IsAnErrorThatShowsTheText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Malformed,
-                         testing::Values("a", "=1", "a=1;a=2", "a={", "a={}}", "a={}x", "a=%",
+                         testing::Values("a", "=1", "a=1;a=2", "a={", "a={}}}", "a={}xy", "a=%",
                                          "a=%2", "a=%zz", "a=%00", "a=b=c", ";", "a=1;;b=2", "{}",
                                          "a=x{}"));
 

@@ -32,9 +32,9 @@ def is_static(file: Path) -> bool:
             size, count = struct.unpack_from(order + "HH", head, 54 if wide else 42)
             stream.seek(where)
             table = stream.read(size * count)
-    except (OSError, struct.error):
+    except (OSError, ValueError, struct.error):  # ValueError: past what a file can hold
         return False
-    if len(table) < size * count or size < 4:
+    if len(table) < size * count or size < 4 or count == 0:
         return False
     kinds = (struct.unpack_from(order + "I", table, at)[0] for at in range(0, size * count, size))
     return _PT_INTERP not in kinds
