@@ -3,6 +3,8 @@
 // callback's failure value.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -44,11 +46,13 @@ struct Edge;
 
 template <typename Traits, auto callback, auto function, typename R, typename... Args>
 struct Edge<Traits, callback, function, R (*)(Args...)> {
-  static R call(Args... args) noexcept {
+  static R call(Args... args) {
     Traits::counts()[static_cast<std::size_t>(callback)].fetch_add(1, std::memory_order_relaxed);
     [[maybe_unused]] const typename Traits::template Guard<callback> guard{};
     try {
       return function(args...);
+    } catch (const abi::__forced_unwind&) {
+      throw;  // the thread is ending (pthread_exit in a function of the program's, say)
     } catch (...) {
       push_current_exception(Traits::name(callback));
       return failure_value<R>();

@@ -11,6 +11,8 @@
 #include <H5VLconnector_passthru.h>
 #include <hdf5.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace headrace {
@@ -38,6 +40,11 @@ struct Api {
   // Registers the library's own pass-through connector, which 2.x has done at its start; null
   // there.
   hid_t (*register_pass_through)() = nullptr;
+  // The library's default lists of the classes that links are accessed with.
+  std::array<IdVariable, 5> default_lists;
+  [[nodiscard]] bool is_default_list(hid_t list) const {
+    return std::ranges::any_of(default_lists, [&](const auto& one) { return one.get() == list; });
+  }
   // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
   // some of our own would clear the stack and would not survive H5close().
   IdVariable error_class;

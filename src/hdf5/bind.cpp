@@ -53,10 +53,15 @@ std::string bind_functions(void* handle) {
   return {};
 }
 
-void bind_error_ids(void* handle) {
+void bind_ids(void* handle) {
   h5.error_class = variable(handle, "H5E_ERR_CLS_g");
   h5.error_major = variable(handle, "H5E_VOL_g");
   h5.error_minor = variable(handle, "H5E_CANTOPERATE_g");
+  h5.default_lists = {variable(handle, "H5P_LST_LINK_ACCESS_ID_g"),
+                      variable(handle, "H5P_LST_DATASET_ACCESS_ID_g"),
+                      variable(handle, "H5P_LST_GROUP_ACCESS_ID_g"),
+                      variable(handle, "H5P_LST_DATATYPE_ACCESS_ID_g"),
+                      variable(handle, "H5P_LST_ATTRIBUTE_ACCESS_ID_g")};
 }
 
 void bind_drivers(void* handle, bool major2) {
@@ -94,7 +99,7 @@ std::string bind(const void* caller) {
   if (major < 1 || (major == 1 && minor < 14))
     return library.path + " is HDF5 " + library.version + "; Headrace needs 1.14 or newer";
   if (std::string error = bind_functions(handle); !error.empty()) return error;
-  bind_error_ids(handle);
+  bind_ids(handle);
   h5.Eget_auto1 = reinterpret_cast<decltype(h5.Eget_auto1)>(dlsym(handle, "H5Eget_auto1"));
   h5.Eset_auto1 = reinterpret_cast<decltype(h5.Eset_auto1)>(dlsym(handle, "H5Eset_auto1"));
   h5.register_pass_through = reinterpret_cast<decltype(h5.register_pass_through)>(

@@ -1,36 +1,45 @@
-// HDF5 functions called inside a callback.
+// HDF5 functions called inside a callback. Every one that fails prints the error stack: without
+// these a program's one error would appear once more for each layer. The records stay, for the
+// function that the program called to print.
 #pragma once
 
 #include "hdf5/id.hpp"
 
 namespace headrace {
 
-// Turns off HDF5's printing of errors for its lifetime. Every HDF5 function that fails prints the
-// stack, the ones called inside a callback too: without this a program's one error would appear
-// once more for each layer. The records stay, for the function that the program called to print.
+// Turns HDF5's printing of errors off for its lifetime. For stretches in which no code of the
+// program runs: it would find its handler gone.
 class QuietErrors {
  public:
-  QuietErrors() {
-    unsigned v2 = 1;
-    h5.Eauto_is_v2(kDefaultStack, &v2);
-    if (v2 != 0) {
-      h5.Eget_auto2(kDefaultStack, &function2_, &data_);
-      if (function2_ != nullptr) h5.Eset_auto2(kDefaultStack, nullptr, nullptr);
-    } else if (h5.Eget_auto1 != nullptr) {
-      h5.Eget_auto1(&function1_, &data_);
-      if (function1_ != nullptr) h5.Eset_auto1(nullptr, nullptr);
-    }
-  }
+  QuietErrors();
   QuietErrors(const QuietErrors&) = delete;
   QuietErrors& operator=(const QuietErrors&) = delete;
   QuietErrors(QuietErrors&&) = delete;
   QuietErrors& operator=(QuietErrors&&) = delete;
-  ~QuietErrors() {
-    if (function2_ != nullptr) h5.Eset_auto2(kDefaultStack, function2_, data_);
-    if (function1_ != nullptr) h5.Eset_auto1(function1_, data_);
-  }
+  ~QuietErrors();
 
  private:
+  H5E_auto2_t function2_ = nullptr;
+  H5E_auto1_t function1_ = nullptr;
+  void* data_ = nullptr;
+};
+
+// Keeps the H5VL functions that forward a callback from printing, and nothing else. The program's
+// own functions may run below (iteration, filters, conversions): what fails in them is printed, and
+// a handler that they set stays.
+class QuietForwarding {
+ public:
+  QuietForwarding();
+  QuietForwarding(const QuietForwarding&) = delete;
+  QuietForwarding& operator=(const QuietForwarding&) = delete;
+  QuietForwarding(QuietForwarding&&) = delete;
+  QuietForwarding& operator=(QuietForwarding&&) = delete;
+  ~QuietForwarding();
+
+ private:
+  static herr_t on_error2(hid_t stack, void* self);
+  static herr_t on_error1(void* self);
+
   H5E_auto2_t function2_ = nullptr;
   H5E_auto1_t function1_ = nullptr;
   void* data_ = nullptr;

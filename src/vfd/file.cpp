@@ -59,7 +59,14 @@ Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
 H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
                    const Layer& layer) {
   const Id<Kind::plist> below = under_fapl(fapl, layer);
-  return h5.FDopen(name, flags, below.get(), maxaddr);
+  H5FD_t* under = h5.FDopen(name, flags, below.get(), maxaddr);
+  if (under == nullptr) return nullptr;
+  // family, multi and split keep their layout in the superblock or place bytes by their kind.
+  const H5FD_class_t& cls = *under->cls;
+  if (cls.sb_encode == nullptr && cls.get_type_map == nullptr && cls.alloc == nullptr) return under;
+  const std::string refused = cls.name;
+  h5.FDclose(under);
+  throw Error("file driver " + refused + " cannot be below " + std::string(layer.name));
 }
 
 void* mpi_file_of(H5FD_t* under, hid_t fapl) {

@@ -9,9 +9,10 @@
 // to the next flush or close of the file, and the dataset is closed.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <exception>
 
-#include "base/log.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/object.hpp"
 
@@ -37,8 +38,9 @@ struct DatasetClosing {
     herr_t result = 0;
     try {
       result = function(self, dxpl, req);
-    } catch (const std::exception& error) {
-      log(Level::error, std::string("closing a dataset: ") + error.what());
+    } catch (const abi::__forced_unwind&) {
+      throw;
+    } catch (...) {
       object.connector->defer(std::current_exception());
       result = pass_through(self, dxpl, req);
     }

@@ -11,7 +11,21 @@ Id<Kind::plist> copy_of(hid_t plist) {
   return copy;
 }
 
-// The driver of ours that replaces the list's, or an empty string.
+void set_driver(hid_t fapl, const std::string& name) {
+  const Aside aside;  // h5py shows the first record only: ours tells more
+  if (h5.Pset_driver_by_name(fapl, name.c_str(), nullptr) < 0)
+    throw Error("file driver " + name + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
+}
+
+bool has_driver(hid_t fapl, const std::string& name) {
+  const Aside aside;
+  const Id<Kind::plist> probe = copy_of(fapl);
+  return h5.Pset_driver_by_name(probe.get(), name.c_str(), nullptr) >= 0 &&
+         h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
+}
+
+}  // namespace
+
 std::string replacement(hid_t fapl, const DriverSeat& seat) {
   if (seat.serial.empty()) return {};
   const hid_t driver = h5.Pget_driver(fapl);
@@ -20,19 +34,11 @@ std::string replacement(hid_t fapl, const DriverSeat& seat) {
   return {};  // core, family, a driver of the program's own: not ours to replace
 }
 
-void set_driver(hid_t fapl, const std::string& name) {
-  const Aside aside;  // h5py shows the first record only: ours tells more
-  if (h5.Pset_driver_by_name(fapl, name.c_str(), nullptr) < 0)
-    throw Error("file driver " + name + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
+Id<Kind::plist> with_driver(hid_t fapl, const std::string& name) {
+  Id<Kind::plist> copy = copy_of(fapl);
+  set_driver(copy.get(), name);
+  return copy;
 }
-
-bool has_driver(hid_t fapl, const std::string& name) {
-  const Id<Kind::plist> probe = copy_of(fapl);
-  set_driver(probe.get(), name);
-  return h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
-}
-
-}  // namespace
 
 FileAccess::FileAccess(hid_t fapl, const Layer& layer)
     : info_(info_of(fapl, layer)),

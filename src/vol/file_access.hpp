@@ -25,6 +25,12 @@ class FileAccess {
   Id<Kind::plist> fapl_;
 };
 
+// The driver of ours that replaces the list's, or an empty string.
+std::string replacement(hid_t fapl, const DriverSeat& seat);
+
+// A copy of the list with the driver of that name. Throws Error when it cannot be loaded.
+Id<Kind::plist> with_driver(hid_t fapl, const std::string& name);
+
 // Undoes the driver part on a list that HDF5 returns to the program, which then sees the driver
 // that it had asked for.
 void hide_driver(hid_t fapl, const DriverSeat& seat);

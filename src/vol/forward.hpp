@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "vol/link_files.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::vol {
@@ -15,6 +16,7 @@ template <std::size_t at, typename Under, typename... Rest>
 auto forward(Under under, Object& self, Rest... rest) {
   const UnderRef connector = self.connector;  // a refresh may free `self`
   const std::tuple<void*, Rest...> args(self.under, rest...);
+  const LinkFiles files(*connector, access_lists(rest...));
   const auto call = [&]<std::size_t... i, std::size_t... j>(std::index_sequence<i...>,
                                                             std::index_sequence<j...>) {
     return under(std::get<i>(args)..., connector->id(), std::get<at + j>(args)...);

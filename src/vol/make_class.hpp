@@ -26,8 +26,9 @@ struct Traits {
   // The H5VL functions that forwarders call leave the error stack alone, but print; those around
   // infos clear it; wrapping is frequent and does not fail.
   template <vol::Callback callback>
-  using Guard = std::conditional_t<wraps(callback), NoGuard,
-                                   std::conditional_t<clears(callback), NestedCalls, QuietErrors>>;
+  using Guard =
+      std::conditional_t<wraps(callback), NoGuard,
+                         std::conditional_t<clears(callback), NestedCalls, QuietForwarding>>;
   static CallCounts<Callback>& counts() {
     static CallCounts<Callback> counts{};
     return counts;

@@ -23,10 +23,19 @@ class UnderConnector {
  public:
   UnderConnector(Id<Kind::vol> id, DriverSeat seat)
       : id_(std::make_shared<const Id<Kind::vol>>(std::move(id))), seat_(std::move(seat)) {}
+  UnderConnector(const UnderConnector& other) : id_(other.id_), seat_(other.seat_) {}
+  UnderConnector& operator=(const UnderConnector&) = delete;
+  UnderConnector(UnderConnector&&) = delete;
+  UnderConnector& operator=(UnderConnector&&) = delete;
+  ~UnderConnector();
   [[nodiscard]] hid_t id() const { return id_->get(); }
   [[nodiscard]] const DriverSeat& seat() const { return seat_; }
 
-  // An error that the call it happened in cannot carry; the first one is kept.
+  // Throws Error unless objects of the other file can be handed to the same connector.
+  void require_same(const UnderConnector& other) const;
+
+  // An error that the call it happened in cannot carry; the first one is kept. When the program has
+  // closed the file already it goes to the log only.
   void defer(std::exception_ptr error) {
     if (deferred_ == nullptr) deferred_ = std::move(error);
   }

@@ -7,7 +7,9 @@ namespace headrace::vol::own {
 namespace {
 
 // The connector below two objects of which one may be missing (a link to the same location).
-const UnderRef& connector_of_either(const void* a, const void* b) {
+const UnderRef& connector_of(const void* a, const void* b) {
+  if (a != nullptr && b != nullptr)
+    Object::from(a).connector->require_same(*Object::from(b).connector);
   return Object::from(a != nullptr ? a : b).connector;
 }
 
@@ -34,6 +36,7 @@ herr_t transfer(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
                 hid_t file_space[], hid_t dxpl, Buffer buf[], void** req) {
   if (count == 0) return 0;
   const UnderRef connector = Object::from(dset[0]).connector;
+  for (std::size_t i = 1; i < count; ++i) connector->require_same(*Object::from(dset[i]).connector);
   UnderObjects objects(count, dset);
   const herr_t result = (h5.*under)(count, objects.data(), connector->id(), mem_type, mem_space,
                                     file_space, dxpl, buf, req);
@@ -45,7 +48,8 @@ template <auto under>
 herr_t link_between(void* from, const H5VL_loc_params_t* from_loc, void* to,
                     const H5VL_loc_params_t* to_loc, hid_t lcpl, hid_t lapl, hid_t dxpl,
                     void** req) {
-  const UnderRef connector = connector_of_either(from, to);
+  const UnderRef connector = connector_of(from, to);
+  const LinkFiles files(*connector, {lapl, list_of(from_loc), list_of(to_loc)});
   const herr_t result = (h5.*under)(Object::under_of(from), from_loc, Object::under_of(to), to_loc,
                                     connector->id(), lcpl, lapl, dxpl, req);
   wrap_request(req, connector);
@@ -74,7 +78,10 @@ herr_t link_create(H5VL_link_create_args_t* args, void* self, const H5VL_loc_par
     target = args->args.hard.curr_obj;
     under_args.args.hard.curr_obj = Object::under_of(target);
   }
-  const UnderRef connector = connector_of_either(self, target);
+  const UnderRef connector = connector_of(self, target);
+  const H5VL_loc_params_t* target_loc =
+      target == nullptr ? nullptr : &args->args.hard.curr_loc_params;
+  const LinkFiles files(*connector, {lapl, list_of(loc), list_of(target_loc)});
   const herr_t result = h5.VLlink_create(&under_args, Object::under_of(self), loc, connector->id(),
                                          lcpl, lapl, dxpl, req);
   wrap_request(req, connector);
@@ -94,7 +101,8 @@ herr_t link_move(void* from, const H5VL_loc_params_t* from_loc, void* to,
 herr_t object_copy(void* from, const H5VL_loc_params_t* from_loc, const char* from_name, void* to,
                    const H5VL_loc_params_t* to_loc, const char* to_name, hid_t ocpypl, hid_t lcpl,
                    hid_t dxpl, void** req) {
-  const UnderRef connector = Object::from(from).connector;
+  const UnderRef connector = connector_of(from, to);
+  const LinkFiles files(*connector, {list_of(from_loc), list_of(to_loc)});
   const herr_t result =
       h5.VLobject_copy(Object::under_of(from), from_loc, from_name, Object::under_of(to), to_loc,
                        to_name, connector->id(), ocpypl, lcpl, dxpl, req);
@@ -104,8 +112,10 @@ herr_t object_copy(void* from, const H5VL_loc_params_t* from_loc, const char* fr
 
 herr_t group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl, void** req) {
   H5VL_group_specific_args_t under_args = *args;
-  if (args->op_type == H5VL_GROUP_MOUNT)
+  if (args->op_type == H5VL_GROUP_MOUNT) {
+    connector_of(self, args->args.mount.child_file);
     under_args.args.mount.child_file = Object::under_of(args->args.mount.child_file);
+  }
   return forward<1>(h5.VLgroup_specific, Object::from(self), &under_args, dxpl, req);
 }
 

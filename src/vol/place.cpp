@@ -14,9 +14,8 @@ const void* mpi_file_of(void* under_file, const UnderConnector& connector, hid_t
   H5VL_native_file_optional_args_t native{};
   native.get_vfd_handle = {fapl, &handle};
   H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
-  const QuietErrors quiet;
+  const Aside aside;  // the file is open: nothing that the program asked for has failed
   if (h5.VLfile_optional(under_file, connector.id(), &args, dxpl, nullptr) >= 0) return handle;
-  h5.Eclear2(kDefaultStack);  // the file is open: nothing that the program asked for has failed
   return nullptr;
 }
 

@@ -71,6 +71,20 @@ TEST(NullVfd, MalformedConfigurationFailsTheOpenWithItsText) {
   }
 }
 
+// family and its kin keep their layout in the superblock, which a driver above them has no part in.
+TEST(NullVfd, RefusesDriversThatKeepMoreThanBytes) {
+  const ScratchFolder folder;
+  const hid_t fapl = fapl_with(vfd::class_of<Serial>());
+  const hid_t family = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_family(family, 1 << 20, H5P_DEFAULT);  // makes its name known to the library
+  ASSERT_GE(H5Pset_driver_by_name(fapl, Serial::kName, "under=family"), 0);
+  PrintedErrors errors;
+  EXPECT_LT(H5Fcreate(folder.file("f%d.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl), 0);
+  EXPECT_TRUE(errors.contains("family"));
+  H5Pclose(family);
+  H5Pclose(fapl);
+}
+
 // HDF5 closes the file below when opening fails half-way; the reason must still be on the stack.
 TEST(NullVfd, ReasonOfFailedOpenSurvivesTheClose) {
   const ScratchFolder folder;

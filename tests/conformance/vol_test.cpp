@@ -122,6 +122,16 @@ TEST(NullVol, FailuresLookAsOnNative) {
         H5Ldelete(file, "none", H5P_DEFAULT);
         H5Aopen(file, "none", H5P_DEFAULT);
         H5Fclose(file);
+      },
+      [&](hid_t fapl) {  // what fails in the program's own function is printed there and then
+        const hid_t file = H5Fopen(there.c_str(), H5F_ACC_RDWR, fapl);
+        H5Gclose(H5Gcreate2(file, "one", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        const auto open_none = [](hid_t group, const char*, const H5L_info2_t*, void*) -> herr_t {
+          return H5Gopen2(group, "none", H5P_DEFAULT) < 0 ? 0 : 1;
+        };
+        H5Literate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, open_none, nullptr);
+        H5Ldelete(file, "one", H5P_DEFAULT);
+        H5Fclose(file);
       }};
   const hid_t plain = H5Pcreate(H5P_FILE_ACCESS);
   const hid_t null = fapl_with(null_class(), kVolOnly);
@@ -132,6 +142,29 @@ TEST(NullVol, FailuresLookAsOnNative) {
   }
   H5Pclose(null);
   H5Pclose(plain);
+}
+
+// HDF5 only sees that both files have our connector; what lies below them must not be mixed.
+TEST(NullVol, RefusesToMixStacks) {
+  const ScratchFolder folder;
+  const hid_t one = fapl_with(null_class(), kVolOnly);
+  const hid_t two =
+      fapl_with(null_class(), "seat=vol;under_vol=7200;under_info={seat=vol;under_vol=0}");
+  const hid_t a = H5Fcreate(folder.file("a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, one);
+  const hid_t b = H5Fcreate(folder.file("b.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, two);
+  H5Gclose(H5Gcreate2(a, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  PrintedErrors errors;
+  EXPECT_LT(H5Ocopy(a, "g", b, "copy", H5P_DEFAULT, H5P_DEFAULT), 0);
+  EXPECT_LT(H5Lcreate_hard(a, "g", b, "hard", H5P_DEFAULT, H5P_DEFAULT), 0);
+  EXPECT_LT(H5Lcopy(a, "g", b, "copy", H5P_DEFAULT, H5P_DEFAULT), 0);
+  EXPECT_LT(H5Fmount(a, "g", b, H5P_DEFAULT), 0);
+  EXPECT_EQ(errors.all().size(), 4U);
+  for (const std::string& one_error : errors.all())
+    EXPECT_NE(one_error.find("different connectors below"), std::string::npos) << one_error;
+  H5Fclose(b);
+  H5Fclose(a);
+  H5Pclose(two);
+  H5Pclose(one);
 }
 
 }  // namespace

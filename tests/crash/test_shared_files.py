@@ -1,0 +1,65 @@
+"""One file reached in two ways must stay one file: two sets of caches would lose data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from harness.run import Result
+from harness.stack import NATIVE
+
+Program = Callable[..., Result]
+
+# The target of an external link is open already, and the link is followed with an access list that
+# names a driver of its own.
+LINKED = """
+    import h5py, numpy
+    from h5py import h5f, h5o, h5p
+    h5py.File("b.h5", "w").close()
+    with h5py.File("a.h5", "w") as a:
+        a["link"] = h5py.ExternalLink("b.h5", "/")
+    b = h5py.File("b.h5", "r+", locking=False)
+    a = h5py.File("a.h5", "r+", locking=False)
+    files = h5p.create(h5p.FILE_ACCESS)
+    if {explicit}:
+        files.set_fapl_sec2()
+    files.set_fclose_degree(h5f.CLOSE_STRONG)
+    files.set_file_locking(False, True)
+    links = h5p.create(h5p.LINK_ACCESS)
+    links.set_elink_fapl(files)
+    group = h5py.Group(h5o.open(a.id, b"link", lapl=links))
+    for i in range(20):
+        b[f"p{{i}}"] = numpy.arange(100) + i
+        group[f"q{{i}}"] = numpy.arange(100) - i
+    print(sorted(b) == sorted(group), len(b), links.get_elink_fapl().get_driver() == h5py.h5fd.SEC2)
+    group = None
+    b.close()
+    a.close()
+    with h5py.File("b.h5") as f:
+        print(sum((f[f"p{{i}}"][:] - f[f"q{{i}}"][:] == 2 * i).all() for i in range(20)))
+"""
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("stack", [NATIVE, "null(seat=vol)", "null(seat=both)"])
+def test_external_link_to_an_open_file(program: Program, stack: str, explicit: bool) -> None:
+    done = program(LINKED.format(explicit=explicit), stack)
+    assert done.status == 0, done.text
+    assert done.out.decode().split("\n")[:2] == ["True 40 True", "20"]
+
+
+@pytest.mark.parametrize("stack", [NATIVE, "null(seat=both)"])
+def test_reopened_with_its_own_access_list(program: Program, stack: str) -> None:
+    done = program(
+        """
+        import h5py
+        f = h5py.File("x.h5", "w")
+        again = h5py.h5f.open(b"x.h5", h5py.h5f.ACC_RDWR, fapl=f.id.get_access_plist())
+        g = h5py.File(again)
+        f["a"] = 1
+        print(list(g), g.driver)
+        """,
+        stack,
+    )
+    assert done.status == 0, done.text
+    assert done.out.decode() == "['a'] sec2\n"
