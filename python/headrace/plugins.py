@@ -1,10 +1,9 @@
 """Where the plug-ins are, what they say of themselves, and whether they can be loaded."""
 
 import glob
-import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -52,28 +51,24 @@ def plugin_path() -> Path:
 def search_path(environ: Mapping[str, str]) -> str:
     """The value of HDF5_PLUGIN_PATH: our directory first, then all that would be searched anyway.
 
-    Setting the variable hides libhdf5's built-in directories, and keeps netCDF4 from naming its
-    own filters in it when it is imported; both are put back here, or files would become unreadable.
+    Setting the variable hides libhdf5's built-in directories; they are put back here, or files
+    would become unreadable. It also keeps netCDF4 from naming its own filters in it; the plug-ins
+    put those back, in netCDF4's library only.
     """
     own = str(plugin_path())
     if ":" in own:
         raise PluginError(f"{own}: HDF5 cannot search a directory with ':' in its name")
     inherited = environ.get(search_variable)
-    others = _unset_equivalent() if inherited is None else _entries(inherited)
+    others = (
+        [directory for directory in _HDF5_DEFAULTS if Path(directory).is_dir()]
+        if inherited is None
+        else _entries(inherited)
+    )
     return ":".join([own, *(entry for entry in others if entry != own)])
 
 
 def _entries(value: str) -> list[str]:
     return [entry for entry in value.split(":") if entry]
-
-
-def _unset_equivalent() -> Iterator[str]:
-    yield from (directory for directory in _HDF5_DEFAULTS if Path(directory).is_dir())
-    netcdf4 = importlib.util.find_spec("netCDF4")  # finds it, does not import it
-    for location in (netcdf4.submodule_search_locations or ()) if netcdf4 else ():
-        filters = Path(location) / "plugins"
-        if (filters / "lib__nczhdf5filters.so").is_file():
-            yield str(filters)
 
 
 def load_catalogue(environ: Mapping[str, str]) -> Catalogue:

@@ -166,15 +166,10 @@ def test_the_search_path_keeps_what_would_be_searched_anyway(
     library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = str(library / "plugins")
-    filters = tmp_path / "netCDF4/plugins"
-    filters.mkdir(parents=True)
-    (filters / "lib__nczhdf5filters.so").touch()
-    (tmp_path / "netCDF4/__init__.py").touch()
     builtin = tmp_path / "builtin"
     builtin.mkdir()
-    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(plugins, "_HDF5_DEFAULTS", (str(builtin), "/no/such/directory"))
-    assert plugins.search_path({}) == f"{own}:{builtin}:{filters}"
+    assert plugins.search_path({}) == f"{own}:{builtin}"
     assert plugins.search_path({"HDF5_PLUGIN_PATH": "/a::/b"}) == f"{own}:/a:/b"
     assert plugins.search_path({"HDF5_PLUGIN_PATH": f"/a:{own}:/b"}) == f"{own}:/a:/b"
     assert plugins.search_path({"HDF5_PLUGIN_PATH": ""}) == own

@@ -80,7 +80,7 @@ void SerialCommunicator::broadcast(std::span<std::byte> /*bytes*/, int root) {
 
 void SerialCommunicator::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   check_sizes(mine.size(), all.size(), 1);
-  std::copy(mine.begin(), mine.end(), all.begin());
+  std::ranges::copy(mine, all.begin());
 }
 
 CommunicatorHandle communicator_of(hid_t fapl) {

@@ -42,12 +42,13 @@ std::string_view kind_of(std::string_view version) {
 
 // Beside the core; plug-ins that are modules themselves lie one folder deeper.
 std::string path_of(std::string_view kind) {
-  const std::string file = "libheadrace_mpi_" + std::string(kind) + ".so";
+  const std::string file = "/libheadrace_mpi_" + std::string(kind) + ".so";
   const std::string folder = module_file().substr(0, module_file().rfind('/'));
   const std::string above = folder.substr(0, folder.rfind('/'));
-  for (const std::string& candidate : {folder + '/' + file, above + '/' + file})
-    if (::access(candidate.c_str(), F_OK) == 0) return candidate;
-  return folder + '/' + file;
+  std::string beside = folder + file;
+  if (::access(beside.c_str(), F_OK) == 0) return beside;
+  std::string higher = above + file;
+  return ::access(higher.c_str(), F_OK) == 0 ? higher : beside;
 }
 
 const MpiTable* load() {

@@ -44,7 +44,7 @@ int open(void* get_mpi_params, std::int64_t fapl, void** handle, int* rank, int*
   if (code == MPI_SUCCESS) code = MPI_Comm_rank(*comm, rank);
   if (code == MPI_SUCCESS) code = MPI_Comm_size(*comm, ranks);
   if (code == MPI_SUCCESS) {
-    *handle = comm;
+    *handle = static_cast<void*>(comm);
     return code;
   }
   if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);

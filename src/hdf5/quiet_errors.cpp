@@ -41,6 +41,9 @@ QuietErrors::~QuietErrors() {
 
 QuietForwarding::QuietForwarding() {
   get_handler(function2_, function1_, data_);
+  // A layer above has set ours already, which lives longer than this one.
+  if (function2_ == &on_error2) function2_ = nullptr;
+  if (function1_ == &on_error1) function1_ = nullptr;
   if (function2_ != nullptr) h5.Eset_auto2(kDefaultStack, &on_error2, this);
   if (function1_ != nullptr) h5.Eset_auto1(&on_error1, this);
 }

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/wheel_filters.hpp"
 
 namespace headrace::vfd {
 namespace {
@@ -58,6 +59,7 @@ Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
 
 H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
                    const Layer& layer) {
+  restore_wheel_filters();
   const Id<Kind::plist> below = under_fapl(fapl, layer);
   H5FD_t* under = h5.FDopen(name, flags, below.get(), maxaddr);
   if (under == nullptr) return nullptr;

@@ -1,6 +1,7 @@
 #include "vol/file_access.hpp"
 
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/wheel_filters.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -45,6 +46,7 @@ FileAccess::FileAccess(hid_t fapl, const Layer& layer)
       connector_(std::make_shared<UnderConnector>(*info_->connector)),
       fapl_(copy_of(fapl)) {
   require_environment();
+  restore_wheel_filters();
   if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
     throw Error("the connector below cannot be set on the file access property list");
   const std::string driver = replacement(fapl_.get(), info_->connector->seat());

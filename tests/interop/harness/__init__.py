@@ -1,0 +1,1 @@
+"""What every interoperability test needs: running, limiting, comparing, reading reports."""

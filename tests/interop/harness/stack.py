@@ -1,0 +1,48 @@
+"""The environment that puts a stack of layers under a program, as a user would get it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.run import run
+
+NATIVE = "native"  # not a layer: HDF5 left alone
+# HDF5's own sample connector, known to change what programs see.
+PASS_THROUGH = "pass_through"  # noqa: S105
+
+# Every test starts from an environment that says nothing about HDF5 or Headrace.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HDF5_", "HEADRACE_"))}
+
+BASH_OWN = {"_", "PWD", "OLDPWD", "SHLVL"}
+
+
+@functools.cache
+def exported(spec: str) -> Mapping[str, str]:
+    """What `headrace env` exports for the stack, read back through the shell it is meant for."""
+    headrace = Path(sys.executable).with_name("headrace")
+    assert headrace.exists(), f"the command {headrace} is missing: install Headrace first"
+    shown = run([headrace, "env", "--stack", spec, "--shell", "bash"], env=CLEAN, cwd=Path("/"))
+    assert shown.status == 0, f"headrace env --stack {spec!r}: {shown.text}"
+    script = f"{shown.out.decode()}\nenv -0"
+    sourced = run(["bash", "-euc", script], env=CLEAN, cwd=Path("/"))
+    assert sourced.status == 0, f"{shown.text}\n{sourced.text}"
+    pairs = (entry.split("=", 1) for entry in sourced.out.decode().split("\0") if "=" in entry)
+    return {key: value for key, value in pairs if CLEAN.get(key) != value and key not in BASH_OWN}
+
+
+def foreign_plugins() -> dict[str, str]:
+    """The plug-in directories that a stack brings besides ours, for a native run beside it."""
+    ours, _, others = exported("null")["HDF5_PLUGIN_PATH"].partition(":")
+    assert list(Path(ours).glob("libheadrace_null*.so")), f"not our directory: {ours}"
+    return {"HDF5_PLUGIN_PATH": others} if others else {}
+
+
+def stack_env(spec: str, report: Path | None = None, **more: str) -> dict[str, str]:
+    """A full environment for a child: the stack, the report it writes, further variables."""
+    layers = {} if spec == NATIVE else exported(spec)
+    reporting = {} if report is None or spec == NATIVE else {"HEADRACE_REPORT": str(report)}
+    return {**CLEAN, **layers, **reporting, **more}

@@ -1,0 +1,105 @@
+"""HDF5's own API suite, serial and parallel: every check ends as it does natively.
+
+The suite skips what a connector does not claim and falls back to native when a plug-in is missing,
+so `nothing failed` proves little: the maps of results are compared, and the report must show that
+the calls went through us.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness.api_suite import Suite, parse
+from harness.outcome import differences, explain
+from harness.prefix import Hdf5
+from harness.report import Report
+from harness.run import run
+from harness.stack import NATIVE, PASS_THROUGH, stack_env
+
+# Ranks -> what 1.14.5's suites pass natively (0: the serial one). Fewer would prove less.
+NATIVE_PASSES = {0: 1074, 2: 30}
+
+VOL, VFD, BOTH = "null(seat=vol)", "null(seat=vfd)", "null(seat=both)"
+STACKS = {
+    "vol": VOL,
+    "vfd": VFD,
+    "both": BOTH,
+    "three": "null,null,null",
+    "below_pass_through": f"{PASS_THROUGH},{VOL}",
+    "above_pass_through": f"{VOL},{PASS_THROUGH}",
+}
+# A program that sets the mpio driver itself never asks HDF5_DRIVER.
+CASES = [(ranks, name) for ranks in (0, 2) for name in STACKS if not (ranks and name == "vfd")]
+
+
+def suite(hdf5: Hdf5, ranks: int, spec: str, folder: Path) -> tuple[Suite, Report]:
+    program = "tests/h5_api_test" if ranks == 0 else "tests/h5_api_test_parallel"
+    launch = [] if ranks == 0 else [*hdf5.mpiexec, "-n", str(ranks)]
+    folder.mkdir()
+    report = folder / "report.jsonl"
+    done = run([*launch, hdf5.program(program)], env=stack_env(spec, report), cwd=folder, limit=120)
+    found = parse(done.out.decode(errors="replace"))
+    assert found.totals, f"the suite did not reach its summary (status {done.status})\n{done.text}"
+    return found, Report(report)
+
+
+Native = Callable[[int], Suite]
+
+
+@pytest.fixture(scope="session")
+def native(hdf5: Hdf5, tmp_path_factory: pytest.TempPathFactory) -> Native:
+    @functools.cache
+    def once(ranks: int) -> Suite:
+        return suite(hdf5, ranks, NATIVE, tmp_path_factory.mktemp("api") / "run")[0]
+
+    return once
+
+
+@pytest.mark.parametrize(("ranks", "known"), NATIVE_PASSES.items())
+def test_native_is_the_suite_we_know(native: Native, ranks: int, known: int) -> None:
+    """The reading is complete: it finds the passes that the suite itself counted."""
+    found = native(ranks)
+    assert found.passed == found.totals["passed"] >= known
+    assert found.totals["did not pass"] == 0
+
+
+@pytest.mark.parametrize(("ranks", "stack"), CASES)
+def test_same_results(hdf5: Hdf5, native: Native, ranks: int, stack: str, tmp_path: Path) -> None:
+    found, report = suite(hdf5, ranks, STACKS[stack], tmp_path / "run")
+    different = differences(native(ranks).results, found.results)
+    assert not different, explain(different)
+    assert found.totals == native(ranks).totals
+    took_part(report, stack, hdf5, max(ranks, 1))
+
+
+def took_part(report: Report, stack: str, hdf5: Hdf5, processes: int) -> None:
+    """Each process loaded us, into the libhdf5 under test, and its files went through us."""
+    seats = {"vfd": ["vfd"], "both": ["vol", "vfd"], "three": ["vol", "vfd"]}.get(stack, ["vol"])
+    for seat in seats:
+        pids = {load["pid"] for load in report.select("load", seat=seat)}
+        assert len(pids) == processes, f"{seat}: loaded by {pids}"
+        assert len(report.select("counts", seat=seat)) >= processes, report.events
+        calls = report.calls(seat)
+        opened = calls["file_create"] + calls["file_open"] if seat == "vol" else calls["open"]
+        assert opened > 50 * (processes == 1), f"{seat}: {calls}"
+    for library in report.libraries():
+        assert Path(library).resolve().is_relative_to(hdf5.prefix.resolve()), library
+
+
+def test_connector_is_named_in_the_summary(hdf5: Hdf5, tmp_path: Path) -> None:
+    found, _ = suite(hdf5, 0, VOL, tmp_path / "run")
+    assert found.connector == "headrace_null"
+
+
+def test_three_layers_see_three_times_the_calls(hdf5: Hdf5, tmp_path: Path) -> None:
+    """Stacking is real: the same work, counted once per layer."""
+    specs = {"one": VOL, "three": ",".join([VOL] * 3)}
+    counts = {
+        name: suite(hdf5, 0, spec, tmp_path / name)[1].calls("vol") for name, spec in specs.items()
+    }
+    for call in ("file_create", "dataset_write", "attr_create", "link_create"):
+        assert counts["one"][call] > 0, counts["one"]
+        assert counts["three"][call] == 3 * counts["one"][call], call

@@ -1,0 +1,67 @@
+"""netCDF4-python's tests, from its source distribution, run against the installed wheel."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from harness.outcome import tally
+from harness.python_suite import SuiteRun, assert_same, run_suite
+from harness.run import run
+from harness.stack import CLEAN, NATIVE
+
+# It reads a server on the Internet; its outcome says nothing about HDF5 on this machine.
+EXCLUDED = "test_dap.py"
+
+
+@pytest.fixture(scope="module")
+def tests(cache: Path) -> Path:
+    """The tests of exactly the installed version, fetched once.
+
+    Unpacked, pip asks the package for its metadata, and that step wants netCDF's headers, which
+    nothing here needs: what counts is the unpacked source, kept on request.
+    """
+    wanted = f"netCDF4=={version('netCDF4')}"
+    kept = cache / wanted.replace("==", "-")
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(dir=cache) as folder:
+            command = [
+                sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-clean",
+                "--no-build-isolation", "--no-binary", "netCDF4", wanted, "--dest", folder,
+            ]  # fmt: skip
+            done = run(command, env={**CLEAN, "TMPDIR": folder}, cwd=cache, limit=300)
+            found = list(Path(folder).glob("*/*/test/test_vars.py"))
+            assert len(found) == 1, f"pip did not unpack {wanted}: {done.text[-2000:]}"
+            found[0].parent.rename(kept)
+    return kept
+
+
+def netcdf4_suite(spec: str, folder: Path, tests: Path) -> SuiteRun:
+    """The tests read and write beside themselves: each run gets its own copy."""
+    shutil.copytree(tests, folder / "run")
+    return run_suite(spec, folder / "run", [f"--ignore={EXCLUDED}", "."], limit=240)
+
+
+@pytest.fixture(scope="module")
+def native(tests: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteRun:
+    return netcdf4_suite(NATIVE, tmp_path_factory.mktemp("netcdf4"), tests)
+
+
+def test_native_is_worth_comparing_with(native: SuiteRun) -> None:
+    assert tally(native.outcomes)["passed"] > 140
+
+
+@pytest.mark.parametrize(
+    ("spec", "seats"), [("null(seat=vol)", ["vol"]), ("null(seat=both)", ["vol", "vfd"])]
+)
+def test_same_outcomes(
+    native: SuiteRun, tests: Path, spec: str, seats: list[str], tmp_path: Path
+) -> None:
+    under = netcdf4_suite(spec, tmp_path, tests)
+    assert_same(native, under)
+    for seat in seats:
+        assert sum(under.report.calls(seat).values()) > 1000, under.report.calls(seat)
