@@ -16,9 +16,7 @@
 #define H5T_NCLASSES H5T_COMPLEX
 
 #include "H5VLconnector_passthru.h"
-static inline int
-different_connectors(hid_t a, hid_t b)
-{
-    int differ = 1;
-    return H5VLcmp_connector_cls(&differ, a, b) < 0 || differ != 0;
+static inline int different_connectors(hid_t a, hid_t b) {
+  int differ = 1;
+  return H5VLcmp_connector_cls(&differ, a, b) < 0 || differ != 0;
 }
