@@ -28,7 +28,7 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard python/tests examples tests/interop tests/parallel tests/install tests/crash)
+PYTHON_TESTS := $(wildcard python/tests examples tests/crash tests/demo tests/bench tests/install tests/interop tests/parallel)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
 # right to look into other processes, and with more ranks than there are cores to wait busily on.
@@ -70,6 +70,8 @@ lint: $(VENV)/.test
 	@$(VENV)/bin/ruff check --quiet
 	@$(VENV)/bin/ruff format --quiet --check
 	@$(VENV)/bin/mypy --no-error-summary
+	@MYPYPATH=tests:tests/interop $(VENV)/bin/mypy --no-error-summary tests
+	@MYPYPATH=. $(VENV)/bin/mypy --no-error-summary bench demo
 	@$(VENV)/bin/shellcheck $(SHELL_FILES)
 
 tidy: setup-test

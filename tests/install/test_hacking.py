@@ -34,7 +34,7 @@ class Followed:
         self.checkout = checkout
         script = checkout / "hacking.sh"
         script.write_text(script_of((checkout / "HACKING.md").read_text()))
-        self.output = output_of("bash", script, cwd=checkout, limit=1700)
+        self.output = output_of("bash", script, cwd=checkout)
 
     def messages(self) -> list[str]:
         lines = (self.checkout / "count.log").read_text().splitlines()

@@ -35,7 +35,16 @@ def logged(root: Path, cwd: Path, stack: str, log: Path, **extra: str) -> list[s
     plugins = root / "build/dev/lib/plugins"
     assert (plugins / "libheadrace_log_calls.so").exists(), "run `make ctest`"
     bin_ = root / ".venv/bin"
-    command = [bin_ / "headrace", "run", "--stack", stack, "--", bin_ / "python", "-c", PROGRAM]
+    command: list[str | Path] = [
+        bin_ / "headrace",
+        "run",
+        "--stack",
+        stack,
+        "--",
+        bin_ / "python",
+        "-c",
+        PROGRAM,
+    ]
     output = output_of(*command, cwd=cwd, HDF5_PLUGIN_PATH=str(plugins), **extra)
     assert output == "missing\n"
     matches = [(line, LINE.fullmatch(line)) for line in log.read_text().splitlines()]

@@ -46,7 +46,16 @@ def libraries(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> li
 
 def test_a_program_runs_under_null(environment: Path, tmp_path: Path) -> None:
     bin_ = environment / "bin"
-    command = [bin_ / "headrace", "run", "--stack", "null", "--", bin_ / "python", "-c", PROGRAM]
+    command: list[str | Path] = [
+        bin_ / "headrace",
+        "run",
+        "--stack",
+        "null",
+        "--",
+        bin_ / "python",
+        "-c",
+        PROGRAM,
+    ]
     output_of(*command, cwd=tmp_path, HEADRACE_REPORT="report.jsonl")
     events = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()]
     calls = {e["seat"]: e["calls"] for e in events if e["event"] == "counts"}
