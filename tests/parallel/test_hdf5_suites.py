@@ -1,0 +1,125 @@
+"""HDF5's own parallel tests: each rank prints exactly what it prints natively.
+
+Some of these programs say of a check only that it runs, and end themselves when it fails; so what
+is compared is the whole output of each rank, and that the program ended well.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from harness.prefix import Hdf5
+from harness.report import Report
+from harness.run import run
+from harness.stack import NATIVE
+from parallel.together import built, env_of
+
+STACKS = {seat: f"headrace_null seat={seat}" for seat in ("vol", "both")}
+
+# Durations, and what the API suite says of the connector; paths hold the name of the MPI.
+VARYING = re.compile(r"\d+\.\d+ seconds|VOL connector '.*|/\S+")
+ADDED = "No VOL connector selected"  # a line that the API suite has for native only
+
+# Gives each rank an output of its own, or their lines would mix, and the same random numbers.
+WRAPPER = """
+exec env LD_PRELOAD="$FIXED_SEED" "$0" "$@" >"out.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    checks: int  # that the program announces natively; fewer would prove less
+    ranks: int = 2
+    express: str = "3"  # the level that HDF5 is tested with by default; 0 leaves nothing out
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.ranks}-{self.express}"
+
+
+SHORT = [
+    Program("h5_api_test_parallel", 36),
+    Program("testphdf5", 58),
+    Program("t_shapesame", 8),
+    Program("t_pmulti_dset", 60),
+    Program("t_filters_parallel", 1800),
+]
+LONG = [
+    Program("testphdf5", 58, ranks=3),  # has more to do from 3 ranks on
+    Program("t_shapesame", 8, express="0"),
+    Program("t_filters_parallel", 12000, express="0"),
+]
+PROGRAMS = [
+    *(pytest.param(program, id=str(program)) for program in SHORT),
+    *(pytest.param(program, id=str(program), marks=pytest.mark.long) for program in LONG),
+]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    printed: tuple[tuple[str, ...], ...]  # by each rank, line by line
+    report: Report
+
+
+def lines_of(path: Path) -> tuple[str, ...]:
+    text = path.read_text(errors="replace")
+    return tuple(VARYING.sub("*", line) for line in text.splitlines() if ADDED not in line)
+
+
+Start = Callable[[Hdf5, Program, str], Outcome]
+
+
+@pytest.fixture(scope="session")
+def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
+    seed = built("tests/parallel/libfixed_seed.so")
+
+    @functools.cache  # natively, for all stacks at once
+    def start(hdf5: Hdf5, program: Program, connector: str) -> Outcome:
+        folder = tmp_path_factory.mktemp(program.name)
+        report = folder / "report.jsonl"
+        more = {"FIXED_SEED": str(seed), "HDF5TestExpress": program.express}
+        env = env_of(connector, plugins, report, **more)
+        launch = [*hdf5.mpiexec, "-n", str(program.ranks), "bash", "-c", WRAPPER]
+        done = run([*launch, hdf5.program(f"tests/{program.name}")], env=env, cwd=folder, limit=400)
+        outputs = [folder / f"out.{rank}" for rank in range(program.ranks)]
+        shown = "\n".join(path.read_text(errors="replace")[-4000:] for path in outputs)
+        assert done.status == 0, f"status {done.status} under {connector}\n{done.text}\n{shown}"
+        return Outcome(tuple(map(lines_of, outputs)), Report(report))
+
+    return start
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_native_is_the_suite_we_know(hdf5: Hdf5, start: Start, program: Program) -> None:
+    printed = start(hdf5, program, NATIVE).printed
+    checks = sum("Testing " in line for line in printed[0])
+    assert checks >= program.checks, printed[0]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_same_output(hdf5: Hdf5, start: Start, program: Program, stack: str) -> None:
+    native, under = (start(hdf5, program, name) for name in (NATIVE, STACKS[stack]))
+    for rank, (expected, found) in enumerate(zip(native.printed, under.printed, strict=True)):
+        assert found == expected, f"rank {rank}"
+    took_part(under.report, hdf5, program.ranks, stack)
+
+
+def took_part(report: Report, hdf5: Hdf5, ranks: int, stack: str) -> None:
+    """Each rank loaded us, into the libhdf5 under test, and all opened files through us."""
+    for library in report.libraries():
+        assert Path(library).resolve().is_relative_to(hdf5.prefix.resolve()), library
+    names = {"vol": "headrace_null"} | ({"vfd": "headrace_null_mpi"} if stack == "both" else {})
+    for seat, name in names.items():
+        pids = {load["pid"] for load in report.select("load", seat=seat, name=name)}
+        assert len(pids) == ranks, f"{seat}: loaded by {pids}"
+        ended = report.select("counts", seat=seat, name=name)
+        assert {counts["pid"] for counts in ended} == pids
+        opened = report.select("file", seat=seat, name=name, ok=True, ranks=ranks)
+        assert {event["rank"] for event in opened} == set(range(ranks))
+        assert {event["pid"] for event in opened} == pids
