@@ -23,6 +23,17 @@ constexpr std::array kGlobal{
 
 constexpr std::string_view kPrefix = "HEADRACE_";
 
+struct Environment {
+  Options values;     // by variable
+  std::string error;  // what is wrong with it, if anything
+};
+
+// Leaked on purpose: files may be opened while the process exits.
+Environment& environment() {
+  static auto* const instance = new Environment;
+  return *instance;
+}
+
 // Calls `visit` with each part of `text` between separators until it returns true.
 template <typename Visit>
 bool any_part(std::string_view text, char separator, Visit visit) {
@@ -123,16 +134,10 @@ std::string value_of(const Setting& setting, const Options& options) {
     check_value(setting, setting.option, given->second);
     return given->second;
   }
-  const char* env = std::getenv(std::string(setting.env).c_str());
-  if (env == nullptr) return std::string(setting.fallback);
-  check_value(setting, setting.env, env);
-  return env;
-}
-
-std::size_t size_of(std::string_view value) {
-  std::size_t result = 0;
-  if (!parse_scaled(value, kSizes, result)) throw Error("'" + std::string(value) + "' is no size");
-  return result;
+  const auto env = environment().values.find(setting.env);
+  if (env == environment().values.end()) return std::string(setting.fallback);
+  check_value(setting, setting.env, env->second);
+  return env->second;
 }
 
 namespace {
@@ -146,7 +151,12 @@ bool is_core(std::span<const std::span<const Setting>> tables) {
   });
 }
 
-void check_environment(std::span<const std::span<const Setting>> tables) {
+// Keeps the values of all settings, then throws for the first variable that is wrong.
+void parse_environment(std::span<const std::span<const Setting>> tables) {
+  for (auto table : tables)
+    for (const Setting& setting : table)
+      if (const char* value = std::getenv(std::string(setting.env).c_str()); value != nullptr)
+        environment().values.emplace(setting.env, value);
   const bool core = is_core(tables);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view line(*entry);
@@ -166,25 +176,19 @@ void check_environment(std::span<const std::span<const Setting>> tables) {
   }
 }
 
-// Leaked on purpose: files may be opened while the process exits.
-std::string& environment_error() {
-  static auto* const text = new std::string;
-  return *text;
-}
-
 }  // namespace
 
 void read_environment(std::span<const std::span<const Setting>> tables) {
-  environment_error().clear();
+  environment() = {};
   try {
-    check_environment(tables);
+    parse_environment(tables);
   } catch (const Error& error) {
-    environment_error() = error.what();
+    environment().error = error.what();
   }
 }
 
 void require_environment() {
-  if (!environment_error().empty()) throw Error(environment_error());
+  if (!environment().error.empty()) throw Error(environment().error);
 }
 
 }  // namespace headrace

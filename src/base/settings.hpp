@@ -31,15 +31,14 @@ std::string_view type_name(Type type);
 // Throws Error naming `name` (the variable or option) unless `value` is one of the setting's type.
 void check_value(const Setting& setting, std::string_view name, std::string_view value);
 
-// The value of a setting: from the given options, else the environment, else the default; checked.
+// The value of a setting: from the given options, else from the environment as it was when the
+// module was loaded, else the default; checked.
 std::string value_of(const Setting& setting, const Options& options);
 
-// Parses a checked value of Type::size, in bytes.
-std::size_t size_of(std::string_view value);
-
-// Looks once, when the module is loaded, at the environment: for malformed values of rows of
-// `tables` and, in the core, for HEADRACE_* variables that no row names. Failing there would crash
-// programs that do not expect it, so the finding is kept for require_environment().
+// Reads the environment, once, when the module is loaded: keeps the values of the rows of `tables`
+// for value_of(), and looks for malformed values of theirs and, in the core, for HEADRACE_*
+// variables that no row names. Failing there would crash programs that do not expect it, so the
+// finding is kept for require_environment().
 void read_environment(std::span<const std::span<const Setting>> tables);
 
 // Throws Error with what read_environment() found. Called by every file open and create.

@@ -65,7 +65,7 @@ const MpiTable* load() {
     throw Error(start + " belongs to another version of Headrace");
   if (table->kind != kind) throw Error(start + " is one for " + table->kind);
   // Two MPI libraries of one kind in a process: the one that nobody has started would crash.
-  if (table->library_version != h5.mpi_library_version)
+  if (table->version_text != h5.mpi_library_version)
     throw Error(start + " is bound to another MPI library than " + library.path);
   return table;
 }

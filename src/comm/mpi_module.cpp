@@ -124,7 +124,7 @@ constexpr const char* kKind = "mpich";
 constexpr MpiTable kTable{
     .version = kMpiTableVersion,
     .kind = kKind,
-    .library_version = &PMPI_Get_library_version,  // a name that no profiling tool takes over
+    .version_text = &PMPI_Get_library_version,  // a name that no profiling tool takes over
     .open = &open,
     .close = &close,
     .barrier = &barrier,

@@ -24,7 +24,7 @@ struct MpiTable {
   std::uint32_t version;
   const char* kind;  // of the mpi.h that the module was compiled with: "openmpi" or "mpich"
   // The MPI library that the module is bound to. It must be the one that HDF5 uses.
-  int (*library_version)(char* text, int* length);
+  int (*version_text)(char* text, int* length);
 
   // Collective: a duplicate of the communicator in a file access property list.
   int (*open)(void* get_mpi_params, std::int64_t fapl, void** comm, int* rank, int* ranks);
