@@ -23,12 +23,13 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # What the installed package is made from.
 SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject.toml \
-    python/headrace scripts/setup src -type f -not -name '*.pyc' 2>/dev/null)
+    python/headrace scripts/setup src tools -type f -not -name '*.pyc' 2>/dev/null)
 # All files of the project that exist, be they committed yet or not.
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard python/tests examples tests/crash tests/demo tests/bench tests/install tests/interop tests/parallel)
+PYTHON_TESTS := $(wildcard python/tests examples tests/crash tests/demo tests/bench tests/fault tests/install tests/interop tests/kernels \
+    tests/model tests/parallel)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
 # right to look into other processes, and with more ranks than there are cores to wait busily on.
@@ -60,8 +61,16 @@ check: setup-test
 	@$(STAGE) "C++ tests" $(MAKE) ctest
 	@$(STAGE) "Python tests" $(PYTEST) python/tests examples
 
+# The full iotest takes 3 GB of disk and its time; BENCH_REPEATS=1 is the shortest.
+BENCH_REPEATS := 3
 bench: setup-test
-	@$(PYTHON) bench/micro/run.py
+	@$(STAGE) "what a layer costs" $(PYTHON) bench/micro/run.py
+	@$(STAGE) "what the harness costs" $(PYTHON) bench/harness/run.py \
+	    --output bench/results/$$(date +%F)-harness
+	@$(STAGE) "the model and this disk" $(PYTHON) bench/model/run.py --output bench/results/$$(date +%F)-model
+	@$(STAGE) "iotest, full size" $(VENV)/bin/headrace bench iotest --np 2 --baseline \
+	    --hdf5 build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so --repeats $(BENCH_REPEATS) \
+	    --out bench/results/$$(date +%F)-iotest
 
 # ---- checks of the sources
 

@@ -8,32 +8,25 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
+from headrace.bench import machine
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.micro import machine, output
+from bench.build import build
+from bench.micro import output
 from bench.micro.child import ProofError
 from bench.micro.measure import BATCHES, measure, steps
 from bench.micro.programs import programs
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH = 150  # the tables are unreadable below
-
-
-def build(folder: Path) -> None:
-    """Builds the kernels, and the plug-ins as they are installed."""
-    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja",
-                 "-DCMAKE_BUILD_TYPE=Release", "-DHEADRACE_BUILD_BENCH=ON"]  # fmt: skip
-    for command in (configure, ["cmake", "--build", str(folder)]):
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
 
 def arguments() -> argparse.Namespace:
@@ -57,7 +50,8 @@ def main() -> None:
     build(given.build.absolute())
     chosen = programs(given.build.absolute())
     now = datetime.datetime.now(datetime.UTC)
-    about = machine.describe(ROOT) | {
+    about = machine.describe(Path(tempfile.gettempdir())) | {
+        **machine.sources(ROOT),
         "date": now.isoformat(timespec="seconds"),
         "repetitions": given.repetitions,
         "batches": BATCHES,

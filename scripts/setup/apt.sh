@@ -5,12 +5,13 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/common.sh"
 
-packages=(build-essential ca-certificates cmake git ninja-build pkg-config python3-venv)
+packages=(build-essential ca-certificates cmake git libcli11-dev libinih-dev ninja-build pkg-config
+    python3-venv)
 case ${1:-} in
 demo) ;;
 test)
-    packages+=(csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev mpich openmpi-bin
-        zlib1g-dev)
+    packages+=(csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev libpnetcdf-dev mpich
+        openmpi-bin zlib1g-dev)
     ;;
 *) die "usage: apt.sh demo|test" ;;
 esac

@@ -47,7 +47,7 @@ bool any_part(std::string_view text, char separator, Visit visit) {
 
 struct Suffix {
   std::string_view name;
-  std::size_t factor;
+  std::uint64_t factor;
 };
 constexpr std::array kSizes{Suffix{"", 1},
                             Suffix{"K", 1ULL << 10},
@@ -62,33 +62,45 @@ constexpr std::array kDurations{Suffix{"", 1}, Suffix{"ns", 1}, Suffix{"us", 100
                                 Suffix{"ms", 1000000}, Suffix{"s", 1000000000}};
 
 // A whole number and a suffix, multiplied out. False when malformed or past 64 bits.
-bool parse_scaled(std::string_view value, std::span<const Suffix> suffixes, std::size_t& result) {
-  std::size_t number = 0;
+bool parse_scaled(std::string_view value, std::span<const Suffix> suffixes, std::uint64_t& result) {
+  std::uint64_t number = 0;
   const auto [end, code] = std::from_chars(value.begin(), value.end(), number);
   if (code != std::errc() || end == value.begin()) return false;
   const std::string_view rest(end, static_cast<std::size_t>(value.end() - end));
   for (const Suffix& suffix : suffixes) {
     if (rest != suffix.name) continue;
-    if (number > std::numeric_limits<std::size_t>::max() / suffix.factor) return false;
+    if (number > std::numeric_limits<std::uint64_t>::max() / suffix.factor) return false;
     result = number * suffix.factor;
     return true;
   }
   return false;
 }
 
-bool valid(const Setting& setting, std::string_view value) {
-  std::size_t number = 0;
-  switch (setting.type) {
-    case Type::choice:
-      return any_part(setting.choices, '|', [&](auto choice) { return choice == value; });
-    case Type::boolean:
-      return value == "true" || value == "false" || value == "1" || value == "0";
+// False as well for types that are no numbers.
+bool parse_number(Type type, std::string_view value, std::uint64_t& number) {
+  switch (type) {
     case Type::integer:
       return parse_scaled(value, std::span(kSizes).first(1), number);
     case Type::size:
       return parse_scaled(value, kSizes, number);
     case Type::duration:
       return parse_scaled(value, kDurations, number);
+    default:
+      return false;
+  }
+}
+
+bool valid(const Setting& setting, std::string_view value) {
+  std::uint64_t number = 0;
+  switch (setting.type) {
+    case Type::choice:
+      return any_part(setting.choices, '|', [&](auto choice) { return choice == value; });
+    case Type::boolean:
+      return value == "true" || value == "false" || value == "1" || value == "0";
+    case Type::integer:
+    case Type::size:
+    case Type::duration:
+      return parse_number(setting.type, value, number);
     case Type::path:
     case Type::string:
       return true;
@@ -96,10 +108,10 @@ bool valid(const Setting& setting, std::string_view value) {
   return false;
 }
 
-std::string expectation(const Setting& setting) {
-  switch (setting.type) {
+std::string expectation(Type type, std::string_view choices) {
+  switch (type) {
     case Type::choice:
-      return "one of " + std::string(setting.choices);
+      return "one of " + std::string(choices);
     case Type::boolean:
       return "true or false";
     case Type::integer:
@@ -126,7 +138,13 @@ std::string_view type_name(Type type) {
 void check_value(const Setting& setting, std::string_view name, std::string_view value) {
   if (valid(setting, value)) return;
   throw Error("setting " + std::string(name) + ": '" + std::string(value) + "' is not " +
-              expectation(setting));
+              expectation(setting.type, setting.choices));
+}
+
+std::uint64_t number_of(Type type, std::string_view name, std::string_view value) {
+  std::uint64_t number = 0;
+  if (parse_number(type, value, number)) return number;
+  throw Error(std::string(name) + ": '" + std::string(value) + "' is not " + expectation(type, {}));
 }
 
 std::string value_of(const Setting& setting, const Options& options) {

@@ -2,6 +2,7 @@
 // in Python all come from these rows.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -30,6 +31,10 @@ std::string_view type_name(Type type);
 
 // Throws Error naming `name` (the variable or option) unless `value` is one of the setting's type.
 void check_value(const Setting& setting, std::string_view name, std::string_view value);
+
+// The number that such a value of type integer, size (bytes) or duration (nanoseconds) means.
+// Throws Error naming `name` when it means none.
+std::uint64_t number_of(Type type, std::string_view name, std::string_view value);
 
 // The value of a setting: from the given options, else from the environment as it was when the
 // module was loaded, else the default; checked.

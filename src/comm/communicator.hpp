@@ -59,6 +59,9 @@ class SerialCommunicator final : public Communicator {
   std::int64_t reduce(std::int64_t mine, Reduction /*how*/) override { return mine; }
 };
 
+// Throws Error unless `all` bytes hold `mine` bytes of each rank.
+void check_sizes(std::size_t mine, std::size_t all, int ranks);
+
 // The communicator of a file access property list. Serial unless the list's driver is one over MPI
 // (mpio, or one of ours over it): then a duplicate, whose messages cannot meet the program's.
 // Making it is MPI_Comm_dup, and destroying it MPI_Comm_free: both collective over the list's

@@ -35,11 +35,13 @@ int duplicate(void* get_mpi_params, std::int64_t fapl, MPI_Comm* comm) {
   return MPI_Comm_dup(MPI_COMM_WORLD, comm);
 }
 
-int open(void* get_mpi_params, std::int64_t fapl, void** handle, int* rank, int* ranks) {
+// `make` fills in a communicator that is then ours.
+template <typename Make>
+int open_with(const Make& make, void** handle, int* rank, int* ranks) {
   if (!running()) return kMpiNotRunning;
   auto* const comm = new (std::nothrow) MPI_Comm(MPI_COMM_NULL);
   if (comm == nullptr) return kMpiNoMemory;
-  int code = duplicate(get_mpi_params, fapl, comm);
+  int code = make(comm);
   if (code == MPI_SUCCESS) code = MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
   if (code == MPI_SUCCESS) code = MPI_Comm_rank(*comm, rank);
   if (code == MPI_SUCCESS) code = MPI_Comm_size(*comm, ranks);
@@ -50,6 +52,31 @@ int open(void* get_mpi_params, std::int64_t fapl, void** handle, int* rank, int*
   if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
   delete comm;
   return code;
+}
+
+int open(void* get_mpi_params, std::int64_t fapl, void** handle, int* rank, int* ranks) {
+  return open_with([&](MPI_Comm* comm) { return duplicate(get_mpi_params, fapl, comm); }, handle,
+                   rank, ranks);
+}
+
+int start() {
+  int started = 0;
+  MPI_Initialized(&started);
+  return started != 0 ? MPI_SUCCESS : MPI_Init(nullptr, nullptr);
+}
+
+int finish() { return running() ? MPI_Finalize() : MPI_SUCCESS; }
+
+int world(void** handle, int* rank, int* ranks) {
+  return open_with([](MPI_Comm* comm) { return MPI_Comm_dup(MPI_COMM_WORLD, comm); }, handle, rank,
+                   ranks);
+}
+
+int set_mpio(void* set_fapl_mpio, std::int64_t fapl, void* comm) {
+  using SetFaplMpio = int(std::int64_t fapl, MPI_Comm comm, MPI_Info info);
+  const int failed =
+      reinterpret_cast<SetFaplMpio*>(set_fapl_mpio)(fapl, comm_of(comm), MPI_INFO_NULL);
+  return failed < 0 ? kMpiNoParameters : MPI_SUCCESS;
 }
 
 void close(void* handle) {
@@ -131,6 +158,10 @@ constexpr MpiTable kTable{
     .broadcast = &broadcast,
     .all_gather = &all_gather,
     .reduce = &reduce,
+    .start = &start,
+    .finish = &finish,
+    .world = &world,
+    .set_mpio = &set_mpio,
     .place_in_file = &place_in_file,
     .error_text = &error_text,
 };

@@ -11,7 +11,7 @@
 namespace headrace {
 
 // Grows with every change to this file.
-inline constexpr std::uint32_t kMpiTableVersion = 1;
+inline constexpr std::uint32_t kMpiTableVersion = 2;
 inline constexpr const char* kMpiTableSymbol = "headrace_mpi_table";
 
 inline constexpr int kMpiNoParameters = -1;  // HDF5 could not tell; its records are on the stack
@@ -35,6 +35,13 @@ struct MpiTable {
   int (*broadcast)(void* comm, void* bytes, std::size_t size, int root);
   int (*all_gather)(void* comm, const void* mine, int size, void* all);
   int (*reduce)(void* comm, std::int64_t mine, Reduction how, std::int64_t* result);
+
+  // For programs that are told at run time whether to use MPI. Collective over all processes.
+  int (*start)();                                    // MPI_Init, unless that has happened
+  int (*finish)();                                   // MPI_Finalize, unless that has happened
+  int (*world)(void** comm, int* rank, int* ranks);  // a duplicate of MPI_COMM_WORLD
+  // H5Pset_fapl_mpio with this communicator; collective over it.
+  int (*set_mpio)(void* set_fapl_mpio, std::int64_t fapl, void* comm);
 
   // Local.
   int (*place_in_file)(const void* mpi_file, int* rank, int* ranks);  // mpi_file: MPI_File*

@@ -1,7 +1,11 @@
 // The layers that the core module holds. A new one adds a row here and a line in CMakeLists.txt.
 #include <array>
 
+#include "connectors/fault/fault.hpp"
+#include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
+#include "drivers/fault/fault.hpp"
+#include "drivers/model/model.hpp"
 #include "drivers/null/null.hpp"
 #include "plugin/layer_entry.hpp"
 
@@ -9,6 +13,15 @@ namespace headrace {
 
 std::span<const LayerEntry> layers() {
   static const std::array kLayers{
+      LayerEntry{"fault", "injects errors, short transfers, delays and power cuts, for crash tests",
+                 fault::kSettings, connector<fault::Connector>("libheadrace_fault.so"),
+                 driver<fault::Driver<vfd::Over::sec2>>("libheadrace_fault_vfd.so"),
+                 driver<fault::Driver<vfd::Over::mpio>>("libheadrace_fault_vfd_mpi.so")},
+      LayerEntry{"model",
+                 "counts requests, and predicts or delays them as a parallel file system would",
+                 model::kSettings, connector<model::Connector>("libheadrace_model.so"),
+                 driver<model::Driver<vfd::Over::sec2>>("libheadrace_model_vfd.so"),
+                 driver<model::Driver<vfd::Over::mpio>>("libheadrace_model_vfd_mpi.so")},
       LayerEntry{"null",
                  "changes nothing: the template, and the proof that the base is transparent",
                  null::kSettings, connector<null::Connector>("libheadrace_null.so"),

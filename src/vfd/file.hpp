@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/events.hpp"
@@ -19,6 +20,7 @@ struct File {
   // binary interface) right here.
   void* mpi_file;
   H5FD_t* under;
+  std::string config;  // the configuration string that it was opened with
 
   static H5FD_t* under_of(const H5FD_t* file) { return reinterpret_cast<const File*>(file)->under; }
 };
@@ -29,6 +31,9 @@ struct Layer {
   std::span<const Setting> settings;
   Over over;
 };
+
+// The options of the layer in a list's driver configuration string, checked. Throws Error.
+Options options_of(hid_t fapl, const Layer& layer);
 
 // The file access property list for the driver below: that of `fapl` with the driver that its
 // configuration string names (under=, under_config=), by default the one the class is made for.

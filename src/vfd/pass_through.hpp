@@ -16,9 +16,14 @@
 #pragma once
 
 #include <array>
+#include <concepts>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <new>
 
 #include "base/events.hpp"
+#include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vfd/file.hpp"
 
@@ -42,9 +47,12 @@ struct Forwarder<callback, absent, R (*)(F*, Rest...)> {
   }
 };
 
-template <typename D, Over over>
+// F: what stands for an open file, derived from File when the driver keeps state of its own with
+// it; the driver's `open` fills that in after the one here has succeeded.
+template <typename D, Over over, std::derived_from<File> F = File>
 class PassThrough {
  public:
+  using Base = PassThrough;
   static constexpr Over kOver = over;
   static constexpr std::span<const Setting> kSettings{};
   static constexpr haddr_t kMaxAddr =
@@ -75,8 +83,24 @@ class PassThrough {
 
   static herr_t terminate() { return 0; }
 
+  // A driver's info is its configuration string: what HDF5 keeps of a file's driver in the lists
+  // that it makes by itself. Freed by fapl_free.
+  static void* fapl_get(H5FD_t* file) {
+    return fapl_copy(reinterpret_cast<File*>(file)->config.c_str());
+  }
+  static void* fapl_copy(const void* info) {
+    char* copy = ::strdup(static_cast<const char*>(info));
+    if (copy == nullptr) throw std::bad_alloc();
+    return copy;
+  }
+  static herr_t fapl_free(void* info) {
+    std::free(info);
+    return 0;
+  }
+
   static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
-    auto file = std::make_unique<File>();
+    auto file = std::make_unique<F>();
+    file->config = driver_config(fapl);
     file->under = open_under(name, flags, fapl, maxaddr, layer());
     report_open(name, file->under);
     if (file->under == nullptr) return nullptr;
@@ -84,7 +108,7 @@ class PassThrough {
     return &file.release()->pub;
   }
   static herr_t close(H5FD_t* file) {
-    const std::unique_ptr<File> owner(reinterpret_cast<File*>(file));
+    const std::unique_ptr<F> owner(reinterpret_cast<F*>(file));
     return h5.FDclose(owner->under);
   }
   static constexpr signature::cmp cmp = over == Over::sec2 ? &compare_under : nullptr;

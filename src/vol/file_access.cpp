@@ -1,5 +1,8 @@
 #include "vol/file_access.hpp"
 
+#include <map>
+
+#include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/wheel_filters.hpp"
 
@@ -12,10 +15,24 @@ Id<Kind::plist> copy_of(hid_t plist) {
   return copy;
 }
 
-void set_driver(hid_t fapl, const std::string& name) {
+// A driver that a layer of ours has put into a list.
+struct Placed {
+  std::string name;
+  bool parallel;
+};
+
+// By id: HDF5 does not tell the name of a list's driver. Needed until the process ends.
+std::map<hid_t, Placed>& placed() {
+  static auto& drivers = *new std::map<hid_t, Placed>();
+  return drivers;
+}
+
+void place(hid_t fapl, const Placed& driver, const std::string& config) {
   const Aside aside;  // h5py shows the first record only: ours tells more
-  if (h5.Pset_driver_by_name(fapl, name.c_str(), nullptr) < 0)
-    throw Error("file driver " + name + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
+  if (h5.Pset_driver_by_name(fapl, driver.name.c_str(), config.c_str()) < 0)
+    throw Error("file driver " + driver.name +
+                " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
+  placed().insert_or_assign(h5.Pget_driver(fapl), driver);
 }
 
 bool has_driver(hid_t fapl, const std::string& name) {
@@ -27,17 +44,22 @@ bool has_driver(hid_t fapl, const std::string& name) {
 
 }  // namespace
 
-std::string replacement(hid_t fapl, const DriverSeat& seat) {
+Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
   if (seat.serial.empty()) return {};
   const hid_t driver = h5.Pget_driver(fapl);
-  if (driver == h5.sec2_driver()) return seat.serial;
-  if (h5.mpio_driver != nullptr && driver == h5.mpio_driver()) return seat.parallel;
-  return {};  // core, family, a driver of the program's own: not ours to replace
-}
-
-Id<Kind::plist> with_driver(hid_t fapl, const std::string& name) {
   Id<Kind::plist> copy = copy_of(fapl);
-  set_driver(copy.get(), name);
+  if (driver == h5.sec2_driver()) {
+    place(copy.get(), {seat.serial, false}, seat.config);
+  } else if (h5.mpio_driver != nullptr && driver == h5.mpio_driver()) {
+    place(copy.get(), {seat.parallel, true}, seat.config);
+  } else {
+    const auto above = placed().find(driver);
+    // core, family, a driver of the program's own: not ours to replace
+    if (above == placed().end() || !has_driver(fapl, above->second.name)) return {};
+    const Placed top = above->second;
+    const std::string& name = top.parallel ? seat.parallel : seat.serial;
+    place(copy.get(), top, put_below(driver_config(fapl), name, seat.config));
+  }
   return copy;
 }
 
@@ -49,8 +71,8 @@ FileAccess::FileAccess(hid_t fapl, const Layer& layer)
   restore_wheel_filters();
   if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
     throw Error("the connector below cannot be set on the file access property list");
-  const std::string driver = replacement(fapl_.get(), info_->connector->seat());
-  if (!driver.empty()) set_driver(fapl_.get(), driver);
+  if (Id<Kind::plist> ours = with_driver(fapl_.get(), info_->connector->seat()))
+    fapl_ = std::move(ours);
 }
 
 void hide_driver(hid_t fapl, const DriverSeat& seat) {

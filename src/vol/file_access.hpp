@@ -25,11 +25,10 @@ class FileAccess {
   Id<Kind::plist> fapl_;
 };
 
-// The driver of ours that replaces the list's, or an empty string.
-std::string replacement(hid_t fapl, const DriverSeat& seat);
-
-// A copy of the list with the driver of that name. Throws Error when it cannot be loaded.
-Id<Kind::plist> with_driver(hid_t fapl, const std::string& name);
+// A copy of the list with the seat's driver in place of sec2 or mpio, or below the driver that a
+// layer above has put there; none where the list's driver is not ours to touch. Throws Error when
+// ours cannot be loaded.
+Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat);
 
 // Undoes the driver part on a list that HDF5 returns to the program, which then sees the driver
 // that it had asked for.

@@ -13,9 +13,8 @@ void LinkFiles::replace(const DriverSeat& seat, const AccessLists& lists) {
     if (file_list <= 0) continue;  // the default: that of the file with the link
     Replaced& entry = replaced_.at(i);
     entry.original = Id<Kind::plist>(file_list);
-    const std::string driver = replacement(file_list, seat);
-    if (driver.empty()) continue;
-    const Id<Kind::plist> ours = with_driver(file_list, driver);
+    const Id<Kind::plist> ours = with_driver(file_list, seat);
+    if (!ours) continue;
     if (h5.Pset_elink_fapl(list, ours.get()) < 0)
       throw Error("the file access list for external links cannot be set");
     entry.list = list;

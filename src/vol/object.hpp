@@ -3,19 +3,13 @@
 
 #include <exception>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/id.hpp"
+#include "vol/driver_seat.hpp"
 
 namespace headrace::vol {
-
-// The driver of a layer that sits above and below the native connector; empty names mean none.
-struct DriverSeat {
-  std::string serial;    // put in where an access property list says sec2
-  std::string parallel;  // put in where it says mpio
-};
 
 // The connector below, shared by everything opened through one file. One HDF5 reference in all:
 // taking one per object would cost an HDF5 call each. A copy stands for another file.

@@ -41,7 +41,7 @@ LINKED = """
 
 
 @pytest.mark.parametrize("explicit", [False, True])
-@pytest.mark.parametrize("stack", [NATIVE, "null(seat=vol)", "null(seat=both)"])
+@pytest.mark.parametrize("stack", [NATIVE, "null(seat=vol)", "null(seat=both)", "null,model"])
 def test_external_link_to_an_open_file(program: Program, stack: str, explicit: bool) -> None:
     done = program(LINKED.format(explicit=explicit), stack)
     assert done.status == 0, done.text
@@ -63,3 +63,47 @@ def test_reopened_with_its_own_access_list(program: Program, stack: str) -> None
     )
     assert done.status == 0, done.text
     assert done.out.decode() == "['a'] sec2\n"
+
+
+# A file reached by a link is opened with the driver of the file that holds the link; one with
+# another stack is opened in between.
+STACKS = """
+    import ctypes, h5py, numpy
+    from h5py import h5f, h5p
+    from headrace.libraries import loaded_hdf5
+    hdf5 = ctypes.CDLL(str(loaded_hdf5()[0].file))
+    hdf5.H5VLregister_connector_by_name.restype = ctypes.c_int64
+    hdf5.H5VLregister_connector_by_name.argtypes = ctypes.c_char_p, ctypes.c_int64
+    hdf5.H5VLconnector_str_to_info.argtypes = ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p
+    hdf5.H5Pset_vol.argtypes = ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
+    def fapl(text):
+        connector = hdf5.H5VLregister_connector_by_name(b"headrace_null", 0)
+        info = ctypes.c_void_p()
+        assert hdf5.H5VLconnector_str_to_info(text, connector, ctypes.byref(info)) >= 0
+        files = h5p.create(h5p.FILE_ACCESS)
+        assert hdf5.H5Pset_vol(files.id, connector, info) >= 0
+        return files
+    over_model = b"under_vol=7202;under_info={under_vol=0;under_info={}}"
+    one, other = fapl(over_model), fapl(b"under_vol=0;under_info={}")
+    h5py.File("t.h5", "w").close()
+    a = h5py.File(h5f.create(b"a.h5", h5f.ACC_TRUNC, fapl=one))
+    t = h5py.File(h5f.open(b"t.h5", h5f.ACC_RDWR, fapl=one))
+    b = h5py.File(h5f.create(b"b.h5", h5f.ACC_TRUNC, fapl=other))
+    for holder in (a, b):
+        holder["link"] = h5py.ExternalLink("t.h5", "/")
+    t["n"] = numpy.arange(3)
+    print("n" in a["link"], "n" in b["link"])
+    a["link"]["q"] = numpy.arange(4000)
+    b["link"]["s"] = numpy.arange(4000)
+    t["r"] = numpy.arange(4000)
+    for file in (b, t, a):
+        file.close()
+    with h5py.File("t.h5") as f:
+        print(sorted(f))
+"""
+
+
+def test_two_stacks_in_a_process(program: Program) -> None:
+    done = program(STACKS, "null(seat=both)", HDF5_USE_FILE_LOCKING="FALSE")
+    assert done.status == 0, done.text
+    assert done.out.decode() == "True True\n['n', 'q', 'r', 's']\n"

@@ -27,6 +27,7 @@ STACKS = {
     "vol": VOL,
     "vfd": VFD,
     "both": BOTH,
+    "model": "model(mode=predict)",
     "three": "null,null,null",
     "below_pass_through": f"{PASS_THROUGH},{VOL}",
     "above_pass_through": f"{VOL},{PASS_THROUGH}",

@@ -42,6 +42,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{Type::choice, "", false}, Case{Type::choice, "vol|vfd", false},
                     Case{Type::path, "/any thing", true}));
 
+TEST(NumberOf, IsTheNumberMeantOrAnErrorWithTheName) {
+  EXPECT_EQ(number_of(Type::size, "x", "3MiB"), 3U << 20U);
+  EXPECT_EQ(number_of(Type::duration, "x", "250us"), 250'000U);
+  EXPECT_EQ(number_of(Type::integer, "x", "7"), 7U);
+  for (const char* bad : {"", "1 KiB", "-1", "KiB", "18446744073709551616", "17179869184T"})
+    EXPECT_THROW(number_of(Type::size, "x", bad), Error) << bad;
+  EXPECT_THROW(number_of(Type::integer, "x", "1K"), Error);
+  EXPECT_THROW(number_of(Type::string, "x", "1"), Error);
+  try {
+    number_of(Type::duration, "the delay", "1min");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the delay: '1min'"), std::string::npos);
+  }
+}
+
 TEST(ValueOf, OptionBeatsEnvironmentBeatsDefault) {
   const std::span<const Setting> table(&kSeat, 1);
   EXPECT_EQ(value_of(kSeat, {}), "vol");

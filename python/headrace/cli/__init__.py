@@ -2,7 +2,7 @@
 
 import typer
 
-from headrace.cli import doctor, env, run, settings
+from headrace.cli import bench, doctor, env, run, settings
 from headrace.cli.help import LayerListing
 
 app = typer.Typer(
@@ -25,6 +25,10 @@ _COMMAND_LINE = {"allow_interspersed_args": False}
 app.command("run", cls=LayerListing, context_settings=_COMMAND_LINE, epilog=run.EXAMPLES)(run.run)
 app.command("env", cls=LayerListing, epilog=env.EXAMPLES)(env.env)
 app.command("doctor", context_settings=_COMMAND_LINE, epilog=doctor.EXAMPLES)(doctor.doctor)
+# Options that are unknown here are those of a kernel.
+app.command("bench", context_settings={"ignore_unknown_options": True}, epilog=bench.EXAMPLES)(
+    bench.bench
+)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 
 __all__ = ["app"]

@@ -14,8 +14,7 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr std::array<vol::Callback, 0> kOverrides{};
 
   static vol::DriverSeat driver_seat(const Options& options) {
-    if (value_of(kSettings[0], options) != "both") return {};
-    return {"headrace_null", "headrace_null_mpi"};
+    return vol::driver_seat(kSettings, options, "headrace_null", "headrace_null_mpi");
   }
 };
 

@@ -1,0 +1,69 @@
+"""What is passed on to headrace-bench, and what of it cannot be."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from headrace.bench.options import peers_kernel
+from headrace.errors import HeadraceError
+
+_SHAPE: Final = ("--steps", "--arrays", "--rows", "--columns")
+_IOTEST: Final = "iotest"
+# Its own table would get the warm-up and counting runs too; a restart would leave out cases.
+csv_off: Final = ("--csv-file", "", "--restart", "0")
+_OWN: Final = "headrace bench gives it itself"
+_REFUSED: Final = {
+    "--keep": "the data of a case are removed before the next one runs",
+    "--reread": "there is nothing to read again: each case is written first",
+    "--samples": _OWN,
+    "--first-repeat": _OWN,
+    "--progress": _OWN,
+    "--baseline": f"{_OWN}; --no-baseline leaves it out",
+    "--mpi": f"{_OWN}: --np and --mpiexec decide",
+    "--list": "`headrace-bench KERNEL --list` shows the cases",
+}
+_REFUSED_IOTEST: Final = {
+    "--csv-file": "samples.csv in the results has every sample",
+    "--restart": "--resume DIR goes on with a run",
+}
+
+
+class ArgumentError(HeadraceError):
+    """An argument that makes no sense under `headrace bench`."""
+
+
+def check(kernels: Sequence[str], arguments: Sequence[str]) -> None:
+    """Refuses what would spoil the measurement; raises ArgumentError."""
+    if tuple(kernels) == (peers_kernel,):
+        _peers(arguments)
+        return
+    refused = dict(_REFUSED)
+    if _IOTEST in kernels:
+        refused |= _REFUSED_IOTEST | {"--csv": _REFUSED_IOTEST["--csv-file"]}
+    if tuple(kernels)[:1] == ("h5py",):  # has such an option of its own
+        del refused["--list"]
+    for word in arguments:
+        name = word.partition("=")[0]
+        if name in refused:
+            raise ArgumentError(f"{name} cannot be passed on to headrace-bench: {refused[name]}")
+
+
+def for_kernel(kernel: str, arguments: Sequence[str]) -> list[str]:
+    """The words after a kernel's name."""
+    return [*arguments, *(csv_off if kernel == _IOTEST else ())]
+
+
+def peers_shape(arguments: Sequence[str]) -> dict[str, str]:
+    """The peers' dimensions among the arguments, which check() has passed."""
+    words = [part for word in arguments for part in word.split("=", 1)]
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _peers(arguments: Sequence[str]) -> None:
+    words = [part for word in arguments for part in word.split("=", 1)]
+    for at, word in enumerate(words):
+        if at % 2 == 0 and word not in _SHAPE:
+            raise ArgumentError(f"{word}: the peers understand only {', '.join(_SHAPE)}")
+        if at % 2 and not (word.isdecimal() and int(word) > 0):
+            raise ArgumentError(f"{words[at - 1]} {word}: expected a number above 0")
+    if len(words) % 2:
+        raise ArgumentError(f"{words[-1]}: expected a number above 0 after it")

@@ -1,0 +1,222 @@
+"""From rows to the page."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+from headrace.bench import units
+from headrace.bench.options import peers_kernel
+from headrace.bench.report import bars, curves, phases, style
+from headrace.bench.stacks import native
+from headrace.bench.stats import Ratio
+from headrace.bench.summary import Row, Side, in_seconds, sides
+
+_TEMPLATE: Final = Path(__file__).with_name("template.html")
+_MACHINE: Final = {
+    "processor": "Processor", "cores": "Cores", "virtual": "Virtual machine",
+    "memory": "Memory", "system": "System", "kernel": "Kernel", "python": "Python",
+    "file_system": "File system of the data", "mount_options": "Mounted with",
+    "free_bytes": "Free space", "device": "Device", "device_model": "Model",
+    "rotational": "Rotating, says the system", "hdf5": "HDF5", "library": "libhdf5",
+    "parallel": "Parallel",
+    "mpi": "MPI", "headrace": "Headrace", "date": "Date", "load_before": "Load before",
+    "load_after": "Load after",
+}  # fmt: skip
+
+
+def render(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    """The whole page."""
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    colours = style.stack_colours(row.stack for row in rows)
+    kernels = list(dict.fromkeys(row.kernel for row in rows))
+    with style.settings():
+        sections = [
+            _section(kernel, [row for row in rows if row.kernel == kernel], colours)
+            for kernel in kernels
+        ]
+    machine = dict(about.get("machine", {}))
+    return template.render(
+        title=f"headrace bench: {_title(kernels)}",
+        date=str(machine.get("date", ""))[:10],
+        options=about.get("options", {}),
+        command=about.get("command", ""),
+        complete=about.get("complete", True),
+        machine=[(text, _fact(name, machine[name])) for name, text in _MACHINE.items()
+                 if machine.get(name) not in (None, "", [])],
+        stacks=[(name, colour) for name, colour in colours.items()
+                if any(row.stack == name for row in rows)],
+        overview=_overview(rows),
+        sections=sections,
+        failures=_grouped(rows),
+        missing=[row for row in rows if row.missing],
+        intervals=any(
+            side.ratio and side.ratio.coverage for row in rows for side in row.sides.values()
+        ),
+    )  # fmt: skip
+
+
+def _title(kernels: Sequence[str]) -> str:
+    return f"{len(kernels)} kernels" if len(kernels) > 4 else ", ".join(kernels) or "no results"
+
+
+def _fact(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name == "memory" and str(value).endswith(" kB"):
+        return units.size(float(str(value).split()[0]) * 1024)
+    if name == "free_bytes":
+        return units.size(float(value))
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _section(kernel: str, rows: Sequence[Row], colours: Mapping[str, str]) -> dict[str, Any]:
+    measured = [row for row in rows if row.sides]
+    parts = []
+    ranks = sorted({row.ranks for row in rows})
+    for number in ranks:
+        mine = [row for row in rows if row.ranks == number]
+        if any(row.sides for row in mine):
+            phased = [row for row in mine if row.phases]
+            shown = [row for row in mine if row.sides or row.errors]
+            parts.append(
+                {
+                    "ranks": number if len(ranks) > 1 or number > 1 else 0,
+                    "bars": bars.comparison(shown, colours),
+                    "phases": phases.phases(phased) if phased else "",
+                }
+            )
+    return {
+        "name": kernel,
+        "parts": parts,
+        "scaling": curves.scaling(measured, colours) if len(ranks) > 1 and measured else "",
+        "rows": [_cells(row, colours) for row in rows],
+        "many_ranks": len(ranks) > 1,
+        "ledgers": [_ledger(row) for row in rows if row.ledger],
+        "uncounted": _uncounted(rows),
+        "peers": kernel == peers_kernel,
+        "timed": in_seconds(kernel),
+    }
+
+
+def _cells(row: Row, colours: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "case": row.case,
+        "stack": row.stack,
+        "colour": colours[row.stack],
+        "ranks": row.ranks,
+        "count": row.count,
+        "sides": [_side(row, row.sides.get(side)) for side in sides],
+        "error": row.errors[0] if row.errors else "",
+        "missing": row.missing,
+        "file": units.size(row.file_bytes) if row.file_bytes else "",
+    }
+
+
+def _side(row: Row, side: Side | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    spread = side.seconds
+    rate = "" if in_seconds(row.kernel) or not side.bytes else units.rate(side.rate)
+    raw = "" if not side.raw or not spread.median else _to_raw(side.raw / spread.median)
+    return {
+        "seconds": units.seconds(spread.median),
+        "range": _range(spread.least, spread.most) if spread.count > 1 else "",
+        "quartiles": f"quartiles {_range(spread.lower, spread.upper)}",
+        "rate": rate,
+        "ratio": "" if side.ratio is None else _ratio(side.ratio),
+        "verdict": "" if side.ratio is None else side.ratio.verdict,
+        "raw": raw,
+    }
+
+
+def _range(low: float, high: float) -> str:
+    return f"{units.seconds(low)} {units.DASH} {units.seconds(high)}"
+
+
+def _to_raw(value: float) -> str:
+    return units.times(value) if value >= 0.005 else f"under {units.TIMES}0.01"
+
+
+def _ratio(ratio: Ratio) -> str:
+    text = units.times(ratio.median)
+    if ratio.low is None or ratio.high is None:
+        return text
+    return f"{text} ({ratio.low:.2f}{units.DASH}{ratio.high:.2f})"
+
+
+def _ledger(row: Row) -> dict[str, Any]:
+    ledger = row.ledger or {}
+    shown = []
+    for side in ("writes", "reads"):
+        counts = ledger[side]
+        share, factor = counts["metadata_share"], counts["amplification"]
+        shown.append(
+            {
+                "calls": units.count(counts["calls"]),
+                "requests": units.count(counts["requests"]),
+                "bytes": units.size(counts["bytes"]),
+                "seeks": units.count(counts["seeks"]),
+                "metadata": units.DASH if share is None else f"{share:.0%}",
+                "amplification": units.DASH if factor is None else units.times(factor),
+            }
+        )
+    return {"case": row.case, "stack": row.stack, "ranks": row.ranks, "sides": shown}
+
+
+def _uncounted(rows: Sequence[Row]) -> list[str]:
+    """Where there is no ledger and why, by stack."""
+    reasons: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row.uncounted:
+            key = row.stack, row.uncounted
+            reasons[key] = reasons.get(key, 0) + 1
+    return [
+        f"{stack}, {count} case{'s' if count > 1 else ''}: {reason}"
+        for (stack, reason), count in reasons.items()
+    ]
+
+
+def _grouped(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What failed alike under several stacks, once."""
+    groups: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
+    for row in rows:
+        if row.errors:
+            groups.setdefault((row.kernel, row.case, row.ranks, row.errors), []).append(row.stack)
+    return [
+        {
+            "where": f"{kernel} {case}" + (f", {ranks} ranks" if ranks > 1 else ""),
+            "stacks": ", ".join(stacks),
+            "errors": "; ".join(errors),
+        }
+        for (kernel, case, ranks, errors), stacks in groups.items()
+    ]
+
+
+def _overview(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Per kernel, number of ranks and stack: the cases, and the median of their ratios."""
+    lines = []
+    groups: dict[tuple[str, int, str], list[Row]] = {}
+    for row in rows:
+        if row.stack != native:
+            groups.setdefault((row.kernel, row.ranks, row.stack), []).append(row)
+    for (kernel, ranks, stack), mine in groups.items():
+        shown = f"{kernel}, {ranks} ranks" if ranks > 1 else kernel
+        line: dict[str, Any] = {"kernel": shown, "stack": stack, "cases": len(mine)}
+        line["failed"] = sum(1 for row in mine if row.errors)
+        for side in sides:
+            ratios = [row.sides[side].ratio for row in mine if side in row.sides]
+            known = sorted(ratio.median for ratio in ratios if ratio is not None)
+            line[side] = (
+                f"{units.times(statistics.median(known))}, from {units.times(known[0])} "
+                f"to {units.times(known[-1])}"
+                if known
+                else units.DASH
+            )
+        lines.append(line)
+    return lines

@@ -1,0 +1,189 @@
+#include "drivers/model/recorder.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/log.hpp"
+#include "hdf5/api.hpp"
+#include "model/quantity.hpp"
+
+namespace headrace::model {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// Values of datasets, as HDF5's own separation of metadata and raw data has it.
+bool is_metadata(int type) { return type != H5FD_MEM_DRAW && type != H5FD_MEM_GHEAP; }
+
+std::string host() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// The same for every name that a path is reached by from one working directory or another.
+std::uint64_t identity_of(const std::string& file) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(file, error).lexically_normal();
+  return std::hash<std::string>()(error ? file : path.string()) >> 16U;
+}
+
+std::uint64_t since_1970() {
+  std::timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec * kSecond + time.tv_nsec);
+}
+
+void sleep_until(std::int64_t time) {
+  const std::timespec until{time / kSecond, time % kSecond};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) continue;
+}
+
+void append(const std::string& file, std::string line) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) throw Error("summary " + file + ": " + std::strerror(errno), errno);
+  line += '\n';
+  const ssize_t done = ::write(fd, line.data(), line.size());
+  const int error = done < 0 ? errno : done < static_cast<ssize_t>(line.size()) ? ENOSPC : 0;
+  ::close(fd);
+  if (error != 0) throw Error("summary " + file + ": " + std::strerror(error), error);
+}
+
+}  // namespace
+
+template <typename Action>
+bool Recorder::guarded(Action action) noexcept {
+  try {
+    action();
+    return true;
+  } catch (const std::exception& error) {
+    log(Level::error, std::string("model: ") + error.what());
+    return false;
+  }
+}
+
+Recorder::Recorder(Configuration configuration, const char* file, const Place& place)
+    : configuration_(std::move(configuration)),
+      file_(file),
+      place_(place),
+      pid_(::getpid()),
+      opened_(clock_now()),
+      identity_(identity_of(file_)) {
+  if (!configuration_.ledger.empty())
+    ledger_ = std::make_unique<LedgerWriter>(
+        configuration_.ledger, Header{file_, host(), place.rank, place.ranks,
+                                      static_cast<std::uint32_t>(pid_), since_1970()});
+  if (configuration_.mode == Mode::predict) prediction_.emplace(configuration_.parameters);
+  if (configuration_.mode == Mode::delay) queues_ = &Queues::of(configuration_.shared);
+}
+
+// What a forked child inherits is its parent's to tell.
+Recorder::~Recorder() {
+  if (::getpid() != pid_) return;
+  if (ledger_ != nullptr) guarded([&] { ledger_->close(); });
+  if (!configuration_.summary.empty()) guarded([&] { write_summary(); });
+}
+
+void Recorder::begin(Kind kind, bool collective) noexcept {
+  call_ = {kind, collective};
+  pieces_.clear();
+}
+
+void Recorder::piece(int type, std::uint64_t offset, std::uint64_t length,
+                     std::uint64_t span) noexcept {
+  Record record;
+  record.offset = offset;
+  record.length = length;
+  record.span = std::max(length, span);
+  record.kind = call_.kind;
+  record.type = static_cast<std::uint8_t>(type);
+  record.flags = static_cast<std::uint8_t>((is_metadata(type) ? kMetadata : 0) |
+                                           (call_.collective ? kCollective : 0) |
+                                           (span > length ? kScattered : 0));
+  guarded([&] { pieces_.push_back(record); });
+}
+
+void Recorder::start() noexcept {
+  call_.begin = clock_now();
+  if (queues_ == nullptr) return;
+  for (const Record& piece : pieces_)
+    call_.until =
+        std::max(call_.until, queues_->reserve(configuration_.parameters, piece.kind, identity_,
+                                               piece.offset, piece.length, call_.begin));
+}
+
+void Recorder::end(bool good) noexcept {
+  const std::int64_t duration = clock_now() - call_.begin;
+  // Numbered though it failed: the other ranks number it, too.
+  const std::uint32_t number = call_.collective ? ++collectives_ : ++calls_;
+  if (good) {
+    count(duration);
+    if (ledger_ != nullptr && ::getpid() == pid_)
+      if (!guarded([&] { write_ledger(duration, number); })) ledger_.reset();
+    if (prediction_ && !guarded([&] {
+          for (const Record& piece : pieces_)
+            prediction_->request(piece.kind, piece.offset, piece.length);
+        }))
+      prediction_.reset();
+  }
+  if (call_.until > call_.begin + duration) sleep_until(call_.until);
+}
+
+void Recorder::count(std::int64_t duration) {
+  if (call_.kind == Kind::flush) ++flushes_;
+  if (call_.kind == Kind::truncate) ++truncates_;
+  if (call_.kind > Kind::write) return;
+  Statistics& statistics = call_.kind == Kind::read ? reads_ : writes_;
+  ++statistics.calls;
+  statistics.nanoseconds += static_cast<std::uint64_t>(duration);
+  for (const Record& piece : pieces_)
+    statistics.add(piece.offset, piece.length, piece.span, piece.has(kMetadata));
+}
+
+void Recorder::write_ledger(std::int64_t duration, std::uint32_t call) {
+  // A call that moves nothing is told, so that those of all ranks can be put together.
+  if (pieces_.empty()) {
+    Record nothing;
+    nothing.kind = call_.kind;
+    nothing.flags = call_.collective ? kCollective : 0;
+    pieces_.push_back(nothing);
+  }
+  for (Record& piece : pieces_) {
+    piece.begin = static_cast<std::uint64_t>(call_.begin - opened_);
+    piece.duration = static_cast<std::uint64_t>(std::exchange(duration, 0));
+    piece.call = call;
+    ledger_->add(piece);
+  }
+}
+
+void Recorder::write_summary() {
+  // HDF5 opens some files only to look at them.
+  if (reads_.calls + writes_.calls + flushes_ + truncates_ == 0) return;
+  constexpr std::array<std::string_view, 3> kModes{"count", "predict", "delay"};
+  JsonObject summary;
+  summary.text("file", file_)
+      .number("pid", pid_)
+      .number("rank", place_.rank)
+      .number("ranks", place_.ranks)
+      .text("mode", kModes.at(static_cast<std::size_t>(configuration_.mode)))
+      .text("preset", configuration_.preset)
+      .raw("reads", reads_.json())
+      .raw("writes", writes_.json())
+      .number("flushes", static_cast<long long>(flushes_))
+      .number("truncates", static_cast<long long>(truncates_))
+      .raw("sizes",
+           JsonObject().raw("read", reads_.sizes_json()).raw("write", writes_.sizes_json()).str());
+  if (prediction_) summary.raw("predicted", json_number(prediction_->seconds()));
+  append(configuration_.summary, summary.str());
+}
+
+}  // namespace headrace::model

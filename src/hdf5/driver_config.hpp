@@ -1,0 +1,15 @@
+// The configuration string of a file driver of ours in an access property list.
+#pragma once
+
+#include <string>
+
+#include "hdf5/api.hpp"
+
+namespace headrace {
+
+// Empty when there is none. HDF5 leaves the string out of the lists that it makes by itself, as for
+// the targets of external links, and keeps the driver's info, which is the same string: see
+// fapl_get in vfd/pass_through.hpp. So the list's driver must be one of ours.
+std::string driver_config(hid_t fapl);
+
+}  // namespace headrace

@@ -1,0 +1,46 @@
+"""The walls hold a kernel's HDF5 calls, and nothing of what the harness does around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kernels.bench_tool import Bench
+from kernels.test_all_kernels import KERNELS, options
+
+# Large enough for making, filling and freeing the buffers to take longer than ALLOWED.
+SIZES: dict[str, tuple[object, ...]] = {
+    "amrex": ("--domain", 128, "--levels", 1, "--plotfiles", 1, "--only", "single-default"),
+    "bdcats": ("--particles", "2Mi", "--timesteps", 1, "--only", "contiguous-*"),
+    "cgns": ("--elements", "128Ki"),
+    "e3sm": ("--quick",),
+    "h5py": ("--rows", "256Ki", "--block", "256Ki", "--only", "append-blocks"),
+    "hacc": ("--particles", "1Mi"),
+    "ior": ("--block", "64Mi", "--transfer", "64Mi", "--segments", 1),
+    "iotest": ("--rows", 4096, "--columns", 2048, "--steps", 1, "--arrays", 1, "--one-case", 1),
+    "metadata": ("--groups", 10, "--datasets", 50),
+    "ml": ("--samples-count", 256, "--batch", 256, "--only", "contiguous-sample"),
+    "sw4": ("--nx", 256, "--ny", 256, "--nz", 64, "--only", "checkpoint"),
+    "vpic": ("--particles", "2Mi", "--timesteps", 1, "--only", "contiguous-*"),
+}
+READING = ("open", "read", "close_read")
+ALLOWED = 0.25  # of a wall; a loaded machine stops a program anywhere
+LEAST = 0.005  # seconds
+
+
+def outside(sample: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """Each wall, and how much of it is in none of its phases."""
+    longest = {name: times["max"] for name, times in sample["phases"].items()}
+    read = sum(seconds for name, seconds in longest.items() if name in READING)
+    write = sum(longest.values()) - read
+    walls = {"write": sample["write_wall"], "read": sample["read_wall"]}
+    return {
+        side: (wall, wall - {"write": write, "read": read}[side]) for side, wall in walls.items()
+    }
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_walls_are_their_phases(kernel: str, serial: Bench) -> None:
+    for sample in serial.samples(kernel, *SIZES[kernel], *options(kernel)):
+        for side, (wall, other) in outside(sample).items():
+            assert -1e-6 < other < max(ALLOWED * wall, LEAST), (sample["case"], side, wall, other)

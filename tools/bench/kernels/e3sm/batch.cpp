@@ -1,0 +1,120 @@
+#include "kernels/e3sm/batch.hpp"
+
+namespace headrace::bench::e3sm {
+namespace {
+
+template <typename Action>
+void with_type(Type type, const Action& action) {
+  switch (type) {
+    case Type::character:
+      return action(char{});
+    case Type::integer:
+      return action(std::int32_t{});
+    case Type::real:
+      return action(float{});
+    case Type::double_real:
+      return action(double{});
+  }
+}
+
+}  // namespace
+
+Batch::Batch(const Plan& plan, std::size_t rank, hsize_t record, bool takes_part, bool collective)
+    : plan_(plan), rank_(rank), record_(record) {
+  constexpr std::size_t kAlignment = 8;
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < plan.fields.size(); ++i) {
+    const Field& field = plan.fields[i];
+    if (!field.record && record > 0) continue;
+    Request request{i, false, {}, size};
+    if (takes_part) request.pieces = field.pieces(rank);
+    request.owned = !request.pieces.empty();
+    if (!request.owned && !collective) continue;
+    for (const Piece& piece : request.pieces) size += piece.count * size_of(field.type);
+    size = (size + kAlignment - 1) / kAlignment * kAlignment;
+    requests_.push_back(std::move(request));
+  }
+  buffer_.resize(size + kAlignment);  // never empty: some HDF5 calls refuse a null pointer
+}
+
+template <typename Action>
+std::uint64_t Batch::each_piece(const Action& action) {
+  std::uint64_t bytes = 0;
+  for (const Request& request : requests_) {
+    const Field& field = plan_.fields[request.field];
+    with_type(field.type, [&]<typename T>(T) {
+      T* next = reinterpret_cast<T*>(buffer_.data() + request.begin);
+      for (const Piece& piece : request.pieces) {
+        action(std::span<T>(next, piece.count), field.name,
+               record_ * field.elements() + piece.first);
+        next += piece.count;
+        bytes += piece.count * sizeof(T);
+      }
+    });
+  }
+  return bytes;
+}
+
+std::uint64_t Batch::fill() {
+  return each_piece([]<typename T>(std::span<T> part, const std::string& name, hsize_t first) {
+    bench::fill<T>(part, key_of(name), first);
+  });
+}
+
+std::uint64_t Batch::verify() {
+  return each_piece([]<typename T>(std::span<T> part, const std::string& name, hsize_t first) {
+    bench::verify<T>(part, key_of(name), first, name);
+  });
+}
+
+Batch::Arguments Batch::arguments(const HistoryFile& file, Building building, hsize_t records) {
+  Selections selections(building, rank_, record_, records);
+  Arguments all;
+  for (const Request& request : requests_) {
+    all.spaces.push_back(selections.of(plan_.fields[request.field], request.owned));
+    all.datasets.push_back(file.datasets[request.field].get());
+    all.types.push_back(file.types[request.field].get());
+    all.memory.push_back(all.spaces.back()->memory.get());
+    all.files.push_back(all.spaces.back()->file.get());
+    all.buffers.push_back(buffer_.data() + request.begin);
+  }
+  return all;
+}
+
+void Batch::write(Run& run, const HistoryFile& file, Calls calls, Building building,
+                  hsize_t records, hid_t dxpl) {
+  Arguments all = arguments(file, building, records);
+  if (calls == Calls::multi) {
+    std::vector<const void*> buffers(all.buffers.begin(), all.buffers.end());
+    check(H5Dwrite_multi(all.datasets.size(), all.datasets.data(), all.types.data(),
+                         all.memory.data(), all.files.data(), dxpl, buffers.data()),
+          "write all variables");
+    run.transferred(dxpl);
+    return;
+  }
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    check(
+        H5Dwrite(all.datasets[i], all.types[i], all.memory[i], all.files[i], dxpl, all.buffers[i]),
+        "write " + plan_.fields[requests_[i].field].name);
+    run.transferred(dxpl);
+  }
+}
+
+void Batch::read(Run& run, const HistoryFile& file, Calls calls, Building building, hsize_t records,
+                 hid_t dxpl) {
+  Arguments all = arguments(file, building, records);
+  if (calls == Calls::multi) {
+    check(H5Dread_multi(all.datasets.size(), all.datasets.data(), all.types.data(),
+                        all.memory.data(), all.files.data(), dxpl, all.buffers.data()),
+          "read all variables");
+    run.transferred(dxpl);
+    return;
+  }
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    check(H5Dread(all.datasets[i], all.types[i], all.memory[i], all.files[i], dxpl, all.buffers[i]),
+          "read " + plan_.fields[requests_[i].field].name);
+    run.transferred(dxpl);
+  }
+}
+
+}  // namespace headrace::bench::e3sm

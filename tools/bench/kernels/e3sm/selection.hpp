@@ -1,0 +1,45 @@
+// Dataspaces for what a logical rank owns of a variable.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "hdf5.hpp"
+#include "kernels/e3sm/plan.hpp"
+
+namespace headrace::bench::e3sm {
+
+// How a union of many blocks is built.
+enum class Building {
+  combine,  // of rectangles, by halves: a time that grows little faster than the number of blocks
+  append    // H5S_SELECT_OR of one run after another, for each variable anew, as E3SM-IO does it
+};
+
+struct Spaces {
+  Handle memory;  // one-dimensional
+  Handle file;
+};
+
+// Makes the dataspaces of one logical rank and record.
+class Selections {
+ public:
+  // `records`: how many the datasets have room for now.
+  Selections(Building building, std::size_t rank, hsize_t record, hsize_t records)
+      : building_(building), rank_(rank), record_(record), records_(records) {}
+
+  // `owned`: else nothing of it is selected.
+  std::shared_ptr<const Spaces> of(const Field& field, bool owned);
+
+ private:
+  [[nodiscard]] std::shared_ptr<const Spaces> make(const Field& field, bool owned) const;
+  [[nodiscard]] Handle file_space(const Field& field, const std::vector<Piece>& pieces) const;
+
+  Building building_;
+  std::size_t rank_;
+  hsize_t record_;
+  hsize_t records_;
+  // Variables with one map have the same spaces.
+  std::map<std::pair<const Decomposition*, bool>, std::shared_ptr<const Spaces>> known_;
+};
+
+}  // namespace headrace::bench::e3sm
