@@ -1,9 +1,11 @@
 // The layers that the core module holds. A new one adds a row here and a line in CMakeLists.txt.
 #include <array>
 
+#include "connectors/async/async.hpp"
 #include "connectors/fault/fault.hpp"
 #include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
+#include "drivers/async/async.hpp"
 #include "drivers/fault/fault.hpp"
 #include "drivers/model/model.hpp"
 #include "drivers/null/null.hpp"
@@ -13,6 +15,10 @@ namespace headrace {
 
 std::span<const LayerEntry> layers() {
   static const std::array kLayers{
+      LayerEntry{"async", "writes behind, and compresses and decompresses chunks in parallel",
+                 async::kSettings, connector<async::Connector>("libheadrace_async.so"),
+                 driver<async::Driver<vfd::Over::sec2>>("libheadrace_async_vfd.so"),
+                 driver<async::Driver<vfd::Over::mpio>>("libheadrace_async_vfd_mpi.so")},
       LayerEntry{"fault", "injects errors, short transfers, delays and power cuts, for crash tests",
                  fault::kSettings, connector<fault::Connector>("libheadrace_fault.so"),
                  driver<fault::Driver<vfd::Over::sec2>>("libheadrace_fault_vfd.so"),

@@ -25,6 +25,7 @@
 #include "base/events.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vfd/device.hpp"
 #include "vfd/file.hpp"
 
 namespace headrace::vfd {
@@ -120,6 +121,20 @@ class PassThrough {
   static herr_t del(const char* name, hid_t fapl) {
     const Id<Kind::plist> below = under_fapl(fapl, layer());
     return h5.FDdelete(name, below.get());
+  }
+
+  // For worker threads; shadow where the driver changes what is done to the bytes. May be null, see
+  // vfd/device.hpp.
+  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
+    return device_of(File::under_of(file), name);
+  }
+  static herr_t ctl(H5FD_t* file, std::uint64_t code, std::uint64_t flags, const void* input,
+                    void** output) {
+    if (code != kDeviceCode)
+      return Forwarder<&H5FD_class_t::ctl, &Api::FDctl, signature::ctl>::call(file, code, flags,
+                                                                              input, output);
+    *output = D::device(file, static_cast<const char*>(input)).release();
+    return 0;
   }
 
  private:

@@ -1,0 +1,33 @@
+// What worker threads read and write: the bytes of an open file, without HDF5.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace headrace::engine {
+
+// All functions may be called from any thread, several at a time; the order of calls that overlap
+// in bytes is the caller's care. They throw Error, which names the file and carries an errno.
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  // Writes the pieces one after the other, all of them, from `offset` in bytes on.
+  virtual void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) = 0;
+  // Fills `bytes` from `offset` on; with zeros beyond the end of the file.
+  virtual void read(std::uint64_t offset, std::span<std::byte> bytes) = 0;
+  // Returns when what was written before survives a crash of the machine.
+  virtual void sync() = 0;
+  virtual void resize(std::uint64_t size) = 0;
+};
+
+// A file open under `descriptor`, which stays the caller's and must outlive the device. `name` is
+// for errors.
+std::unique_ptr<Device> posix_device(int descriptor, const char* name);
+
+}  // namespace headrace::engine

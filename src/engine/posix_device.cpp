@@ -1,0 +1,98 @@
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "base/error.hpp"
+#include "engine/device.hpp"
+
+namespace headrace::engine {
+namespace {
+
+class PosixDevice final : public Device {
+ public:
+  PosixDevice(int descriptor, const char* name) : descriptor_(descriptor), name_(name) {}
+
+  void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
+    while (!pieces.empty()) {
+      std::array<iovec, 256> vector;
+      const std::size_t count = std::min(pieces.size(), vector.size());
+      std::transform(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count),
+                     vector.begin(), [](std::span<const std::byte> piece) {
+                       return iovec{const_cast<std::byte*>(piece.data()), piece.size()};
+                     });
+      offset += write_all(offset, std::span(vector).first(count));
+      pieces = pieces.subspan(count);
+    }
+  }
+
+  void read(std::uint64_t offset, std::span<std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t got =
+          ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("read", offset);
+      if (got == 0) break;
+      bytes = bytes.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+    std::ranges::fill(bytes, std::byte{0});
+  }
+
+  void sync() override {
+    if (::fsync(descriptor_) < 0) fail("sync", 0);
+  }
+
+  void resize(std::uint64_t size) override {
+    while (::ftruncate(descriptor_, static_cast<off_t>(size)) < 0)
+      if (errno != EINTR) fail("resize", size);
+  }
+
+ private:
+  std::uint64_t write_all(std::uint64_t offset, std::span<iovec> vector) {
+    const std::uint64_t begin = offset;
+    while (!vector.empty()) {
+      const ssize_t done = ::pwritev(descriptor_, vector.data(), static_cast<int>(vector.size()),
+                                     static_cast<off_t>(offset));
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) fail("write", offset);
+      offset += static_cast<std::uint64_t>(done);
+      auto left = static_cast<std::size_t>(done);
+      while (!vector.empty() && left >= vector.front().iov_len) {
+        left -= vector.front().iov_len;
+        vector = vector.subspan(1);
+      }
+      if (vector.empty()) break;
+      if (done == 0) {
+        errno = ENOSPC;  // a device that takes nothing any more
+        fail("write", offset);
+      }
+      vector.front().iov_base = static_cast<char*>(vector.front().iov_base) + left;
+      vector.front().iov_len -= left;
+    }
+    return offset - begin;
+  }
+
+  [[noreturn]] void fail(const char* what, std::uint64_t offset) const {
+    const int cause = errno;
+    throw Error(std::string(what) + " of file " + name_ + " at offset " + std::to_string(offset) +
+                    " failed: " + std::strerror(cause),
+                cause);
+  }
+
+  int descriptor_;
+  std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> posix_device(int descriptor, const char* name) {
+  return std::make_unique<PosixDevice>(descriptor, name);
+}
+
+}  // namespace headrace::engine

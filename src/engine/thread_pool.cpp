@@ -1,0 +1,138 @@
+#include "engine/thread_pool.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace headrace::engine {
+namespace {
+
+struct Pool {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<std::function<void()>> tasks;
+  unsigned wanted = 0;
+  unsigned started = 0;
+};
+
+struct ForkHooks {
+  std::mutex mutex;
+  std::vector<std::function<void()>> settle;
+};
+
+ForkHooks& hooks() {
+  static auto& hooks = *new ForkHooks;
+  return hooks;
+}
+
+// Leaked, as are its threads: tasks come while the process exits, after its statics are gone. A
+// child gets a new one, because the threads that its locks might wait for are not there.
+Pool*& pool_slot();
+
+void prepare() {
+  const std::lock_guard lock(hooks().mutex);
+  for (const auto& settle : hooks().settle) settle();
+}
+
+void renew() {
+  Pool* fresh = new Pool;
+  fresh->wanted = pool_slot()->wanted;
+  pool_slot() = fresh;
+}
+
+Pool*& pool_slot() {
+  static Pool* pool = [] {
+    ::pthread_atfork(&prepare, nullptr, &renew);
+    return new Pool;
+  }();
+  return pool;
+}
+
+[[noreturn]] void work(Pool& pool) {
+  std::unique_lock lock(pool.mutex);
+  while (true) {
+    pool.wake.wait(lock, [&] { return !pool.tasks.empty(); });
+    {
+      const std::function<void()> task = std::move(pool.tasks.front());
+      pool.tasks.pop_front();
+      lock.unlock();
+      task();
+    }
+    lock.lock();
+  }
+}
+
+// The program's signals are for its own threads.
+void start_worker(Pool& pool) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  try {
+    std::thread(&work, std::ref(pool)).detach();
+    ++pool.started;
+  } catch (const std::system_error&) {
+    // With fewer threads, or none: whoever waits for a task runs it by run_one().
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+unsigned available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+  return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+void set_workers(unsigned count) {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  if (pool.wanted == 0) pool.wanted = count == 0 ? available_cores() : count;
+}
+
+unsigned workers() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  return pool.wanted == 0 ? available_cores() : pool.wanted;
+}
+
+void run_later(std::function<void()> task) {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  if (pool.wanted == 0) pool.wanted = available_cores();
+  pool.tasks.push_back(std::move(task));
+  if (pool.started < pool.wanted) start_worker(pool);
+  pool.wake.notify_one();
+}
+
+bool run_one() {
+  Pool& pool = *pool_slot();
+  std::function<void()> task;
+  {
+    const std::lock_guard lock(pool.mutex);
+    if (pool.tasks.empty()) return false;
+    task = std::move(pool.tasks.front());
+    pool.tasks.pop_front();
+  }
+  task();
+  return true;
+}
+
+void before_fork(std::function<void()> settle) {
+  pool_slot();
+  const std::lock_guard lock(hooks().mutex);
+  hooks().settle.push_back(std::move(settle));
+}
+
+}  // namespace headrace::engine

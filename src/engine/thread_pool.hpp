@@ -1,0 +1,32 @@
+// Worker threads. They never call HDF5.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace headrace::engine {
+
+// The cores that this process may run on.
+unsigned available_cores();
+
+// Runs a task on a worker thread, in the order given as workers become free. Tasks throw nothing.
+// May be called from any thread, from tasks too. The threads are started by the first task; their
+// number is that of the first call of set_workers(), else the cores available.
+//
+// In a child after fork() there are no threads and no tasks: whoever has given a task must have
+// waited for it before the fork (see before_fork()). The child starts threads of its own.
+void run_later(std::function<void()> task);
+
+// Has an effect before the first task only. 0 means the cores available.
+void set_workers(unsigned count);
+unsigned workers();
+
+// Takes one waiting task and runs it on the calling thread, so that a thread that must wait helps
+// instead. Returns false when none waits.
+bool run_one();
+
+// Registers a function that is called before each fork() of the process, on the forking thread:
+// it must return with no task of its owner waiting or running. Never unregistered.
+void before_fork(std::function<void()> settle);
+
+}  // namespace headrace::engine

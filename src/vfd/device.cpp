@@ -1,0 +1,20 @@
+#include "vfd/device.hpp"
+
+#include <string_view>
+
+namespace headrace::vfd {
+
+std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name) {
+  const H5FD_class_t& cls = *under->cls;
+  if (std::string_view(cls.name) == "sec2") {
+    void* descriptor = nullptr;
+    if (cls.get_handle(under, kDefaultPlist, &descriptor) < 0 || descriptor == nullptr) return {};
+    return engine::posix_device(*static_cast<int*>(descriptor), name);
+  }
+  if (!std::string_view(cls.name).starts_with("headrace_") || cls.ctl == nullptr) return {};
+  void* device = nullptr;
+  if (cls.ctl(under, kDeviceCode, 0, name, &device) < 0) return {};
+  return std::unique_ptr<engine::Device>(static_cast<engine::Device*>(device));
+}
+
+}  // namespace headrace::vfd

@@ -1,0 +1,23 @@
+// The bytes of a file below our drivers, for worker threads, which must not enter libhdf5.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/device.hpp"
+#include "hdf5/api.hpp"
+
+namespace headrace::vfd {
+
+// Asks one of our drivers, by its ctl callback, for a device: input is the file's name, output
+// takes the pointer. Only drivers of this very module answer: the code has the version of the
+// interface in it.
+inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
+
+// What the workers may use in place of `under`, a file of the driver below ours: it does to the
+// bytes what that driver would do, delays and faults included. Null where there is no such thing:
+// the driver is not sec2 or one of ours over it. Valid as long as `under` is open. `name` is for
+// errors.
+std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name);
+
+}  // namespace headrace::vfd
