@@ -49,4 +49,13 @@ void report_counts(Seat seat, std::string_view name, std::span<const char* const
   if (report_wanted()) report(line("counts", seat, name).raw("calls", calls.str()).str());
 }
 
+void report_statistics(Seat seat, std::string_view name, std::string_view file,
+                       std::span<const std::pair<std::string_view, std::uint64_t>> values) {
+  if (!report_wanted()) return;
+  JsonObject fields;
+  for (const auto& [key, value] : values)
+    if (value != 0) fields.number(key, static_cast<long long>(value));
+  report(line("statistics", seat, name).text("file", file).raw("values", fields.str()).str());
+}
+
 }  // namespace headrace

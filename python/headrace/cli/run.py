@@ -1,15 +1,33 @@
 """`headrace run`: start a program under a stack."""
 
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
 from headrace.cli.execute import CannotExecuteError, execute
 from headrace.cli.output import (
     CommandArgument,
     ConfigOption,
     StackOption,
+    error_console,
     fail,
     reports_errors,
     warn,
 )
+from headrace.cli.wait import end_like, wait_for
 from headrace.plan import inherited_environment, prepare
+from headrace.statistics import summed, table
+
+_REPORT: Final = "HEADRACE_REPORT"
+
+StatsOption = Annotated[
+    bool,
+    typer.Option("--stats", help="Print at the end, on standard error, what the layers did."),
+]
 
 EXAMPLES = """
 **Examples**
@@ -25,19 +43,46 @@ EXAMPLES = """
 
 
 @reports_errors
-def run(command: CommandArgument, stack: StackOption = None, config: ConfigOption = None) -> None:
+def run(
+    command: CommandArgument,
+    stack: StackOption = None,
+    config: ConfigOption = None,
+    stats: StatsOption = False,
+) -> None:
     """Run a program with a stack of layers under all its HDF5 files.
 
     Sets HDF5_PLUGIN_PATH, HDF5_VOL_CONNECTOR, HDF5_DRIVER and HDF5_DRIVER_CONFIG as the stack
     needs, then becomes the program: its exit status, signals and terminal are its own. A stack
     that cannot work ends with status 2 before the program starts; 127 means that the program was
-    not found, 126 that it cannot be executed.
+    not found, 126 that it cannot be executed. With `--stats` it runs as a child instead, which
+    gets the signals that are sent here.
     """
     environ = inherited_environment()
     plan = prepare(stack, config, environ)
     for warning in plan.warnings:
         warn(warning)
+    environ = plan.apply(environ)
+    if stats:
+        environ = _stay_behind(environ)
     try:
-        execute(command, plan.apply(environ))
+        execute(command, environ)
     except CannotExecuteError as error:
         fail(str(error), error.status)
+
+
+def _stay_behind(environ: dict[str, str]) -> dict[str, str]:
+    """Returns in a child only, with its environment; here it waits for that, tells and ends."""
+    folder = Path(tempfile.mkdtemp(prefix="headrace-"))
+    report = Path(environ.get(_REPORT) or folder / "report").absolute()
+    start = report.stat().st_size if report.exists() else 0
+    child = os.fork()
+    if child == 0:
+        return environ | {_REPORT: str(report)}
+    status = wait_for(child)
+    totals = summed(report, start)
+    shutil.rmtree(folder)
+    if totals:
+        error_console().print(table(totals))
+    else:
+        warn("no layer told statistics: none of them opened a file and closed it")
+    raise typer.Exit(end_like(status))

@@ -1,0 +1,34 @@
+"""Staying behind as the parent of the program that this process was to become."""
+
+import contextlib
+import os
+import signal
+from types import FrameType
+from typing import Final
+
+# What others send to this process and mean the program. From a terminal it gets them itself.
+_PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_FROM_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
+
+
+def wait_for(child: int) -> int:
+    """Waits for a child's end, passing signals on; its status, negative for a signal."""
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        os.kill(child, number)
+
+    for number in _PASSED_ON:
+        signal.signal(number, pass_on)
+    for number in _FROM_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def end_like(status: int) -> int:
+    """The exit status for this process; ends it by the signal that ended the child, if any."""
+    if status < 0:
+        with contextlib.suppress(OSError):  # SIGKILL has no handler to reset
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return abs(status) + 128 if status < 0 else status

@@ -1,0 +1,61 @@
+"""What the layers of a run say they did: the `statistics` lines of a report, added up."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from headrace.bench.units import seconds, size
+
+_BYTES: Final = "_bytes"
+_TIME: Final = "_ns"
+
+
+def summed(report: Path, start: int = 0) -> dict[str, Counter[str]]:
+    """By layer the totals over its files and processes, from the bytes of a report after `start`.
+
+    The file may be missing, and lines that a killed process left in halves are skipped.
+    """
+    totals: dict[str, Counter[str]] = {}
+    for event in _events(report, start):
+        if event.get("event") != "statistics":
+            continue
+        total = totals.setdefault(str(event["name"]), Counter())
+        total["files"] += 1
+        total.update(event["values"])
+    return totals
+
+
+def table(totals: dict[str, Counter[str]]) -> Table:
+    """For a terminal: one row a number, in the order in which the layers tell them."""
+    found = Table(box=None, show_header=False, pad_edge=False)
+    for layer, total in totals.items():
+        found.add_row(layer.removeprefix("headrace_"), style="bold")
+        for name, value in total.items():
+            found.add_row(f"  {_label(name)}", _text(name, value))
+    return found
+
+
+def _events(report: Path, start: int) -> Iterable[dict[str, Any]]:
+    if not report.exists():
+        return
+    with report.open("rb") as lines:
+        lines.seek(start)
+        for line in lines:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
+
+
+def _label(name: str) -> str:
+    return name.removesuffix(_BYTES).removesuffix(_TIME).replace("_", " ")
+
+
+def _text(name: str, value: int) -> str:
+    if name.endswith(_BYTES):
+        return size(value)
+    return seconds(value / 1e9) if name.endswith(_TIME) else f"{value:,}"
