@@ -33,3 +33,25 @@ if(headrace_test_parallel)
   # Both MPIs' C++ bindings are obsolete and full of warnings.
   target_compile_definitions(headrace::test_hdf5 INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
+
+# headrace_hdf5_programs(<name> <source>): a C program for each MPI, <name>_openmpi and <name>_mpich,
+# with the HDF5 built for it. The sanitizers' builds have no use for them.
+function(headrace_hdf5_programs name source)
+  if(HEADRACE_SANITIZE)
+    return()
+  endif()
+  foreach(build 1.14.5-openmpi 2.2.0-mpich)
+    string(REGEX REPLACE ".*-" "" mpi ${build})
+    set(prefix ${PROJECT_SOURCE_DIR}/build/hdf5/${build}/install)
+    if(NOT TARGET headrace::mpi_${mpi} OR NOT EXISTS "${prefix}/lib/libhdf5.so")
+      message(STATUS "No ${name}_${mpi}: it needs mpicc and ${prefix}")
+      continue()
+    endif()
+    add_executable(${name}_${mpi} ${source})
+    target_compile_features(${name}_${mpi} PRIVATE c_std_11)
+    target_compile_definitions(${name}_${mpi} PRIVATE _GNU_SOURCE)
+    target_include_directories(${name}_${mpi} SYSTEM PRIVATE "${prefix}/include")
+    target_link_libraries(${name}_${mpi} PRIVATE "${prefix}/lib/libhdf5.so"
+      headrace::mpi_${mpi} ${CMAKE_DL_LIBS})
+  endforeach()
+endfunction()

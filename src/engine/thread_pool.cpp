@@ -107,6 +107,12 @@ unsigned workers() {
   return pool.wanted == 0 ? available_cores() : pool.wanted;
 }
 
+unsigned started_workers() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  return pool.started;
+}
+
 void run_later(std::function<void()> task) {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);

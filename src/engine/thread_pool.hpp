@@ -20,6 +20,8 @@ void run_later(std::function<void()> task);
 // Has an effect before the first task only. 0 means the cores available.
 void set_workers(unsigned count);
 unsigned workers();
+// How many threads there are: none before the first task, fewer where the system refused some.
+unsigned started_workers();
 
 // Takes one waiting task and runs it on the calling thread, so that a thread that must wait helps
 // instead. Returns false when none waits.

@@ -1,0 +1,110 @@
+#include "connectors/async/request.hpp"
+
+#include "hdf5/error_stack.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/callbacks.hpp"
+#include "vol/forward.hpp"
+
+namespace headrace::async {
+namespace {
+
+using std::chrono::nanoseconds;
+
+H5VL_request_status_t status_of(const Request& request, nanoseconds timeout) {
+  if (!request.completion->wait(timeout)) return H5VL_REQUEST_STATUS_IN_PROGRESS;
+  return request.completion->error() == nullptr ? H5VL_REQUEST_STATUS_SUCCEED
+                                                : H5VL_REQUEST_STATUS_FAIL;
+}
+
+// A new error stack with the records of `error`. The caller owns it.
+hid_t error_stack(const std::exception_ptr& error) {
+  const Aside aside;
+  h5.Eclear2(kDefaultStack);
+  try {
+    if (error != nullptr) std::rethrow_exception(error);
+  } catch (...) {
+    push_current_exception("asynchronous request");
+  }
+  return h5.Eget_current_stack();
+}
+
+}  // namespace
+
+vol::Object* Request::make(std::shared_ptr<engine::Completion> completion) {
+  auto request = std::make_unique<Request>(std::move(completion), std::chrono::system_clock::now());
+  auto* object = new vol::Object{request.get(), nullptr};
+  static_cast<void>(request.release());
+  return object;
+}
+
+Request* Request::of(void* object) {
+  const vol::Object& found = vol::Object::from(object);
+  return found.connector == nullptr ? static_cast<Request*>(found.under) : nullptr;
+}
+
+std::size_t buffer_bytes(const vol::Object& dataset, hid_t type, hid_t space) {
+  const Aside aside;
+  Id<Kind::dataspace> own;
+  if (space <= H5S_PLIST) {  // H5S_ALL, H5S_BLOCK and H5S_PLIST are no dataspaces
+    H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
+    args.args.get_space.space_id = kInvalidId;
+    h5.VLdataset_get(dataset.under, dataset.connector->id(), &args, kDefaultPlist, nullptr);
+    own = Id<Kind::dataspace>(args.args.get_space.space_id);
+    space = own.get();
+  }
+  const hssize_t elements = h5.Sget_simple_extent_npoints(space);
+  return elements < 0 ? 0 : static_cast<std::size_t>(elements) * h5.Tget_size(type);
+}
+
+herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status) {
+  const Request* request = Request::of(self);
+  if (request == nullptr)
+    return vol::forward<1>(h5.VLrequest_wait, vol::Object::from(self), timeout, status);
+  const auto limit = std::min<std::uint64_t>(timeout, nanoseconds::max().count());
+  *status = status_of(*request, nanoseconds(limit));
+  return 0;
+}
+
+herr_t request_notify(void* self, H5VL_request_notify_t callback, void* context) {
+  const Request* request = Request::of(self);
+  if (request == nullptr)
+    return vol::forward<1>(h5.VLrequest_notify, vol::Object::from(self), callback, context);
+  // Workers must not run the program's code, so it is called from here, at the end.
+  return callback(context, status_of(*request, nanoseconds::max()));
+}
+
+// Bytes that a worker may be writing at this moment cannot be taken back.
+herr_t request_cancel(void* self, H5VL_request_status_t* status) {
+  const Request* request = Request::of(self);
+  if (request == nullptr)
+    return vol::forward<1>(h5.VLrequest_cancel, vol::Object::from(self), status);
+  *status = status_of(*request, nanoseconds::zero());
+  if (*status == H5VL_REQUEST_STATUS_IN_PROGRESS) *status = H5VL_REQUEST_STATUS_CANT_CANCEL;
+  return 0;
+}
+
+herr_t request_specific(void* self, H5VL_request_specific_args_t* args) {
+  const Request* request = Request::of(self);
+  if (request == nullptr)
+    return vol::forward<1>(h5.VLrequest_specific, vol::Object::from(self), args);
+  if (args->op_type == H5VL_REQUEST_GET_ERR_STACK) {
+    args->args.get_err_stack.err_stack_id = error_stack(request->completion->error());
+    return 0;
+  }
+  const auto& times = args->args.get_exec_time;
+  const nanoseconds begin = request->begin.time_since_epoch();
+  if (times.exec_ts != nullptr) *times.exec_ts = static_cast<std::uint64_t>(begin.count());
+  if (times.exec_time != nullptr)
+    *times.exec_time = static_cast<std::uint64_t>(request->completion->duration().count());
+  return 0;
+}
+
+herr_t request_free(void* self) {
+  Request* request = Request::of(self);
+  if (request == nullptr)
+    return vol::CloseForwarder<&Api::VLrequest_free, vol::signature::request_free>::call(self);
+  delete request;
+  return 0;
+}
+
+}  // namespace headrace::async
