@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -19,6 +20,7 @@ struct Pool {
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<std::function<void()>> tasks;
+  std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> later;
   unsigned wanted = 0;
   unsigned started = 0;
 };
@@ -56,10 +58,26 @@ Pool*& pool_slot() {
   return pool;
 }
 
+void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
+  while (pool.tasks.empty()) {
+    if (pool.later.empty()) {
+      pool.wake.wait(lock);
+      continue;
+    }
+    const auto next = pool.later.begin();
+    if (const auto due = next->first; due > std::chrono::steady_clock::now()) {
+      pool.wake.wait_until(lock, due);
+      continue;
+    }
+    pool.tasks.push_back(std::move(next->second));
+    pool.later.erase(next);
+  }
+}
+
 [[noreturn]] void work(Pool& pool) {
   std::unique_lock lock(pool.mutex);
   while (true) {
-    pool.wake.wait(lock, [&] { return !pool.tasks.empty(); });
+    wait_for_task(pool, lock);
     {
       const std::function<void()> task = std::move(pool.tasks.front());
       pool.tasks.pop_front();
@@ -119,6 +137,15 @@ void run_later(std::function<void()> task) {
   if (pool.wanted == 0) pool.wanted = available_cores();
   pool.tasks.push_back(std::move(task));
   if (pool.started < pool.wanted) start_worker(pool);
+  pool.wake.notify_one();
+}
+
+void run_after(std::chrono::nanoseconds delay, std::function<void()> task) {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  if (pool.wanted == 0) pool.wanted = available_cores();
+  pool.later.emplace(std::chrono::steady_clock::now() + delay, std::move(task));
+  if (pool.started == 0) start_worker(pool);
   pool.wake.notify_one();
 }
 

@@ -1,6 +1,7 @@
 // Worker threads. They never call HDF5.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 
@@ -16,6 +17,10 @@ unsigned available_cores();
 // In a child after fork() there are no threads and no tasks: whoever has given a task must have
 // waited for it before the fork (see before_fork()). The child starts threads of its own.
 void run_later(std::function<void()> task);
+
+// The same, not before `delay` has passed, and only while there are threads. A fork does not wait
+// for it: the child has no such task.
+void run_after(std::chrono::nanoseconds delay, std::function<void()> task);
 
 // Has an effect before the first task only. 0 means the cores available.
 void set_workers(unsigned count);

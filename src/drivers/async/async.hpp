@@ -1,18 +1,122 @@
-// The driver that writes behind, over sec2 and over mpio.
+// The driver that writes behind over sec2. Over mpio it passes everything on.
+//
+// An error of a write that was made behind the program is returned once, by the next flush,
+// truncation or close of the file; H5Fflush and H5Fclose call these. The data stays staged and is
+// tried again by each of them; H5Fclose that fails has lost what it could not write.
 #pragma once
 
+#include "base/log.hpp"
 #include "drivers/async/settings.hpp"
+#include "drivers/async/write_behind.hpp"
 #include "vfd/pass_through.hpp"
 
 namespace headrace::async {
 
 template <vfd::Over over>
 struct Driver : vfd::PassThrough<Driver<over>, over> {
-  static constexpr const char* kName =
-      over == vfd::Over::sec2 ? "headrace_async" : "headrace_async_mpi";
-  static constexpr H5FD_class_value_t kValue = over == vfd::Over::sec2 ? 7206 : 7207;
+  static constexpr const char* kName = "headrace_async_mpi";
+  static constexpr H5FD_class_value_t kValue = 7207;
   static constexpr std::span<const Setting> kSettings = async::kSettings;
   static constexpr std::array<vfd::Callback, 0> kOverrides{};
+};
+
+template <>
+struct Driver<vfd::Over::sec2>
+    : vfd::PassThrough<Driver<vfd::Over::sec2>, vfd::Over::sec2, OpenFile> {
+  using Base = vfd::PassThrough<Driver, vfd::Over::sec2, OpenFile>;
+  using Callback = vfd::Callback;
+  static constexpr const char* kName = "headrace_async";
+  static constexpr H5FD_class_value_t kValue = 7206;
+  static constexpr std::span<const Setting> kSettings = async::kSettings;
+  static constexpr std::array kOverrides{Callback::open,  Callback::close,   Callback::get_eof,
+                                         Callback::read,  Callback::write,   Callback::get_handle,
+                                         Callback::flush, Callback::truncate};
+
+  static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
+    const Options options = vfd::options_of(fapl, layer());
+    H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
+    if (file == nullptr) return nullptr;
+    try {
+      begin_staging(OpenFile::of(file), name, flags, options);
+    } catch (...) {
+      Base::close(file);
+      throw;
+    }
+    return file;
+  }
+
+  // HDF5 forgets the file whatever is returned, so it is closed below in any case.
+  static herr_t close(H5FD_t* file) {
+    std::exception_ptr failed;
+    if (OpenFile& mine = OpenFile::of(file); mine.staged != nullptr) {
+      try {
+        drain(mine);
+      } catch (const std::exception&) {
+        failed = std::current_exception();
+        log(Level::error, "async: file " + mine.name + " is closed without " +
+                              std::to_string(mine.staged->staged_bytes()) +
+                              " bytes that could not be written");
+      }
+      mine.staged.reset();
+    }
+    const herr_t result = Base::close(file);
+    if (failed != nullptr) std::rethrow_exception(failed);
+    return result;
+  }
+
+  static haddr_t get_eof(const H5FD_t* file, H5FD_mem_t type) {
+    const auto& mine = *reinterpret_cast<const OpenFile*>(file);
+    return mine.staged == nullptr ? Base::get_eof(file, type) : mine.staged->end();
+  }
+
+  static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
+                     void* buffer) {
+    OpenFile& mine = OpenFile::of(file);
+    if (mine.staged == nullptr || mine.synchronous)
+      return Base::read(file, type, dxpl, address, size, buffer);
+    const engine::StagedView view(*mine.staged, address, size);
+    if (!view.whole() && Base::read(file, type, dxpl, address, size, buffer) < 0) return -1;
+    view.apply(std::span(static_cast<std::byte*>(buffer), size));
+    return 0;
+  }
+
+  static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
+                      const void* buffer) {
+    OpenFile& mine = OpenFile::of(file);
+    if (mine.staged != nullptr && !mine.synchronous) {
+      if (!starts_swmr(buffer, size)) {
+        mine.staged->write(address, std::span(static_cast<const std::byte*>(buffer), size));
+        return 0;
+      }
+      stop_staging(mine);
+    }
+    const herr_t result = Base::write(file, type, dxpl, address, size, buffer);
+    if (mine.staged != nullptr && result >= 0) mine.staged->note_write(address, size);
+    return result;
+  }
+
+  // Whoever takes the descriptor may read and write by it from now on.
+  static herr_t get_handle(H5FD_t* file, hid_t fapl, void** handle) {
+    OpenFile& mine = OpenFile::of(file);
+    if (mine.staged != nullptr && !mine.synchronous) stop_staging(mine);
+    return Base::get_handle(file, fapl, handle);
+  }
+
+  static herr_t flush(H5FD_t* file, hid_t dxpl, bool closing) {
+    if (OpenFile& mine = OpenFile::of(file); mine.staged != nullptr) drain(mine);
+    return Base::flush(file, dxpl, closing);
+  }
+
+  static herr_t truncate(H5FD_t* file, hid_t dxpl, bool closing) {
+    OpenFile& mine = OpenFile::of(file);
+    if (mine.staged == nullptr) return Base::truncate(file, dxpl, closing);
+    return async::truncate(mine, Base::truncate, dxpl, closing);
+  }
+
+  // What is staged here must not be passed by.
+  static std::unique_ptr<engine::Device> device(H5FD_t* /*file*/, const char* /*name*/) {
+    return {};
+  }
 };
 
 }  // namespace headrace::async

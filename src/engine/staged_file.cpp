@@ -1,0 +1,272 @@
+#include "engine/staged_file.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "engine/staging/shared.hpp"
+
+namespace headrace::engine {
+
+using staging::FileState;
+using staging::kPageBytes;
+using staging::Lock;
+using staging::Page;
+using staging::Shared;
+using staging::Versions;
+using Bytes = std::span<const std::byte>;
+
+namespace {
+
+// Larger writes are copied without the mutex, this many pages at a time.
+constexpr std::size_t kBatch = 32;
+constexpr std::size_t kLarge = 2 * std::size_t{kPageBytes};
+// What a write takes to the file by itself when there is no memory for it.
+constexpr std::size_t kDirect = 4U << 20U;
+
+class Blocked {
+ public:
+  explicit Blocked(FileState& file) : file_(file) {}
+  Blocked(const Blocked&) = delete;
+  Blocked& operator=(const Blocked&) = delete;
+  ~Blocked() {
+    const std::chrono::nanoseconds time = staging::Clock::now() - begin_;
+    file_.statistics.blocked += static_cast<std::uint64_t>(time.count());
+  }
+
+ private:
+  FileState& file_;
+  staging::Clock::time_point begin_ = staging::Clock::now();
+};
+
+// One call of write().
+class Writer {
+ public:
+  Writer(FileState& file, std::uint64_t offset, Bytes bytes)
+      : file_(file), offset_(offset), bytes_(bytes) {}
+
+  void run() {
+    while (!bytes_.empty()) {
+      shared_.wait_for_fork(lock_);
+      if (!(bytes_.size() >= kLarge ? fill_batch() : fill_page()) && !write_directly()) {
+        const Blocked blocked(file_);
+        shared_.make_room(lock_);
+      }
+    }
+    ++file_.statistics.writes;
+    shared_.start_tasks(lock_);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t index() const { return offset_ / kPageBytes; }
+  [[nodiscard]] std::uint32_t within() const {
+    return static_cast<std::uint32_t>(offset_ % kPageBytes);
+  }
+  [[nodiscard]] std::uint32_t in_page() const {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(kPageBytes - within(), bytes_.size()));
+  }
+  void advance(std::size_t size) {
+    offset_ += size;
+    bytes_ = bytes_.subspan(size);
+    file_.statistics.bytes += size;
+  }
+
+  // The version of the current page that may be written to, or null when there is no memory.
+  Page* writable() {
+    const auto entry = file_.pages.find(index());
+    if (entry != file_.pages.end() && entry->second.newer != nullptr) return entry->second.newer;
+    Page* page = shared_.take(lock_, file_, index());
+    if (page == nullptr) return nullptr;
+    try {
+      file_.pages[index()].newer = page;
+    } catch (const std::bad_alloc&) {
+      shared_.release(lock_, *page);
+      return nullptr;
+    }
+    return page;
+  }
+
+  // With the mutex held all the time: a task that would take the page waits.
+  bool fill_page() {
+    Page* page = writable();
+    if (page == nullptr) return false;
+    const std::uint32_t size = in_page();
+    std::memcpy(page->bytes + within(), bytes_.data(), size);
+    file_.statistics.absorbed += page->dirty.add(within(), within() + size);
+    if (page->state == Page::State::filling) {
+      shared_.keep_partial(lock_, *page);
+    }
+    if (page->state == Page::State::partial && page->dirty.whole()) {
+      shared_.unlist(lock_, *page);
+      shared_.make_ready(lock_, *page);
+    }
+    advance(size);
+    return true;
+  }
+
+  bool fill_batch() {
+    struct Fill {
+      Page* page;
+      std::uint32_t begin;
+      Bytes bytes;
+    };
+    std::array<Fill, kBatch> fills;
+    std::size_t count = 0;
+    while (count < kBatch && !bytes_.empty()) {
+      Page* page = writable();
+      if (page == nullptr) break;
+      shared_.begin_filling(lock_, *page);
+      const std::uint32_t size = in_page();
+      fills.at(count++) = {page, within(), bytes_.first(size)};
+      advance(size);
+    }
+    if (count == 0) return false;
+    lock_.unlock();
+    const std::span filled = std::span(fills).first(count);
+    for (const Fill& fill : filled)
+      std::memcpy(fill.page->bytes + fill.begin, fill.bytes.data(), fill.bytes.size());
+    lock_.lock();
+    for (const Fill& fill : filled) {
+      const auto end = fill.begin + static_cast<std::uint32_t>(fill.bytes.size());
+      file_.statistics.absorbed += fill.page->dirty.add(fill.begin, end);
+      shared_.end_filling(lock_, *fill.page);
+    }
+    shared_.changed.notify_all();
+    shared_.start_tasks(lock_);
+    return true;
+  }
+
+  // What goes into pages of which nothing is staged may go to the file at once.
+  bool write_directly() {
+    std::size_t size = std::min(bytes_.size(), kDirect);
+    const auto entry = file_.pages.lower_bound(index());
+    if (entry != file_.pages.end()) {
+      if (entry->first == index()) return false;
+      size = std::min<std::uint64_t>(size, entry->first * kPageBytes - offset_);
+    }
+    if (bytes_.size() < kLarge && shared_.make_room(lock_)) return true;
+    const Blocked blocked(file_);
+    lock_.unlock();
+    const std::array pieces{bytes_.first(size)};
+    file_.device->write(offset_, pieces);
+    lock_.lock();
+    advance(size);
+    file_.statistics.direct += size;
+    return true;
+  }
+
+  Shared& shared_ = Shared::get();
+  Lock lock_{shared_.mutex};
+  FileState& file_;
+  std::uint64_t offset_;
+  Bytes bytes_;
+};
+
+std::uint64_t default_budget() {
+  constexpr std::uint64_t kMost = 1U << 30U;
+  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
+  const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::min(pages * size / 8, kMost);
+}
+
+// A failed older version takes the newer bytes, and is the newer version from then on.
+void merge_failed(Shared& shared, Lock& lock, FileState& file) {
+  for (auto& [index, versions] : file.pages) {
+    if (versions.older == nullptr || versions.older->state != Page::State::failed) continue;
+    Page& page = *std::exchange(versions.older, nullptr);
+    Page& newer = *std::exchange(versions.newer, &page);
+    newer.dirty.for_each([&](std::uint32_t begin, std::uint32_t end) {
+      std::memcpy(page.bytes + begin, newer.bytes + begin, end - begin);
+      page.dirty.add(begin, end);
+    });
+    shared.unlist(lock, newer);
+    shared.release(lock, newer);
+  }
+}
+
+}  // namespace
+
+void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval) {
+  Shared& shared = Shared::get();
+  const Lock lock(shared.mutex);
+  shared.memory.set_budget(budget == 0 ? default_budget() : budget);
+  shared.interval = interval;
+}
+
+std::uint64_t staging_peak() {
+  Shared& shared = Shared::get();
+  const Lock lock(shared.mutex);
+  return shared.memory.most_used() * staging::Memory::kPageCost;
+}
+
+StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size)
+    : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
+  state_->device = device_.get();
+  Shared::get().enter(*state_);
+}
+
+StagedFile::~StagedFile() { Shared::get().leave(*state_); }
+
+void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  Writer(*state_, offset, bytes).run();
+  note_write(offset, bytes.size());
+}
+
+void StagedFile::drain() {
+  Shared& shared = Shared::get();
+  Lock lock(shared.mutex);
+  if (!state_->pages.empty()) {
+    const Blocked blocked(*state_);
+    merge_failed(shared, lock, *state_);
+    shared.push_all(lock, *state_);
+    shared.settle(lock, *state_);
+  }
+  if (state_->error) {
+    const Error error = *state_->error;
+    state_->error.reset();
+    throw error;
+  }
+}
+
+void StagedFile::set_end(std::uint64_t size) {
+  Shared& shared = Shared::get();
+  Lock lock(shared.mutex);
+  end_ = size;
+  shared.settle(lock, *state_);
+  merge_failed(shared, lock, *state_);
+  for (auto entry = state_->pages.lower_bound(size / kPageBytes); entry != state_->pages.end();) {
+    Page& page = *entry->second.newer;
+    const std::uint64_t begin = entry->first * kPageBytes;
+    page.dirty.cut(size > begin ? static_cast<std::uint32_t>(size - begin) : 0);
+    if (!page.dirty.empty()) {
+      ++entry;
+      continue;
+    }
+    entry = state_->pages.erase(entry);
+    shared.unlist(lock, page);
+    shared.release(lock, page);
+  }
+}
+
+void StagedFile::note_write(std::uint64_t offset, std::uint64_t size) {
+  end_ = std::max(end_, offset + size);
+}
+
+std::uint64_t StagedFile::staged_bytes() const {
+  const Lock lock(Shared::get().mutex);
+  std::uint64_t bytes = 0;
+  for (const auto& [index, versions] : state_->pages)
+    for (const Page* page : {versions.older, versions.newer})
+      if (page != nullptr) bytes += page->dirty.bytes();
+  return bytes;
+}
+
+StagingStatistics StagedFile::statistics() const {
+  const Lock lock(Shared::get().mutex);
+  return state_->statistics;
+}
+
+}  // namespace headrace::engine

@@ -1,0 +1,90 @@
+// A file whose writes are staged in memory and performed by the worker threads.
+//
+// What is written is seen by reads of the same object at once, by everybody else after a drain. The
+// bytes of overlapping writes end in the order of the calls. One thread at a time calls an object;
+// different objects may be used from several.
+//
+// An error of a write in the background is kept and thrown by the next drain(), once. The data
+// stays staged and is tried again, once by each drain.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/device.hpp"
+#include "engine/staging/statistics.hpp"
+
+namespace headrace::engine {
+
+namespace staging {
+struct FileState;
+struct Page;
+}  // namespace staging
+
+// For all files of the process. `budget`: the most memory that staged data takes, in bytes; 0 is an
+// eighth of the machine's and at most 1 GiB. `interval`: the age at which data is written though
+// more might come beside it; 0 writes nothing before it must.
+void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval);
+// The most memory that staged data has taken so far, in bytes.
+std::uint64_t staging_peak();
+
+class StagedFile {
+ public:
+  // `size`: the file's, in bytes. The device is used from several threads at a time.
+  StagedFile(std::unique_ptr<Device> device, std::uint64_t size);
+  StagedFile(const StagedFile&) = delete;
+  StagedFile& operator=(const StagedFile&) = delete;
+  // Forgets what is still staged.
+  ~StagedFile();
+
+  // Copies the bytes, or writes them right away when there is no memory left for them. Waits when
+  // the budget is used up. Throws Error when a write that was not staged fails.
+  void write(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // Returns when everything written before is in the file. Throws Error, see above.
+  void drain();
+
+  // Forgets what is staged from `size` on, and takes that for the file's size; the caller sets the
+  // device's.
+  void set_end(std::uint64_t size);
+  // The size of the file with what is staged.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  // The bytes that are staged and not yet written; after a failed drain those that would be lost.
+  [[nodiscard]] std::uint64_t staged_bytes() const;
+  // Something was written to the device without us.
+  void note_write(std::uint64_t offset, std::uint64_t size);
+
+  [[nodiscard]] Device& device() { return *device_; }
+  [[nodiscard]] StagingStatistics statistics() const;
+
+ private:
+  friend class StagedView;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<staging::FileState> state_;
+  std::uint64_t end_;
+};
+
+// What is staged of a range of a file, for a read: taken before the bytes are read from the file
+// below, applied after. The object must not be written to in between.
+class StagedView {
+ public:
+  StagedView(StagedFile& file, std::uint64_t offset, std::size_t size);
+  StagedView(const StagedView&) = delete;
+  StagedView& operator=(const StagedView&) = delete;
+  ~StagedView();
+
+  // Whether every byte is staged, so that the file below need not be read.
+  [[nodiscard]] bool whole() const { return whole_; }
+  // Copies the staged bytes over those of the range.
+  void apply(std::span<std::byte> bytes) const;
+
+ private:
+  std::uint64_t offset_;
+  std::vector<staging::Page*> pages_;  // older versions before newer ones
+  bool whole_ = false;
+};
+
+}  // namespace headrace::engine

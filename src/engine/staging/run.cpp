@@ -1,0 +1,82 @@
+#include "engine/staging/run.hpp"
+
+#include <cstring>
+
+namespace headrace::engine::staging {
+namespace {
+
+// From this many ranges in a page on it is quicker to read what lies between them than to write
+// them one by one.
+constexpr std::uint32_t kManyRanges = 16;
+
+bool fill_gaps(Device& device, Page& page) noexcept try {
+  std::array<std::byte, kPageBytes> below;
+  const std::uint32_t begin = page.dirty.begin();
+  const std::uint32_t end = page.dirty.end();
+  device.read(page.index * kPageBytes + begin, std::span(below).subspan(begin, end - begin));
+  std::uint32_t done = begin;
+  page.dirty.for_each([&](std::uint32_t low, std::uint32_t high) {
+    std::memcpy(page.bytes + done, below.data() + done, low - done);
+    done = high;
+  });
+  return true;
+} catch (...) {
+  return false;  // then the ranges are written one by one
+}
+
+// Collects what is contiguous in the file.
+class Gathered {
+ public:
+  explicit Gathered(Device& device) : device_(device) {}
+  void add(std::uint64_t offset, std::span<const std::byte> piece) {
+    if (count_ == pieces_.size() || (count_ > 0 && offset != end_)) write();
+    if (count_ == 0) begin_ = offset;
+    end_ = offset + piece.size();
+    pieces_.at(count_++) = piece;
+  }
+  void write() {
+    if (count_ == 0) return;
+    device_.write(begin_, std::span(pieces_).first(count_));
+    ++writes;
+    bytes += end_ - begin_;
+    count_ = 0;
+  }
+  std::uint64_t writes = 0;
+  std::uint64_t bytes = 0;
+
+ private:
+  Device& device_;
+  std::array<std::span<const std::byte>, 64> pieces_;
+  std::size_t count_ = 0;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace
+
+void Shared::Run::write_all(Device& device) {
+  Gathered gathered(device);
+  for (Page* page : all()) {
+    const std::uint64_t offset = page->index * kPageBytes;
+    const auto add = [&](std::uint32_t begin, std::uint32_t end) {
+      gathered.add(offset + begin, std::span(page->bytes + begin, end - begin));
+    };
+    if (page->dirty.ranges(kManyRanges) > kManyRanges && fill_gaps(device, *page))
+      add(page->dirty.begin(), page->dirty.end());
+    else
+      page->dirty.for_each(add);
+  }
+  gathered.write();
+  device_writes = gathered.writes;
+  device_bytes = gathered.bytes;
+}
+
+void Shared::Run::write(Device& device) noexcept try { write_all(device); } catch (const Error& e) {
+  error = e;
+} catch (const std::exception& e) {
+  error.emplace(e.what());
+} catch (...) {
+  error.emplace("a write failed for an unknown reason");
+}
+
+}  // namespace headrace::engine::staging

@@ -1,0 +1,294 @@
+#include "engine/staging/shared.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "engine/staging/run.hpp"
+#include "engine/thread_pool.hpp"
+
+namespace headrace::engine::staging {
+
+Shared& Shared::get() {
+  static auto& shared = *new Shared;
+  return shared;
+}
+
+Shared::Shared() {
+  // After the pool's, so that it runs before them: the pool must not be renewed under our tasks.
+  before_fork([] {});
+  ::pthread_atfork([] { get().prepare_fork(); }, [] { get().end_fork(false); },
+                   [] { get().end_fork(true); });
+}
+
+void Shared::enter(FileState& file) {
+  const Lock lock(mutex);
+  files_.push_back(&file);
+}
+
+void Shared::leave(FileState& file) {
+  Lock lock(mutex);
+  while (file.writing > 0) changed.wait(lock);
+  for (const auto& [index, versions] : file.pages)
+    for (Page* page : {versions.older, versions.newer})
+      if (page != nullptr) {
+        unlist(lock, *page);
+        release(lock, *page);
+      }
+  file.pages.clear();
+  std::erase(files_, &file);
+  memory.shrink();
+}
+
+Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index) {
+  // Before memory runs out, so that tasks make room while the program goes on.
+  const std::uint64_t spare = memory.limit() / 4;
+  if (memory.used() + spare >= memory.limit() && ready_ + writing_ < spare / 2) {
+    push_oldest(lock, std::max<std::uint64_t>(spare / 2, 1));
+    start_tasks(lock);
+  }
+  Page* page = memory.take();
+  if (page == nullptr) return nullptr;
+  page->file = &file;
+  page->index = index;
+  page->state = Page::State::filling;
+  return page;
+}
+
+void Shared::release(Lock& /*lock*/, Page& page) {
+  page.written = true;
+  if (page.readers == 0) memory.give_back(page);
+}
+
+void Shared::make_ready(Lock& /*lock*/, Page& page) {
+  FileState& file = *page.file;
+  if (file.pages.find(page.index)->second.older != nullptr) {
+    page.state = Page::State::waiting;
+    return;
+  }
+  page.state = Page::State::ready;
+  file.ready.push_back(page);
+  ++ready_;
+}
+
+void Shared::keep_partial(Lock& /*lock*/, Page& page) {
+  page.state = Page::State::partial;
+  page.since = Clock::now();
+  partial_.push_back(page);
+  arm_timer(interval);
+}
+
+void Shared::begin_filling(Lock& lock, Page& page) {
+  unlist(lock, page);
+  page.state = Page::State::filling;
+  ++page.file->filling;
+  ++filling_;
+}
+
+void Shared::end_filling(Lock& lock, Page& page) {
+  --page.file->filling;
+  --filling_;
+  if (page.dirty.whole())
+    make_ready(lock, page);
+  else
+    keep_partial(lock, page);
+}
+
+void Shared::unlist(Lock& /*lock*/, Page& page) {
+  if (page.state == Page::State::ready) --ready_;
+  if (page.state == Page::State::ready || page.state == Page::State::partial)
+    PageList::remove(page);
+}
+
+void Shared::start_tasks(Lock& /*lock*/) {
+  constexpr std::size_t kPagesPerTask = 16;
+  if (ready_ == 0) return;
+  const std::size_t wanted =
+      std::min<std::size_t>(workers(), (ready_ + kPagesPerTask - 1) / kPagesPerTask);
+  try {
+    while (tasks_ < wanted) {
+      run_later([this] { run_task(); });
+      ++tasks_;
+    }
+  } catch (const std::exception&) {
+    // Without memory for a task: a drain, or whoever needs room, writes the pages itself.
+  }
+}
+
+void Shared::run_task() {
+  Lock lock(mutex);
+  --tasks_;
+  if (FileState* file = next_file(); file != nullptr) write_run(lock, *file);
+  start_tasks(lock);
+}
+
+FileState* Shared::next_file() {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    turn_ = (turn_ + 1) % files_.size();
+    if (!files_[turn_]->ready.empty()) return files_[turn_];
+  }
+  return nullptr;
+}
+
+// The page that has waited longest, and the ready ones on both sides of it.
+Shared::Run Shared::take_run(FileState& file) {
+  const auto is_ready = [](const Table::value_type& entry) {
+    const Versions& versions = entry.second;
+    return versions.newer != nullptr && versions.newer->state == Page::State::ready;
+  };
+  auto first = file.pages.find(file.ready.front().index);
+  for (std::size_t before = 1; before < Run::kMost / 2 && first != file.pages.begin(); ++before) {
+    const auto previous = std::prev(first);
+    if (previous->first + 1 != first->first || !is_ready(*previous)) break;
+    first = previous;
+  }
+  Run run;
+  for (std::uint64_t index = first->first; run.count < Run::kMost && first != file.pages.end() &&
+                                           first->first == index && is_ready(*first);
+       ++first, ++index) {
+    Versions& versions = first->second;
+    versions.older = std::exchange(versions.newer, nullptr);
+    PageList::remove(*versions.older);
+    versions.older->state = Page::State::writing;
+    run.pages.at(run.count++) = versions.older;
+  }
+  file.writing += run.count;
+  return run;
+}
+
+bool Shared::write_run(Lock& lock, FileState& file) {
+  if (file.ready.empty()) return false;
+  Run run = take_run(file);
+  ready_ -= run.count;
+  writing_ += run.count;
+  lock.unlock();
+  run.write(*file.device);
+  lock.lock();
+  end_run(lock, file, run);
+  return true;
+}
+
+void Shared::end_run(Lock& lock, FileState& file, const Run& run) {
+  file.statistics.device_writes += run.device_writes;
+  file.statistics.device_bytes += run.device_bytes;
+  if (run.error && !file.error) file.error = run.error;
+  for (Page* page : run.all()) end_page(lock, file, *page, !run.error);
+  file.writing -= run.count;
+  writing_ -= run.count;
+  changed.notify_all();
+}
+
+void Shared::end_page(Lock& lock, FileState& file, Page& page, bool good) {
+  const auto entry = file.pages.find(page.index);
+  Versions& versions = entry->second;
+  if (!good) {
+    page.state = Page::State::failed;
+    if (versions.newer == nullptr) std::swap(versions.older, versions.newer);
+    return;
+  }
+  versions.older = nullptr;
+  if (versions.newer == nullptr)
+    file.pages.erase(entry);
+  else if (versions.newer->state == Page::State::waiting)
+    make_ready(lock, *versions.newer);
+  release(lock, page);
+}
+
+bool Shared::make_room(Lock& lock) {
+  if (FileState* file = next_file(); file != nullptr) return write_run(lock, *file);
+  if (writing_ > 0 || filling_ > 0) {
+    changed.wait(lock);
+    return true;
+  }
+  if (partial_.empty()) return false;
+  push_oldest(lock, std::max<std::uint64_t>(memory.limit() / 8, 1));
+  return true;
+}
+
+void Shared::push_oldest(Lock& lock, std::uint64_t pages) {
+  for (; pages > 0 && !partial_.empty(); --pages) {
+    Page& page = partial_.front();
+    PageList::remove(page);
+    make_ready(lock, page);
+  }
+}
+
+void Shared::push_all(Lock& lock, FileState& file) {
+  for (auto& [index, versions] : file.pages) {
+    Page* page = versions.newer;
+    if (page == nullptr) continue;
+    if (page->state == Page::State::partial) PageList::remove(*page);
+    if (page->state == Page::State::partial || page->state == Page::State::failed)
+      make_ready(lock, *page);
+  }
+}
+
+void Shared::settle(Lock& lock, FileState& file) {
+  start_tasks(lock);
+  while (!file.ready.empty() || file.writing > 0 || file.filling > 0)
+    if (!write_run(lock, file)) changed.wait(lock);
+}
+
+void Shared::arm_timer(std::chrono::nanoseconds delay) {
+  if (timer_ || interval.count() == 0) return;
+  try {
+    run_after(delay, [this] { push_old(); });
+    timer_ = true;
+  } catch (const std::exception&) {
+    // Without memory for a task: the pages are written by the next drain.
+  }
+}
+
+void Shared::push_old() {
+  Lock lock(mutex);
+  timer_ = false;
+  const Clock::time_point now = Clock::now();
+  while (!partial_.empty() && partial_.front().since + interval <= now) push_oldest(lock, 1);
+  start_tasks(lock);
+  if (!partial_.empty()) arm_timer(partial_.front().since + interval - now);
+}
+
+void Shared::prepare_fork() {
+  Lock lock(mutex);
+  forking_ = true;
+  for (FileState* file : files_) {
+    push_all(lock, *file);
+    settle(lock, *file);
+  }
+  // No worker may wait for the mutex meanwhile: others, who settle after us, may need it.
+  while (tasks_ > 0) {
+    lock.unlock();
+    run_one();
+    lock.lock();
+  }
+  lock.release();  // by end_fork()
+}
+
+// What could not be written before the fork is the parent's to write and to tell of.
+void Shared::end_fork(bool child) {
+  forking_ = false;
+  if (child) {
+    new (&changed) std::condition_variable;  // the threads that waited for it are not here
+    tasks_ = 0;
+    timer_ = false;
+    Lock lock(mutex, std::adopt_lock);
+    for (FileState* file : files_) {
+      file->error.reset();
+      for (const auto& [index, versions] : file->pages)
+        for (Page* page : {versions.older, versions.newer})
+          if (page != nullptr) {
+            unlist(lock, *page);
+            release(lock, *page);
+          }
+      file->pages.clear();
+    }
+    return;
+  }
+  changed.notify_all();
+  mutex.unlock();
+}
+
+}  // namespace headrace::engine::staging

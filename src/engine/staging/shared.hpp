@@ -1,0 +1,110 @@
+// What all staged files of the process share: one mutex, the memory, and the tasks that write.
+//
+// A page that is full is ready to be written. Others wait for more, until they are old, memory is
+// short, or their file is drained. A task takes a run of adjacent ready pages of one file and
+// writes them at once. The program may write to a page again meanwhile: a new version of it is
+// staged then, which is written after the older one.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/error.hpp"
+#include "engine/device.hpp"
+#include "engine/staging/memory.hpp"
+#include "engine/staging/statistics.hpp"
+
+namespace headrace::engine::staging {
+
+struct Versions {
+  Page* older = nullptr;  // being written, or failed
+  Page* newer = nullptr;
+};
+using Table = std::map<std::uint64_t, Versions>;
+
+struct FileState {
+  Device* device = nullptr;
+  Table pages;
+  PageList ready;
+  std::size_t writing = 0;  // pages in state writing
+  std::size_t filling = 0;
+  std::optional<Error> error;  // the first since the last report
+  StagingStatistics statistics;
+};
+
+using Lock = std::unique_lock<std::mutex>;
+
+// Functions that take a Lock are called with the mutex held; they may release it for a while where
+// it says so.
+class Shared {
+ public:
+  static Shared& get();  // leaked: HDF5 closes files after the statics of C++ are gone
+
+  std::mutex mutex;
+  std::condition_variable changed;  // a run has ended, or a fork
+  Memory memory;
+  std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
+
+  void enter(FileState& file);  // takes the mutex
+  void leave(FileState& file);
+
+  // A free page for the file, put into no list, or null.
+  Page* take(Lock& lock, FileState& file, std::uint64_t index);
+  // Gives a page back that is in no table, as soon as nobody reads it.
+  void release(Lock& lock, Page& page);
+
+  // The page takes no more for now: writes it when nothing older is in its way.
+  void make_ready(Lock& lock, Page& page);
+  void keep_partial(Lock& lock, Page& page);
+  // The calling thread copies into the page with the mutex released, until it says otherwise.
+  void begin_filling(Lock& lock, Page& page);
+  void end_filling(Lock& lock, Page& page);
+  // Takes a page out of the list that it is in.
+  void unlist(Lock& lock, Page& page);
+  // Sees to it that tasks write what is ready.
+  void start_tasks(Lock& lock);
+
+  // Writes a run of the file's ready pages on this thread. Releases the mutex. False when there is
+  // none.
+  bool write_run(Lock& lock, FileState& file);
+  // Makes progress towards a free page, as long as that is possible. Releases the mutex.
+  bool make_room(Lock& lock);
+  // Makes all pages of the file ready, failed ones too, unless an older version failed.
+  void push_all(Lock& lock, FileState& file);
+  // Waits until nothing of the file is ready or being written, and helps. Releases the mutex.
+  void settle(Lock& lock, FileState& file);
+  // Waits while the process is being forked. Releases the mutex.
+  void wait_for_fork(Lock& lock) {
+    changed.wait(lock, [&] { return !forking_; });
+  }
+  [[nodiscard]] bool forking() const { return forking_; }
+
+ private:
+  struct Run;
+  Shared();
+  void run_task();
+  FileState* next_file();
+  static Run take_run(FileState& file);
+  void end_run(Lock& lock, FileState& file, const Run& run);
+  void end_page(Lock& lock, FileState& file, Page& page, bool good);
+  void push_oldest(Lock& lock, std::uint64_t pages);
+  void push_old();
+  void arm_timer(std::chrono::nanoseconds delay);
+  void prepare_fork();
+  void end_fork(bool child);
+
+  std::vector<FileState*> files_;
+  std::size_t turn_ = 0;   // files take turns
+  PageList partial_;       // of all files, the oldest first
+  std::size_t ready_ = 0;  // pages, of all files
+  std::size_t writing_ = 0;
+  std::size_t filling_ = 0;
+  unsigned tasks_ = 0;  // given to the pool and not begun
+  bool timer_ = false;
+  bool forking_ = false;
+};
+
+}  // namespace headrace::engine::staging
