@@ -45,12 +45,14 @@ class Blocked {
 // One call of write().
 class Writer {
  public:
-  Writer(FileState& file, std::uint64_t offset, Bytes bytes)
-      : file_(file), offset_(offset), bytes_(bytes) {}
+  // `lender`: has a part for each page of the program's own bytes; null when they are not lent.
+  Writer(FileState& file, std::uint64_t offset, Bytes bytes, std::shared_ptr<Completion> lender)
+      : file_(file), offset_(offset), bytes_(bytes), lender_(std::move(lender)) {}
 
   void run() {
     while (!bytes_.empty()) {
       shared_.wait_for_fork(lock_);
+      if (lend_pages()) continue;
       if (!(bytes_.size() >= kLarge ? fill_batch() : fill_page()) && !write_directly()) {
         const Blocked blocked(file_);
         shared_.make_room(lock_);
@@ -74,10 +76,12 @@ class Writer {
     file_.statistics.bytes += size;
   }
 
-  // The version of the current page that may be written to, or null when there is no memory.
+  // The version of the current page that may be written to, or null when there is no memory, or
+  // lent bytes must be in the file first.
   Page* writable() {
     const auto entry = file_.pages.find(index());
-    if (entry != file_.pages.end() && entry->second.newer != nullptr) return entry->second.newer;
+    if (entry != file_.pages.end() && entry->second.newer != nullptr)
+      return entry->second.newer->lender == nullptr ? entry->second.newer : nullptr;
     Page* page = shared_.take(lock_, file_, index());
     if (page == nullptr) return nullptr;
     try {
@@ -87,6 +91,35 @@ class Writer {
       return nullptr;
     }
     return page;
+  }
+
+  [[nodiscard]] bool lendable() const {
+    return lender_ != nullptr && within() == 0 && bytes_.size() >= kPageBytes;
+  }
+
+  // Stages whole pages of the program's bytes themselves. False when the next one is none.
+  bool lend_pages() {
+    bool some = false;
+    while (lendable() && lend_page()) some = true;
+    if (some) shared_.start_tasks(lock_);
+    return some;
+  }
+
+  bool lend_page() {
+    const auto entry = file_.pages.find(index());
+    if (entry != file_.pages.end() && entry->second.newer != nullptr) return false;
+    // Nobody writes to it.
+    auto page = std::make_unique<Page>(const_cast<std::byte*>(bytes_.data()), nullptr);
+    page->file = &file_;
+    page->index = index();
+    page->dirty.add(0, kPageBytes);
+    page->lender = lender_;
+    file_.pages[index()].newer = page.get();
+    lender_->begin();
+    shared_.make_ready(lock_, *page.release());
+    advance(kPageBytes);
+    file_.statistics.lent += kPageBytes;
+    return true;
   }
 
   // With the mutex held all the time: a task that would take the page waits.
@@ -115,7 +148,7 @@ class Writer {
     };
     std::array<Fill, kBatch> fills;
     std::size_t count = 0;
-    while (count < kBatch && !bytes_.empty()) {
+    while (count < kBatch && !bytes_.empty() && !(count > 0 && lendable())) {
       Page* page = writable();
       if (page == nullptr) break;
       shared_.begin_filling(lock_, *page);
@@ -163,6 +196,7 @@ class Writer {
   FileState& file_;
   std::uint64_t offset_;
   Bytes bytes_;
+  std::shared_ptr<Completion> lender_;
 };
 
 std::uint64_t default_budget() {
@@ -211,8 +245,25 @@ StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size)
 StagedFile::~StagedFile() { Shared::get().leave(*state_); }
 
 void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  Writer(*state_, offset, bytes).run();
+  if (bytes.size() < kLarge) {
+    Writer(*state_, offset, bytes, nullptr).run();
+  } else if (const auto lender = Lending::borrow(bytes); lender != nullptr) {
+    write_lent(offset, bytes, lender);
+  } else {
+    Writer(*state_, offset, bytes, nullptr).run();
+  }
   note_write(offset, bytes.size());
+}
+
+void StagedFile::write_lent(std::uint64_t offset, std::span<const std::byte> bytes,
+                            const std::shared_ptr<Completion>& lender) {
+  try {
+    Writer(*state_, offset, bytes, lender).run();
+  } catch (...) {
+    lender->end(std::current_exception());
+    throw;
+  }
+  lender->end(nullptr);
 }
 
 void StagedFile::drain() {

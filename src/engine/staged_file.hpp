@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/device.hpp"
+#include "engine/lending.hpp"
 #include "engine/staging/statistics.hpp"
 
 namespace headrace::engine {
@@ -41,7 +42,9 @@ class StagedFile {
   ~StagedFile();
 
   // Copies the bytes, or writes them right away when there is no memory left for them. Waits when
-  // the budget is used up. Throws Error when a write that was not staged fails.
+  // the budget is used up. Throws Error when a write that was not staged fails. Bytes that are lent
+  // (engine/lending.hpp) are not copied as far as they fill pages; what goes wrong with them is
+  // told to their lender only, and is not tried again.
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Returns when everything written before is in the file. Throws Error, see above.
@@ -62,6 +65,8 @@ class StagedFile {
 
  private:
   friend class StagedView;
+  void write_lent(std::uint64_t offset, std::span<const std::byte> bytes,
+                  const std::shared_ptr<Completion>& lender);
   std::unique_ptr<Device> device_;
   std::unique_ptr<staging::FileState> state_;
   std::uint64_t end_;

@@ -50,9 +50,8 @@ StagedView::StagedView(StagedFile& file, std::uint64_t offset, std::size_t size)
 StagedView::~StagedView() {
   if (pages_.empty()) return;
   Shared& shared = Shared::get();
-  const staging::Lock lock(shared.mutex);
-  for (Page* page : pages_)
-    if (--page->readers == 0 && page->written) shared.memory.give_back(*page);
+  staging::Lock lock(shared.mutex);
+  for (Page* page : pages_) shared.stop_reading(lock, *page);
 }
 
 void StagedView::apply(std::span<std::byte> bytes) const {

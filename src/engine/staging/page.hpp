@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 
+#include "engine/lending.hpp"
 #include "engine/staging/dirty.hpp"
 
 namespace headrace::engine::staging {
@@ -38,6 +40,9 @@ struct Page : Links {
   bool written = false;  // in no table any more: the last reader gives it back
   unsigned readers = 0;
   Clock::time_point since;  // when its first byte was written
+  // Of a page whose bytes are the program's own: it has a part in this. Such a page is whole from
+  // the begin, is never written to, and is not of the budget.
+  std::shared_ptr<Completion> lender;
 };
 
 // A doubly linked list; a page is in one list at most.

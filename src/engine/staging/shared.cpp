@@ -58,9 +58,21 @@ Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index) {
   return page;
 }
 
-void Shared::release(Lock& /*lock*/, Page& page) {
+void Shared::release(Lock& /*lock*/, Page& page, const std::exception_ptr& error) {
   page.written = true;
-  if (page.readers == 0) memory.give_back(page);
+  if (page.lender != nullptr) page.lender->end(error);
+  if (page.readers == 0) dispose(page);
+}
+
+void Shared::stop_reading(Lock& /*lock*/, Page& page) {
+  if (--page.readers == 0 && page.written) dispose(page);
+}
+
+void Shared::dispose(Page& page) {
+  if (page.lender != nullptr)
+    delete &page;
+  else
+    memory.give_back(page);
 }
 
 void Shared::make_ready(Lock& /*lock*/, Page& page) {
@@ -174,17 +186,19 @@ bool Shared::write_run(Lock& lock, FileState& file) {
 void Shared::end_run(Lock& lock, FileState& file, const Run& run) {
   file.statistics.device_writes += run.device_writes;
   file.statistics.device_bytes += run.device_bytes;
-  if (run.error && !file.error) file.error = run.error;
-  for (Page* page : run.all()) end_page(lock, file, *page, !run.error);
+  for (Page* page : run.all()) end_page(lock, file, *page, run.error);
   file.writing -= run.count;
   writing_ -= run.count;
   changed.notify_all();
 }
 
-void Shared::end_page(Lock& lock, FileState& file, Page& page, bool good) {
+void Shared::end_page(Lock& lock, FileState& file, Page& page, const std::optional<Error>& error) {
   const auto entry = file.pages.find(page.index);
   Versions& versions = entry->second;
-  if (!good) {
+  // Whoever lent the bytes is told, and may have them back: they are not tried again.
+  const bool lent = page.lender != nullptr;
+  if (error && !lent) {
+    if (!file.error) file.error = error;
     page.state = Page::State::failed;
     if (versions.newer == nullptr) std::swap(versions.older, versions.newer);
     return;
@@ -194,7 +208,7 @@ void Shared::end_page(Lock& lock, FileState& file, Page& page, bool good) {
     file.pages.erase(entry);
   else if (versions.newer->state == Page::State::waiting)
     make_ready(lock, *versions.newer);
-  release(lock, page);
+  release(lock, page, error ? std::make_exception_ptr(*error) : nullptr);
 }
 
 bool Shared::make_room(Lock& lock) {

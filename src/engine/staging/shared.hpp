@@ -53,8 +53,11 @@ class Shared {
 
   // A free page for the file, put into no list, or null.
   Page* take(Lock& lock, FileState& file, std::uint64_t index);
-  // Gives a page back that is in no table, as soon as nobody reads it.
-  void release(Lock& lock, Page& page);
+  // Gives a page back that is in no table, as soon as nobody reads it. If it is of lent bytes,
+  // that ends its part in the request.
+  void release(Lock& lock, Page& page, const std::exception_ptr& error = nullptr);
+  // One reader less.
+  void stop_reading(Lock& lock, Page& page);
 
   // The page takes no more for now: writes it when nothing older is in its way.
   void make_ready(Lock& lock, Page& page);
@@ -89,7 +92,8 @@ class Shared {
   FileState* next_file();
   static Run take_run(FileState& file);
   void end_run(Lock& lock, FileState& file, const Run& run);
-  void end_page(Lock& lock, FileState& file, Page& page, bool good);
+  void end_page(Lock& lock, FileState& file, Page& page, const std::optional<Error>& error);
+  void dispose(Page& page);
   void push_oldest(Lock& lock, std::uint64_t pages);
   void push_old();
   void arm_timer(std::chrono::nanoseconds delay);

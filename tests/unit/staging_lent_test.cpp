@@ -1,0 +1,156 @@
+// Staged files and bytes that are lent to them.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <list>
+#include <random>
+
+#include "unit/staging_store.hpp"
+
+namespace {
+
+using namespace headrace;
+using namespace std::chrono_literals;
+using engine::Lending;
+using test::Bytes;
+using test::kPage;
+using test::Staged;
+using test::Store;
+
+constexpr auto kForever = std::chrono::nanoseconds::max();
+
+Bytes filled(std::size_t size, unsigned seed) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed + i / 251);
+  return bytes;
+}
+
+std::shared_ptr<engine::Completion> lend(Staged& file, std::uint64_t offset, const Bytes& bytes) {
+  const Lending lending(bytes);
+  file.write(offset, bytes);
+  return lending.completion();
+}
+
+class LentTest : public ::testing::Test {
+ protected:
+  void SetUp() override { engine::configure_staging(1U << 20U, 0s); }
+};
+
+TEST_F(LentTest, WholePagesAreNotCopied) {
+  Store store;
+  Staged file(store);
+  Bytes bytes = filled(4 * kPage, 1);
+  const auto completion = lend(file, 100, bytes);
+  ASSERT_NE(completion, nullptr);
+  EXPECT_EQ(file.staged.statistics().lent, 3 * kPage);
+  EXPECT_EQ(file.read(100, bytes.size()), bytes);
+  EXPECT_TRUE(completion->wait(kForever));
+  EXPECT_EQ(completion->error(), nullptr);
+  const Bytes expected = std::exchange(bytes, Bytes(bytes.size()));
+  file.staged.drain();
+  EXPECT_EQ(file.read(100, expected.size()), expected);
+}
+
+TEST_F(LentTest, WhatIsNotLentHasNoCompletion) {
+  Store store;
+  Staged file(store);
+  const Bytes mine = filled(4 * kPage, 1);
+  const Bytes small = filled(100, 2);
+  const Lending lending(mine);
+  file.write(0, filled(4 * kPage, 3));
+  file.write(0, small);
+  EXPECT_EQ(lending.completion(), nullptr);
+  EXPECT_EQ(file.staged.statistics().lent, 0U);
+}
+
+TEST_F(LentTest, LaterWritesComeOnTop) {
+  Store store;
+  Staged file(store);
+  store.stopped = true;
+  const Bytes lent = filled(8 * kPage, 1);
+  const auto completion = lend(file, 0, lent);
+  EXPECT_FALSE(completion->wait(1ms));
+  Bytes expected = lent;
+  std::thread([&] {
+    std::this_thread::sleep_for(5ms);
+    store.stopped = false;
+  }).detach();
+  const Bytes later = filled(3 * kPage, 9);
+  file.write(kPage / 2, later);
+  std::ranges::copy(later, expected.begin() + kPage / 2);
+  EXPECT_EQ(file.read(0, expected.size()), expected);
+  file.staged.drain();
+  EXPECT_TRUE(completion->wait(0ns));
+  EXPECT_EQ(store.bytes, expected);
+  EXPECT_EQ(lent, filled(8 * kPage, 1)) << "lent bytes were written to";
+}
+
+TEST_F(LentTest, AnErrorIsTheLendersAlone) {
+  Store store;
+  Staged file(store);
+  store.fail_from = 0;
+  const Bytes bytes = filled(4 * kPage, 1);
+  const auto completion = lend(file, 0, bytes);
+  EXPECT_TRUE(completion->wait(kForever));
+  ASSERT_NE(completion->error(), nullptr);
+  EXPECT_THROW(std::rethrow_exception(completion->error()), Error);
+  EXPECT_NO_THROW(file.staged.drain());
+  EXPECT_EQ(file.staged.staged_bytes(), 0U);
+}
+
+TEST_F(LentTest, CopiedBytesBesideThemAreToldByTheFile) {
+  Store store;
+  Staged file(store);
+  store.fail_from = 0;
+  const Bytes bytes = filled(4 * kPage, 1);
+  const auto completion = lend(file, 100, bytes);  // the first and last page are parts
+  EXPECT_THROW(file.staged.drain(), Error);
+  EXPECT_TRUE(completion->wait(kForever));
+  EXPECT_NE(completion->error(), nullptr);
+  store.fail_from = -1;
+  EXPECT_NO_THROW(file.staged.drain());
+}
+
+// Lent and other writes at random; buffers are scrubbed as soon as they are given back.
+TEST_F(LentTest, RandomPrograms) {
+  struct Lent {
+    Bytes bytes;
+    std::shared_ptr<engine::Completion> completion;
+  };
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    Store store;
+    store.delay = std::chrono::microseconds(seed % 4 * 50);
+    Bytes model(40 * kPage);
+    store.bytes = model;
+    Staged file(store);
+    std::list<Lent> lent;
+    for (unsigned step = 0; step < 60; ++step) {
+      const std::uint64_t size = random() % (5 * kPage) + 1;
+      std::uint64_t offset = random() % (model.size() - size);
+      if (random() % 2 == 0) offset -= offset % kPage;
+      const Bytes bytes = filled(size, seed * 100 + step);
+      std::ranges::copy(bytes, model.begin() + static_cast<std::ptrdiff_t>(offset));
+      if (random() % 3 == 0) {
+        file.write(offset, bytes);
+      } else {
+        lent.push_back({bytes, {}});
+        lent.back().completion = lend(file, offset, lent.back().bytes);
+      }
+      lent.remove_if([&](Lent& one) {
+        const bool done = one.completion == nullptr || one.completion->wait(0ns);
+        if (done) std::ranges::fill(one.bytes, std::byte{0xdd});
+        return done;
+      });
+      if (random() % 8 == 0) {
+        ASSERT_EQ(file.read(0, model.size()), model) << "seed " << seed << " step " << step;
+      }
+    }
+    file.staged.drain();
+    ASSERT_EQ(store.bytes, model) << "seed " << seed;
+    EXPECT_FALSE(store.overlapped);
+  }
+}
+
+}  // namespace
