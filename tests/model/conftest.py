@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -16,9 +15,9 @@ from harness.run import Result, run
 from harness.stack import CLEAN
 
 ROOT = Path(__file__).resolve().parents[2]
-# As everywhere the build of this checkout, unless the environment names another.
-PLUGINS = Path(os.environ.get("HDF5_PLUGIN_PATH") or ROOT / "build/dev/lib/plugins")
-BUILD = PLUGINS.parents[1]
+# The build of this checkout: the environment does not count, importing netCDF4 changes it.
+BUILD = ROOT / "build/dev"
+PLUGINS = BUILD / "lib/plugins"
 
 
 def built(path: str) -> Path:

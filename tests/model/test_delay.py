@@ -63,4 +63,5 @@ def test_a_file_of_somebody_else_is_left_alone(model: Model) -> None:
         (model.folder / "queues").write_bytes(content)
         model.python(TIMED, "mode=delay;preset=none;latency=1ms;shared=queues")
         assert (model.folder / "queues").read_bytes() == content
-        assert "the shared queues queues cannot be used (it is some other file)" in model.log
+        told = f"the shared queues {model.folder}/queues cannot be used (it is some other file)"
+        assert told in model.log
