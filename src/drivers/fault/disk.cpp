@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <mutex>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -31,9 +32,14 @@ void transfer_all(std::span<Byte> bytes, std::uint64_t offset, const char* what,
   }
 }
 
+struct Disks {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Disk>> list;
+};
+
 // Leaked on purpose: HDF5 closes files while the process exits, after C++ statics are gone.
-std::vector<std::unique_ptr<Disk>>& disks() {
-  static auto* const instance = new std::vector<std::unique_ptr<Disk>>;
+Disks& disks() {
+  static auto* const instance = new Disks;
   return *instance;
 }
 
@@ -84,30 +90,37 @@ bool Descriptor::is(const std::string& path) const {
 }
 
 Disk& acquire_disk(const std::string& path) {
-  auto found = std::ranges::find_if(disks(), [&](auto& disk) { return disk->file.is(path); });
-  if (found == disks().end()) found = disks().insert(disks().end(), std::make_unique<Disk>(path));
+  auto& [mutex, list] = disks();
+  const std::lock_guard lock(mutex);
+  auto found = std::ranges::find_if(list, [&](auto& disk) { return disk->file.is(path); });
+  if (found == list.end()) found = list.insert(list.end(), std::make_unique<Disk>(path));
   ++(*found)->handles;
   return **found;
 }
 
 void release_disk(Disk& disk, bool sync) {
+  auto& [mutex, list] = disks();
+  const std::lock_guard lock(mutex);
   --disk.handles;
   if (disk.handles > 0) return;
   if (sync) disk.unsynced.forget();
   if (disk.unsynced.count() == 0)
-    std::erase_if(disks(), [&](const auto& one) { return one.get() == &disk; });
+    std::erase_if(list, [&](const auto& one) { return one.get() == &disk; });
 }
 
 void forget_disk(const std::string& path) {
-  for (const auto& disk : disks())
+  auto& [mutex, list] = disks();
+  const std::lock_guard lock(mutex);
+  for (const auto& disk : list)
     if (disk->file.is(path)) disk->unsynced.forget();
-  std::erase_if(disks(),
-                [&](const auto& disk) { return disk->handles == 0 && disk->file.is(path); });
+  std::erase_if(list, [&](const auto& disk) { return disk->handles == 0 && disk->file.is(path); });
 }
 
 std::string cut_all_disks(Outcome outcome, Random& random) {
+  auto& [mutex, all] = disks();
+  const std::lock_guard lock(mutex);
   std::string list;
-  for (const auto& disk : disks()) {
+  for (const auto& disk : all) {
     const std::size_t changes = disk->unsynced.count();
     const std::vector<Kept> kept = disk->unsynced.cut(outcome, random);
     list += list.empty() ? "" : ",";

@@ -1,5 +1,5 @@
 // The files of this process whose power may be cut. A disk keeps unsynced changes of a file however
-// often it is opened, and after it is closed.
+// often it is opened, and after it is closed. Threads may call all functions at the same time.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ struct Disk {
   std::string path;
   Descriptor file;
   Unsynced unsynced{file};
-  int handles = 0;  // how often the driver has it open for writing
+  int handles = 0;  // how often the driver has it open for writing; disk.cpp's
 };
 
 // The disk of a file that has just been opened for writing; release it. One for all handles of a
@@ -46,7 +46,8 @@ void forget_disk(const std::string& path);
 
 // Cuts all disks, in the order in which they were first acquired. Returns what was done as a JSON
 // list, {"file","changes","kept":[[change,bytes],...]} for each. Throws Error when the system
-// refuses a change to a file, which leaves that file and those after it in no defined state.
+// refuses a change to a file, which leaves that file and those after it in no defined state. Call it
+// at a Standstill.
 std::string cut_all_disks(Outcome outcome, Random& random);
 
 }  // namespace headrace::fault

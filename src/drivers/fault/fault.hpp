@@ -7,7 +7,9 @@
 
 #include <numeric>
 
+#include "drivers/fault/device.hpp"
 #include "drivers/fault/file.hpp"
+#include "drivers/fault/gate.hpp"
 #include "drivers/fault/settings.hpp"
 #include "drivers/fault/vector.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -44,6 +46,13 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
   static void before_all(Plan& plan, Op op, const char* name) {
     const std::string path = absolute_path(name);
     inject(plan, {op, path, kMpi ? kEveryRank : launched_rank()}).raise();
+  }
+
+  static Verdict end(File& file) {
+    const UnderWay under_way(file.disk != nullptr);
+    Verdict verdict = inject(*file.plan, file.operation(Op::close));
+    if (verdict.ok()) note_close(file);
+    return verdict;
   }
 
   template <Op op, auto transfer, typename Buffer>
@@ -87,6 +96,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
  public:
   static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
     Plan& plan = plan_of(fapl);
+    const UnderWay under_way(true);
     before_all(plan, Op::open, name);
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
@@ -99,17 +109,20 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
     return file;
   }
 
+  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
+    return faulty(File::of(file), Base::device(file, name));
+  }
+
   // What is below is closed in any case: HDF5 forgets the file, whatever is returned.
   static herr_t close(H5FD_t* file) {
-    File& mine = File::of(file);
-    const Verdict verdict = inject(*mine.plan, mine.operation(Op::close));
-    if (verdict.ok()) note_close(mine);
+    const Verdict verdict = end(File::of(file));
     const herr_t result = Base::close(file);
     verdict.raise();
     return result;
   }
 
   static herr_t del(const char* name, hid_t fapl) {
+    const UnderWay under_way(true);
     before_all(plan_of(fapl), Op::remove, name);
     if constexpr (!kMpi) forget_disk(name);
     return Base::del(name, fapl);
@@ -129,7 +142,9 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                       const void* buffer) {
     File& mine = File::of(file);
-    note_write(mine, address, buffer, size);
+    const UnderWay under_way(mine.disk != nullptr);
+    const std::span bytes(static_cast<const std::byte*>(buffer), size);
+    note_write(mine, address, std::span(&bytes, 1));
     const Verdict verdict = inject(*mine.plan, mine.transfer(Op::write, type, address, size));
     herr_t result = 0;
     if (verdict.ok() || verdict.bytes > 0 || kMpi)
@@ -140,16 +155,19 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
 
   static herr_t flush(H5FD_t* file, hid_t dxpl, bool closing) {
     File& mine = File::of(file);
+    const UnderWay under_way(mine.disk != nullptr);
+    const std::uint64_t before = noted(mine);
     const Verdict verdict = inject(*mine.plan, mine.operation(Op::flush));
     herr_t result = 0;
     if (verdict.ok() || kMpi) result = Base::flush(file, dxpl, closing);
     verdict.raise();
-    if (result >= 0) note_flush(mine, closing);
+    if (result >= 0) note_flush(mine, closing, before);
     return result;
   }
 
   static herr_t truncate(H5FD_t* file, hid_t dxpl, bool closing) {
     File& mine = File::of(file);
+    const UnderWay under_way(mine.disk != nullptr);
     note_truncate(mine);
     const Verdict verdict = inject(*mine.plan, mine.operation(Op::truncate));
     herr_t result = 0;

@@ -40,9 +40,12 @@ void attach(H5FD_t* file, Plan& plan, const char* name, unsigned flags, vfd::Ove
   if ((flags & kTruncate) != 0) opened.disk->unsynced.forget();
 }
 
-void note_write(File& file, haddr_t offset, const void* bytes, std::size_t size) {
-  if (file.disk == nullptr) return;
-  file.disk->unsynced.note_write(offset, {static_cast<const std::byte*>(bytes), size});
+void note_write(File& file, haddr_t offset, std::span<const std::span<const std::byte>> pieces) {
+  if (file.disk != nullptr) file.disk->unsynced.note_write(offset, pieces);
+}
+
+void note_resize(File& file, std::uint64_t size) {
+  if (file.disk != nullptr) file.disk->unsynced.note_resize(size);
 }
 
 // sec2 sets the size to what is allocated, unless it believes that it is that already.
@@ -54,10 +57,14 @@ void note_truncate(File& file) {
     file.disk->unsynced.note_resize(allocated);
 }
 
-void note_flush(File& file, bool closing) {
+std::uint64_t noted(const File& file) {
+  return file.disk == nullptr ? 0 : file.disk->unsynced.noted();
+}
+
+void note_flush(File& file, bool closing, std::uint64_t before) {
   const Plan& plan = *file.plan;
   if (file.disk != nullptr && (closing ? plan.sync_at_close : plan.sync_at_flush))
-    file.disk->unsynced.forget();
+    file.disk->unsynced.forget(before);
 }
 
 void note_close(File& file) {

@@ -1,6 +1,8 @@
 // An open file of the fault driver, and what its two classes have in common.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "drivers/fault/disk.hpp"
@@ -27,11 +29,14 @@ std::string absolute_path(const char* name);
 void attach(H5FD_t* file, Plan& plan, const char* name, unsigned flags, vfd::Over over);
 
 // Call before what they name is done: its disk must be able to undo it.
-void note_write(File& file, haddr_t offset, const void* bytes, std::size_t size);
-void note_truncate(File& file);
+void note_write(File& file, haddr_t offset, std::span<const std::span<const std::byte>> pieces);
+void note_resize(File& file, std::uint64_t size);
+void note_truncate(File& file);  // to what HDF5 has allocated
 
-// A flush or close that succeeded.
-void note_flush(File& file, bool closing);
+// How many changes have been noted; the argument of the next function.
+std::uint64_t noted(const File& file);
+// A flush or close that succeeded, and that began when the `before` first changes had been noted.
+void note_flush(File& file, bool closing, std::uint64_t before);
 void note_close(File& file);
 
 }  // namespace headrace::fault

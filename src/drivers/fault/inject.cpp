@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -12,16 +14,17 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "drivers/fault/disk.hpp"
+#include "drivers/fault/gate.hpp"
 
 namespace headrace::fault {
 namespace {
 
-// Why all operations fail, when the power was cut and the process goes on.
-// Needed until HDF5 has closed its files, after the end of the program's statics.
-std::optional<Error>& darkness() {
-  static auto& reason = *new std::optional<Error>();
-  return reason;
-}
+// Why all operations fail, when the power was cut and the process goes on; else null. Leaked: needed
+// until HDF5 has closed its files, after the end of the program's statics.
+std::atomic<const Error*> darkness = nullptr;
+
+// By Data.
+constexpr std::array<std::string_view, 3> kDataNames{"unknown", "metadata", "raw"};
 
 std::string describe(const Operation& operation) {
   std::string text(name_of(operation.op));
@@ -38,7 +41,7 @@ JsonObject line_for(std::string_view fault, std::uint64_t number, const Operatio
       .number("number", static_cast<long long>(number))
       .text("file", operation.file);
   if (operation.op == Op::read || operation.op == Op::write)
-    line.text("type", operation.data == Data::raw ? "raw" : "metadata")
+    line.text("type", kDataNames.at(static_cast<std::size_t>(operation.data)))
         .number("offset", static_cast<long long>(operation.offset))
         .number("length", static_cast<long long>(operation.length));
   return line.number("rank", operation.rank).number("pid", ::getpid());
@@ -48,9 +51,18 @@ void note(const Plan& plan, const JsonObject& line) {
   if (!plan.journal.empty()) append_line(plan.journal, line.str());
 }
 
+Error in_darkness(const Error& dark, const Operation& operation) {
+  return Error(std::string(dark.what()) + " before this " + describe(operation),
+               dark.error_number());
+}
+
 Error cut_power(const Plan& plan, std::uint64_t number, const Operation& operation) {
+  const Standstill standstill;
+  // Another thread may have come first.
+  if (const Error* dark = darkness; dark != nullptr) return in_darkness(*dark, operation);
   JsonObject line = line_for("power_cut", number, operation);
   try {
+    if (!standstill.reached()) throw Error("what other threads write to files did not end");
     Random random(plan.seed);
     line.raw("files", cut_all_disks(plan.outcome, random));
   } catch (const std::exception& failure) {
@@ -62,7 +74,7 @@ Error cut_power(const Plan& plan, std::uint64_t number, const Operation& operati
     ::kill(::getpid(), SIGKILL);
     while (true) ::pause();
   }
-  darkness() = Error("injected fault: the power was cut", plan.error_number);
+  darkness = new Error("injected fault: the power was cut", plan.error_number);
   return Error("injected fault: power cut at matching operation " + std::to_string(number) + ", " +
                    describe(operation),
                plan.error_number);
@@ -91,9 +103,7 @@ Plan& plan_for(const Options& options) {
 }
 
 Verdict inject(Plan& plan, const Operation& operation) {
-  if (const std::optional<Error>& dark = darkness(); dark)
-    return {0, Error(std::string(dark->what()) + " before this " + describe(operation),
-                     dark->error_number())};
+  if (const Error* dark = darkness; dark != nullptr) return {0, in_darkness(*dark, operation)};
   const std::optional<std::uint64_t> number = plan.hit(operation);
   if (!number) return {operation.length, {}};
   switch (plan.kind) {

@@ -1,5 +1,4 @@
-// What happens to one operation: the faults themselves. Knows nothing of HDF5; called under its
-// lock.
+// What happens to one operation: the faults themselves. Knows nothing of HDF5.
 #pragma once
 
 #include <optional>
@@ -22,11 +21,12 @@ struct Verdict {
 };
 
 // The plan for these options. Files that are opened with the same options have one plan, and so one
-// count of operations; it lives as long as the process. Throws Error.
+// count of operations; it lives as long as the process. Throws Error. Called under HDF5's lock.
 Plan& plan_for(const Options& options);
 
 // Counts the operation, waits, cuts the power, ends the process and writes the journal, as the plan
 // says. Note a change that the operation makes on its disk first: it may be part of what is lost.
+// Called from any thread, within an UnderWay for a change of a file that has a disk.
 Verdict inject(Plan& plan, const Operation& operation);
 
 // The rank of this process as its launcher tells it; 0 without one.

@@ -134,6 +134,7 @@ bool Plan::chosen(std::uint64_t number) const {
 
 std::optional<std::uint64_t> Plan::hit(const Operation& operation) {
   if (!matches(operation)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
   ++matched_;
   if (matched_ < first_ || (limit_ != 0 && hits_ >= limit_) || !chosen(matched_))
     return std::nullopt;

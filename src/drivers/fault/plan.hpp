@@ -1,9 +1,11 @@
 // The settings of the layer as one value, and the count of matching operations that decides which
-// of them are hit. Knows nothing of HDF5.
+// of them are hit. Knows nothing of HDF5. Threads may call all functions at the same time: what one
+// of them does is numbered in the order in which it does it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +25,7 @@ enum class Data { any, metadata, raw };  // what is transferred; any: unknown, o
 
 std::string_view name_of(Op op);
 
-// One call that HDF5 makes to a driver.
+// One call that HDF5 makes to a driver, or a worker thread to a device.
 struct Operation {
   Op op;
   std::string_view file;  // its absolute path
@@ -71,6 +73,7 @@ class Plan {
   std::uint64_t per_million_ = 0;
   std::uint64_t percent_ = 50;
 
+  std::mutex mutex_;  // of the counts
   std::uint64_t matched_ = 0;
   std::uint64_t hits_ = 0;
 };

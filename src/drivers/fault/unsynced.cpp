@@ -6,22 +6,47 @@
 
 namespace headrace::fault {
 
-void Unsynced::note_write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  Change change{false, offset, storage_.size(), {bytes.begin(), bytes.end()}, {}};
-  if (offset < change.size_before) {
-    change.before.resize(std::min<std::uint64_t>(bytes.size(), change.size_before - offset));
-    storage_.read(offset, change.before);
+// The size is read with the lock held: a change must not be noted after a sync point with the size
+// from before it.
+void Unsynced::note(Change change, std::uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  change.size_before = storage_.size();
+  if (change.offset < change.size_before) {
+    change.before.resize(std::min(end, change.size_before) - change.offset);
+    storage_.read(change.offset, change.before);
   }
   changes_.push_back(std::move(change));
 }
 
-void Unsynced::note_resize(std::uint64_t size) {
-  Change change{true, size, storage_.size(), {}, {}};
-  if (size < change.size_before) {
-    change.before.resize(change.size_before - size);
-    storage_.read(size, change.before);
-  }
-  changes_.push_back(std::move(change));
+void Unsynced::note_write(std::uint64_t offset,
+                          std::span<const std::span<const std::byte>> pieces) {
+  Change change{false, offset, 0, {}, {}};
+  for (const auto piece : pieces)
+    change.after.insert(change.after.end(), piece.begin(), piece.end());
+  const std::uint64_t end = offset + change.after.size();
+  note(std::move(change), end);
+}
+
+void Unsynced::note_resize(std::uint64_t size) { note({true, size, 0, {}, {}}, UINT64_MAX); }
+
+std::uint64_t Unsynced::noted() const {
+  const std::lock_guard lock(mutex_);
+  return forgotten_ + changes_.size();
+}
+
+void Unsynced::forget(std::uint64_t noted) {
+  const std::lock_guard lock(mutex_);
+  if (noted <= forgotten_) return;
+  const auto count = static_cast<std::ptrdiff_t>(noted - forgotten_);
+  changes_.erase(changes_.begin(), changes_.begin() + count);
+  forgotten_ = noted;
+}
+
+void Unsynced::forget() { forget(noted()); }
+
+std::size_t Unsynced::count() const {
+  const std::lock_guard lock(mutex_);
+  return changes_.size();
 }
 
 std::vector<Kept> Unsynced::cut(Outcome outcome, Random& random) {

@@ -1,11 +1,14 @@
 // What a disk may still lose of one file: the changes made since the last sync point, with the
 // bytes that they replaced, and the states that a power cut leaves. Knows nothing of HDF5.
 //
-// Memory: twice the bytes written since the last sync point.
+// Memory: twice the bytes written since the last sync point. Threads may call all functions at the
+// same time, but for cut(): no change may be under way then. Of changes that overlap in bytes, one
+// is made before the next is noted.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -53,12 +56,19 @@ class Unsynced {
   explicit Unsynced(Storage& storage) : storage_(storage) {}
 
   // Call before the file is changed: they read what is about to be replaced.
-  void note_write(std::uint64_t offset, std::span<const std::byte> bytes);
+  void note_write(std::uint64_t offset, std::span<const std::byte> bytes) {
+    note_write(offset, std::span(&bytes, 1));
+  }
+  // Of one write, whose pieces lie side by side in the file.
+  void note_write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces);
   void note_resize(std::uint64_t size);
 
-  // A sync point: all changes so far are safe.
-  void forget() { changes_.clear(); }
-  [[nodiscard]] std::size_t count() const { return changes_.size(); }
+  // All changes that were ever noted, by number.
+  [[nodiscard]] std::uint64_t noted() const;
+  // A sync point: the changes are safe, those of the first `noted` or all so far.
+  void forget(std::uint64_t noted);
+  void forget();
+  [[nodiscard]] std::size_t count() const;
 
   // Takes the file back to the last sync point, then makes the changes again that survive, in the
   // order returned; what survives depends on `random` alone. Forgets all.
@@ -73,6 +83,7 @@ class Unsynced {
     std::vector<std::byte> before;  // what lay there, up to the end of the file
   };
 
+  void note(Change change, std::uint64_t end);
   void roll_back();
   void apply(const Kept& kept);
   [[nodiscard]] Kept whole(std::size_t change) const;
@@ -80,7 +91,9 @@ class Unsynced {
   [[nodiscard]] std::vector<Kept> survivors(Outcome outcome, Random& random) const;
 
   Storage& storage_;
+  mutable std::mutex mutex_;  // of all below
   std::vector<Change> changes_;
+  std::uint64_t forgotten_ = 0;
 };
 
 }  // namespace headrace::fault

@@ -6,15 +6,15 @@
 
 namespace headrace::model {
 
-void tell(Recorder& recorder, const Block& block, bool collective) {
+void tell(Recorder::Call& call, const Block& block, bool collective) {
   std::optional<TransferShape> shape;
   if (collective) shape = shape_of_collective(block.size);
   const TransferShape known = shape.value_or(TransferShape{0, block.size, block.size});
-  recorder.piece(block.type, block.address + known.offset, known.length, known.span);
+  call.piece(block.type, block.address + known.offset, known.length, known.span);
 }
 
 // HDF5 shortens the lists: from the first size 0 or type NOLIST on all are as the one before.
-void tell(Recorder& recorder, const Vector& vector, bool /*collective*/) {
+void tell(Recorder::Call& call, const Vector& vector, bool /*collective*/) {
   std::size_t size = 0;
   H5FD_mem_t type = H5FD_MEM_DEFAULT;
   bool same_size = false;
@@ -24,11 +24,11 @@ void tell(Recorder& recorder, const Vector& vector, bool /*collective*/) {
     same_type = same_type || vector.types[i] == H5FD_MEM_NOLIST;
     if (!same_size) size = vector.sizes[i];
     if (!same_type) type = vector.types[i];
-    recorder.piece(type, vector.addresses[i], size, size);
+    call.piece(type, vector.addresses[i], size, size);
   }
 }
 
-void tell(Recorder& recorder, const Selections& selections, bool /*collective*/) {
+void tell(Recorder::Call& call, const Selections& selections, bool /*collective*/) {
   const NestedCalls nested;
   std::size_t element = 0;
   bool same = false;
@@ -38,7 +38,7 @@ void tell(Recorder& recorder, const Selections& selections, bool /*collective*/)
     const haddr_t base = selections.offsets[i];
     if (!for_each_run(selections.spaces[i], element,
                       [&](std::uint64_t offset, std::uint64_t length) {
-                        recorder.piece(selections.type, base + offset, length, length);
+                        call.piece(selections.type, base + offset, length, length);
                       }))
       log(Level::warning, "model: a selection cannot be read; its bytes are not counted");
   }

@@ -31,10 +31,10 @@ struct Selections {
   const std::size_t* elements;
 };
 
-inline void tell(Recorder& /*recorder*/, const Nothing& /*nothing*/, bool /*collective*/) {}
-void tell(Recorder& recorder, const Block& block, bool collective);
-void tell(Recorder& recorder, const Vector& vector, bool collective);
-void tell(Recorder& recorder, const Selections& selections, bool collective);
+inline void tell(Recorder::Call& /*call*/, const Nothing& /*nothing*/, bool /*collective*/) {}
+void tell(Recorder::Call& call, const Block& block, bool collective);
+void tell(Recorder::Call& call, const Vector& vector, bool collective);
+void tell(Recorder::Call& call, const Selections& selections, bool collective);
 
 // Whether all ranks make the call in progress together.
 bool made_together(Kind kind, vfd::Over over);
@@ -47,11 +47,11 @@ template <typename Arguments, typename Below>
 herr_t observe(H5FD_t* file, Kind kind, const Arguments& arguments, vfd::Over over, Below below) {
   Recorder& recorder = *reinterpret_cast<OpenFile*>(file)->recorder;
   const bool together = made_together(kind, over);
-  recorder.begin(kind, together);
-  tell(recorder, arguments, together);
-  recorder.start();
+  Recorder::Call call(recorder, kind, together);
+  tell(call, arguments, together);
+  call.start();
   const herr_t result = below();
-  recorder.end(result >= 0);
+  call.end(result >= 0);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "drivers/model/calls.hpp"
+#include "drivers/model/device.hpp"
 #include "drivers/model/settings.hpp"
 #include "vfd/pass_through.hpp"
 
@@ -41,6 +42,10 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
       throw;
     }
     return file;
+  }
+
+  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
+    return recorded(*reinterpret_cast<OpenFile*>(file)->recorder, Base::device(file, name));
   }
 
   static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,

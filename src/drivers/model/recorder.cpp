@@ -22,8 +22,11 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// Values of datasets, as HDF5's own separation of metadata and raw data has it.
-bool is_metadata(int type) { return type != H5FD_MEM_DRAW && type != H5FD_MEM_GHEAP; }
+// All but the values of datasets, as HDF5's own separation of metadata and raw data has it; its
+// buffer for metadata is written as H5FD_MEM_DEFAULT.
+bool is_metadata(int type) {
+  return type != H5FD_MEM_DRAW && type != H5FD_MEM_GHEAP && type != Recorder::Call::kUnknown;
+}
 
 std::string host() {
   std::array<char, 256> name{};
@@ -93,74 +96,74 @@ Recorder::~Recorder() {
   if (!configuration_.summary.empty()) guarded([&] { write_summary(); });
 }
 
-void Recorder::begin(Kind kind, bool collective) noexcept {
-  call_ = {kind, collective};
-  pieces_.clear();
-}
-
-void Recorder::piece(int type, std::uint64_t offset, std::uint64_t length,
-                     std::uint64_t span) noexcept {
+void Recorder::Call::piece(int type, std::uint64_t offset, std::uint64_t length,
+                           std::uint64_t span) noexcept {
   Record record;
   record.offset = offset;
   record.length = length;
   record.span = std::max(length, span);
-  record.kind = call_.kind;
-  record.type = static_cast<std::uint8_t>(type);
+  record.kind = kind_;
+  record.type = static_cast<std::uint8_t>(type == kUnknown ? H5FD_MEM_DEFAULT : type);
   record.flags = static_cast<std::uint8_t>((is_metadata(type) ? kMetadata : 0) |
-                                           (call_.collective ? kCollective : 0) |
+                                           (collective_ ? kCollective : 0) |
                                            (span > length ? kScattered : 0));
   guarded([&] { pieces_.push_back(record); });
 }
 
-void Recorder::start() noexcept {
-  call_.begin = clock_now();
-  if (queues_ == nullptr) return;
+void Recorder::Call::start() noexcept {
+  begin_ = clock_now();
+  if (recorder_.queues_ == nullptr) return;
   for (const Record& piece : pieces_)
-    call_.until =
-        std::max(call_.until, queues_->reserve(configuration_.parameters, piece.kind, identity_,
-                                               piece.offset, piece.length, call_.begin));
+    until_ = std::max(until_, recorder_.queues_->reserve(recorder_.configuration_.parameters,
+                                                         piece.kind, recorder_.identity_,
+                                                         piece.offset, piece.length, begin_));
 }
 
-void Recorder::end(bool good) noexcept {
-  const std::int64_t duration = clock_now() - call_.begin;
+void Recorder::Call::end(bool good) noexcept {
+  duration_ = clock_now() - begin_;
+  recorder_.add(*this, good);
+  if (until_ > begin_ + duration_) sleep_until(until_);
+}
+
+void Recorder::add(Call& call, bool good) noexcept {
+  const std::lock_guard lock(mutex_);
   // Numbered though it failed: the other ranks number it, too.
-  const std::uint32_t number = call_.collective ? ++collectives_ : ++calls_;
-  if (good) {
-    count(duration);
-    if (ledger_ != nullptr && ::getpid() == pid_)
-      if (!guarded([&] { write_ledger(duration, number); })) ledger_.reset();
-    if (prediction_ && !guarded([&] {
-          for (const Record& piece : pieces_)
-            prediction_->request(piece.kind, piece.offset, piece.length);
-        }))
-      prediction_.reset();
-  }
-  if (call_.until > call_.begin + duration) sleep_until(call_.until);
+  const std::uint32_t number = call.collective_ ? ++collectives_ : ++calls_;
+  if (!good) return;
+  count(call);
+  if (ledger_ != nullptr && ::getpid() == pid_)
+    if (!guarded([&] { write_ledger(call, number); })) ledger_.reset();
+  if (prediction_ && !guarded([&] {
+        for (const Record& piece : call.pieces_)
+          prediction_->request(piece.kind, piece.offset, piece.length);
+      }))
+    prediction_.reset();
 }
 
-void Recorder::count(std::int64_t duration) {
-  if (call_.kind == Kind::flush) ++flushes_;
-  if (call_.kind == Kind::truncate) ++truncates_;
-  if (call_.kind > Kind::write) return;
-  Statistics& statistics = call_.kind == Kind::read ? reads_ : writes_;
+void Recorder::count(const Call& call) {
+  if (call.kind_ == Kind::flush) ++flushes_;
+  if (call.kind_ == Kind::truncate) ++truncates_;
+  if (call.kind_ > Kind::write) return;
+  Statistics& statistics = call.kind_ == Kind::read ? reads_ : writes_;
   ++statistics.calls;
-  statistics.nanoseconds += static_cast<std::uint64_t>(duration);
-  for (const Record& piece : pieces_)
+  statistics.nanoseconds += static_cast<std::uint64_t>(call.duration_);
+  for (const Record& piece : call.pieces_)
     statistics.add(piece.offset, piece.length, piece.span, piece.has(kMetadata));
 }
 
-void Recorder::write_ledger(std::int64_t duration, std::uint32_t call) {
+void Recorder::write_ledger(Call& call, std::uint32_t number) {
   // A call that moves nothing is told, so that those of all ranks can be put together.
-  if (pieces_.empty()) {
+  if (call.pieces_.empty()) {
     Record nothing;
-    nothing.kind = call_.kind;
-    nothing.flags = call_.collective ? kCollective : 0;
-    pieces_.push_back(nothing);
+    nothing.kind = call.kind_;
+    nothing.flags = call.collective_ ? kCollective : 0;
+    call.pieces_.push_back(nothing);
   }
-  for (Record& piece : pieces_) {
-    piece.begin = static_cast<std::uint64_t>(call_.begin - opened_);
+  std::int64_t duration = call.duration_;
+  for (Record& piece : call.pieces_) {
+    piece.begin = static_cast<std::uint64_t>(call.begin_ - opened_);
     piece.duration = static_cast<std::uint64_t>(std::exchange(duration, 0));
-    piece.call = call;
+    piece.call = number;
     ledger_->add(piece);
   }
 }

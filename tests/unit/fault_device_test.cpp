@@ -1,0 +1,248 @@
+// The fault driver's device: which requests of threads are hit, and what a power cut leaves of
+// them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <optional>
+#include <set>
+
+#include "drivers/fault/device.hpp"
+#include "unit/devices.hpp"
+
+namespace headrace::fault {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr unsigned kForWriting = 1;
+
+// Opened as the driver opens it.
+struct Opened {
+  Opened(const TestFile& test_file, const Options& options) : plan(options) {
+    attach(&file.pub, plan, test_file.path.c_str(), kForWriting, vfd::Over::sec2);
+  }
+  Plan plan;
+  File file{};
+};
+
+class FaultDevice : public testing::Test {
+ protected:
+  // Only one at a time.
+  std::unique_ptr<engine::Device> device(Options options,
+                                         std::unique_ptr<engine::Device> under = nullptr) {
+    options.emplace("journal", folder / "journal");
+    opened.emplace(file, options);
+    return faulty(opened->file, under == nullptr ? file.device() : std::move(under));
+  }
+  std::size_t in_journal(std::string_view text) const {
+    const std::string journal = content(folder / "journal");
+    std::size_t count = 0;
+    for (std::size_t at = journal.find(text); at != std::string::npos;
+         at = journal.find(text, at + 1))
+      ++count;
+    return count;
+  }
+
+  TestFolder folder;
+  TestFile file{folder / "x.h5"};
+  std::optional<Opened> opened;
+};
+
+// The errno it fails with; 0 when it does not.
+template <typename Action>
+int error_of(Action action) {
+  try {
+    action();
+    return 0;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("x.h5"), std::string::npos) << error.what();
+    return error.error_number();
+  }
+}
+
+TEST_F(FaultDevice, HitsTheNthOperation) {
+  const auto it = device({{"kind", "error"}, {"op", "any"}, {"first", "3"}, {"errno", "ENOSPC"}});
+  std::vector<int> errors;
+  for (const std::uint64_t offset : {0U, 1U, 2U, 3U})
+    errors.push_back(error_of([&] { write(*it, offset, {"x"}); }));
+  EXPECT_EQ(errors, (std::vector{0, 0, ENOSPC, 0}));
+  EXPECT_EQ(content(file.path), std::string("xx\0x", 4));
+  EXPECT_EQ(in_journal(R"("number":3)"), 1U);
+  EXPECT_EQ(in_journal(R"("type":"unknown","offset":2,"length":1)"), 1U);
+}
+
+TEST_F(FaultDevice, HitsEachKindOfOperation) {
+  for (const char* op : {"read", "write", "flush", "truncate"}) {
+    const auto it = device({{"kind", "error"}, {"op", op}});
+    const std::vector<int> errors{error_of([&] { read(*it, 0, 1); }),
+                                  error_of([&] { write(*it, 0, {"x"}); }),
+                                  error_of([&] { it->sync(); }), error_of([&] { it->resize(0); })};
+    const std::vector<std::string_view> ops{"read", "write", "flush", "truncate"};
+    for (std::size_t i = 0; i < ops.size(); ++i) EXPECT_EQ(errors[i], ops[i] == op ? EIO : 0);
+  }
+}
+
+TEST_F(FaultDevice, DataOfUnknownKindIsNeither) {
+  for (const char* type : {"raw", "metadata"}) {
+    const auto it = device({{"kind", "error"}, {"type", type}});
+    EXPECT_EQ(error_of([&] { write(*it, 0, {"x"}); }), 0);
+  }
+}
+
+TEST_F(FaultDevice, CountsWithTheDriversOwnOperations) {
+  const auto it = device({{"kind", "error"}, {"first", "3"}});
+  write(*it, 0, {"x"});
+  EXPECT_TRUE(inject(opened->plan, opened->file.transfer(Op::write, H5FD_MEM_DRAW, 0, 1)).ok());
+  EXPECT_EQ(error_of([&] { write(*it, 0, {"x"}); }), EIO);
+}
+
+TEST_F(FaultDevice, HitsAsManyInThreads) {
+  const auto it = device({{"kind", "error"}, {"first", "51"}, {"count", "100"}});
+  std::atomic<int> failed = 0;
+  in_threads(kThreads + 1, [&](int thread) {
+    for (int i = 0; i < 100; ++i)
+      if (thread < kThreads)
+        failed +=
+            static_cast<int>(0 != error_of([&] {
+                               write(*it, static_cast<std::uint64_t>(thread * 100 + i), {"x"});
+                             }));
+      else  // the application's thread, in the driver
+        failed += static_cast<int>(
+            !inject(opened->plan, opened->file.transfer(Op::write, H5FD_MEM_DRAW, 0, 1)).ok());
+  });
+  EXPECT_EQ(failed, 100);
+  for (int number = 51; number <= 150; ++number)
+    EXPECT_EQ(in_journal("\"number\":" + std::to_string(number) + ","), 1U) << number;
+}
+
+TEST_F(FaultDevice, WritesAPart) {
+  const auto it = device({{"kind", "short"}, {"errno", "EFBIG"}});
+  EXPECT_EQ(error_of([&] { write(*it, 1, {"abc", "defgh", "ijkl"}); }), EFBIG);
+  EXPECT_EQ(content(file.path), std::string("\0abcdef", 7));
+  EXPECT_EQ(in_journal(R"("transferred":6)"), 1U);
+}
+
+TEST_F(FaultDevice, ReadsAPart) {
+  write(*file.device(), 0, {"abcdefgh"});
+  const auto it = device({{"kind", "short"}, {"op", "read"}, {"part", "25"}});
+  std::string text(8, '?');
+  const auto bytes = std::as_writable_bytes(std::span(text));
+  EXPECT_EQ(error_of([&] { it->read(0, bytes); }), EIO);
+  EXPECT_EQ(text, "ab??????");
+}
+
+TEST_F(FaultDevice, OthersGoOnDuringADelay) {
+  const auto it = device({{"kind", "delay"}, {"delay", "100ms"}, {"count", "0"}});
+  const double took =
+      in_threads(8, [&](int thread) { write(*it, static_cast<std::uint64_t>(thread), {"x"}); });
+  EXPECT_GE(took, 0.1);
+  EXPECT_LT(took, 0.4) << "one after the other they take 0.8 s";
+}
+
+TEST_F(FaultDevice, IsNullOverNothing) {
+  opened.emplace(file, Options{});
+  EXPECT_EQ(faulty(opened->file, nullptr), nullptr);
+}
+
+// After a power cut all operations of a process fail, so each is in a process of its own.
+class FaultDeviceDeathTest : public FaultDevice {
+ protected:
+  FaultDeviceDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+Options cut_by(const char* op, const char* then) {
+  return {{"kind", "power_cut"}, {"op", op}, {"then", then}};
+}
+
+TEST_F(FaultDeviceDeathTest, TheProcessEndsAndTheFileIsAsSynced) {
+  const auto program = [&] {
+    const auto it = device(cut_by("truncate", "exit"));
+    write(*it, 0, {"syn", "ced"});
+    it->sync();
+    write(*it, 2, {"lost"});
+    write(*it, 8, {"lost, too"});
+    it->resize(3);
+  };
+  EXPECT_EXIT(program(), testing::KilledBySignal(SIGKILL), "");
+  EXPECT_EQ(content(file.path), "synced");
+  EXPECT_EQ(in_journal(R"("changes":3)"), 1U);
+}
+
+TEST_F(FaultDeviceDeathTest, EachWriteOfAllItsPiecesIsOneChange) {
+  const auto program = [&] {
+    Options options = cut_by("truncate", "exit");
+    options.emplace("outcome", "torn");
+    const auto it = device(options);
+    write(*it, 0, {"ab", "", "cd"});
+    it->resize(1000);
+  };
+  std::set<std::string> seen;
+  EXPECT_EXIT(program(), testing::KilledBySignal(SIGKILL), "");
+  EXPECT_TRUE((std::set<std::string>{"", "abcd", "abcd" + std::string(996, '\0')})
+                  .contains(content(file.path)));
+  EXPECT_EQ(in_journal(R"("changes":2)"), 1U);
+}
+
+// Threads write at the moment of the cut, slowly: what they had begun must not come after it.
+TEST_F(FaultDeviceDeathTest, NothingIsWrittenAfterACut) {
+  constexpr std::uint64_t kRegion = 64;
+  const auto program = [&] {
+    const auto slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+    Options options = cut_by("write", "error");
+    options.emplace("first", "61");
+    options.emplace("count", "3");  // of which the others come to a dark disk
+    const auto it = device(options, std::make_unique<Before>(file.device(), slow));
+    const auto region = [&](int thread) { return static_cast<std::uint64_t>(thread) * kRegion; };
+    in_threads(kThreads,
+               [&](int thread) { write(*it, region(thread), {std::string(kRegion, 'a')}); });
+    it->sync();
+    std::atomic<int> dark = 0;
+    in_threads(kThreads, [&](int thread) {
+      for (int i = 0; i < 100 && dark < kThreads; ++i) {
+        const std::uint64_t offset = region(thread) + static_cast<std::uint64_t>(i % 60);
+        if (error_of([&] { write(*it, offset, {"b", "b"}); }) == 0) continue;
+        EXPECT_EQ(error_of([&] { write(*it, offset, {"c"}); }), EIO);
+        ++dark;
+        break;
+      }
+    });
+    EXPECT_EQ(dark, kThreads);
+    EXPECT_EQ(error_of([&] { it->sync(); }), EIO);
+    std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(content(file.path), std::string(kThreads * kRegion, 'a'));
+  EXPECT_EQ(in_journal("power_cut"), 1U);
+  EXPECT_EQ(in_journal("failed"), 0U);
+}
+
+// A sync makes safe what was written before it, not what is written while it goes on.
+TEST_F(FaultDeviceDeathTest, AWriteDuringASyncIsNotSafe) {
+  const auto program = [&] {
+    Meeting begun(2);
+    Meeting written(2);
+    std::atomic<bool> syncing = false;
+    const auto hold = [&] {
+      if (!syncing.exchange(false)) return;
+      begun.wait();
+      written.wait();
+    };
+    const auto it =
+        device(cut_by("truncate", "exit"), std::make_unique<Before>(file.device(), hold));
+    write(*it, 0, {"safe"});
+    syncing = true;
+    in_threads(2, [&](int thread) {
+      if (thread == 0) return it->sync();
+      begun.wait();
+      write(*it, 4, {" lost"});
+      written.wait();
+    });
+    it->resize(0);
+  };
+  EXPECT_EXIT(program(), testing::KilledBySignal(SIGKILL), "");
+  EXPECT_EQ(content(file.path), "safe");
+}
+
+}  // namespace
+}  // namespace headrace::fault

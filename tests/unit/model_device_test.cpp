@@ -1,0 +1,178 @@
+// The model driver's device: what it records of requests that threads make at the same time, and
+// how long they take.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+
+#include "drivers/model/device.hpp"
+#include "hdf5/api.hpp"
+#include "model/ledger.hpp"
+#include "unit/devices.hpp"
+
+namespace headrace::model {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int kRequests = 250;
+constexpr std::uint64_t kBlock = 16;
+
+class ModelDevice : public testing::Test {
+ protected:
+  std::unique_ptr<Recorder> recorder(Options options) {
+    options.emplace("preset", "none");
+    options.emplace("summary", folder / "summary");
+    options.emplace("ledger", folder / "ledgers");
+    return std::make_unique<Recorder>(configuration(options), file.path.c_str(), Place{});
+  }
+  Ledger ledger() const {
+    return read_ledger(std::filesystem::directory_iterator(folder / "ledgers")->path());
+  }
+
+  TestFolder folder;
+  TestFile file{folder / "x.h5"};
+};
+
+// As a callback of the driver does it, of metadata.
+void superblock(Recorder& recorder) {
+  Recorder::Call call(recorder, Kind::write, false);
+  call.piece(H5FD_MEM_SUPER, 0, 8, 8);
+  call.start();
+  call.end(true);
+}
+
+void work_in_threads(Recorder& recorder, engine::Device& device) {
+  const auto work = [&](int thread) {
+    for (int i = 0; i < kRequests; ++i) {
+      const std::uint64_t offset = static_cast<std::uint64_t>(i * kThreads + thread) * kBlock;
+      const std::string text(kBlock / 2, static_cast<char>('a' + thread));
+      write(device, offset, {text, text});
+      EXPECT_EQ(read(device, offset, kBlock), text + text);
+    }
+    device.sync();
+    device.resize(kThreads * kRequests * kBlock);
+  };
+  in_threads(kThreads + 1, [&](int thread) {
+    if (thread < kThreads) return work(thread);
+    for (int i = 0; i < kRequests; ++i) superblock(recorder);
+  });
+}
+
+TEST_F(ModelDevice, CountsWhatThreadsDo) {
+  auto its = recorder({{"mode", "predict"}});
+  work_in_threads(*its, *recorded(*its, file.device()));
+  its.reset();
+  const std::string summary = content(folder / "summary");
+  constexpr std::uint64_t kEach = kThreads * kRequests;
+  const auto has = [&](const std::string& text) {
+    EXPECT_NE(summary.find(text), std::string::npos) << text << " in " << summary;
+  };
+  has("\"reads\":{\"requests\":" + std::to_string(kEach) +
+      ",\"bytes\":" + std::to_string(kEach * kBlock));
+  has("\"writes\":{\"requests\":" + std::to_string(kEach + kRequests) +
+      ",\"bytes\":" + std::to_string(kEach * kBlock + kRequests * 8));
+  has("\"metadata_requests\":" + std::to_string(kRequests) +
+      ",\"metadata_bytes\":" + std::to_string(kRequests * 8));
+  has("\"flushes\":4,\"truncates\":4");
+  has("\"predicted\":");
+}
+
+TEST_F(ModelDevice, WritesEachRequestToTheLedgerOnce) {
+  auto its = recorder({});
+  work_in_threads(*its, *recorded(*its, file.device()));
+  its.reset();
+  const Ledger found = ledger();
+  EXPECT_TRUE(found.closed);
+  std::set<std::uint32_t> calls;
+  std::set<std::pair<Kind, std::uint64_t>> requests;
+  for (const Record& record : found.records) {
+    calls.insert(record.call);
+    if (record.kind > Kind::write || record.has(kMetadata)) continue;
+    EXPECT_EQ(record.length, kBlock);
+    EXPECT_EQ(record.type, H5FD_MEM_DEFAULT) << "what kind of data it is nobody knows";
+    EXPECT_EQ(record.flags, 0);
+    EXPECT_GT(record.duration, 0U);
+    requests.emplace(record.kind, record.offset);
+  }
+  EXPECT_EQ(requests.size(), 2U * kThreads * kRequests);
+  EXPECT_EQ(found.records.size(), requests.size() + kRequests + 2 * kThreads);
+  EXPECT_EQ(calls.size(), found.records.size());
+  EXPECT_EQ(*calls.begin(), 1U);
+  EXPECT_EQ(*calls.rbegin(), found.records.size());
+}
+
+TEST_F(ModelDevice, RequestsAreBelowAtTheSameTime) {
+  Meeting meeting(3);
+  std::atomic<int> met = 0;
+  auto its = recorder({});
+  const auto wait = [&] { met += static_cast<int>(meeting.wait()); };
+  const auto device = recorded(*its, std::make_unique<Before>(file.device(), wait));
+  in_threads(3, [&](int thread) {
+    if (thread < 2) return write(*device, static_cast<std::uint64_t>(thread), {"x"});
+    Recorder::Call call(*its, Kind::read, false);  // the application's thread, in the driver
+    call.start();
+    wait();
+    call.end(true);
+  });
+  EXPECT_EQ(met, 3);
+}
+
+const Options kSlow{{"mode", "delay"},
+                    {"servers", "8"},
+                    {"stripe_count", "8"},
+                    {"stripe_size", "16"},
+                    {"latency", "100ms"}};
+
+TEST_F(ModelDevice, DelaysOverlapOnServersOfTheirOwn) {
+  auto its = recorder(kSlow);
+  const auto device = recorded(*its, file.device());
+  const double took = in_threads(
+      8, [&](int thread) { write(*device, static_cast<std::uint64_t>(thread) * kBlock, {"x"}); });
+  EXPECT_GE(took, 0.1);
+  EXPECT_LT(took, 0.4) << "one after the other they take 0.8 s";
+}
+
+TEST_F(ModelDevice, ABusyServerDelaysWhoWantsItAndNobodyElse) {
+  auto its = recorder(kSlow);
+  const auto device = recorded(*its, file.device());
+  std::atomic<double> other = 0;
+  const double took = in_threads(6, [&](int thread) {
+    const double seconds = in_threads(1, [&](int) {
+      write(*device, thread < 5 ? static_cast<std::uint64_t>(thread) : kBlock, {"x"});
+    });
+    if (thread == 5) other = seconds;
+  });
+  EXPECT_GE(took, 0.5);
+  EXPECT_GE(other, 0.1);
+  EXPECT_LT(other, 0.3);
+}
+
+TEST_F(ModelDevice, ARequestOverSeveralServersTakesAsLongAsOne) {
+  auto its = recorder(kSlow);
+  const auto device = recorded(*its, file.device());
+  const std::string half(4 * kBlock, 'x');
+  const double took = in_threads(1, [&](int) { write(*device, 0, {half, half}); });
+  EXPECT_GE(took, 0.1);
+  EXPECT_LT(took, 0.4);
+}
+
+TEST_F(ModelDevice, ErrorsPassAndAreNotCounted) {
+  auto its = recorder({});
+  const auto refuse = [] { throw Error("no space on file x.h5", ENOSPC); };
+  const auto device = recorded(*its, std::make_unique<Before>(file.device(), refuse));
+  try {
+    write(*device, 0, {"x"});
+    ADD_FAILURE() << "it succeeded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.error_number(), ENOSPC);
+  }
+  superblock(*its);
+  its.reset();
+  ASSERT_EQ(ledger().records.size(), 1U);
+  EXPECT_EQ(ledger().records[0].call, 2U);
+}
+
+TEST_F(ModelDevice, IsNullOverNothing) { EXPECT_EQ(recorded(*recorder({}), nullptr), nullptr); }
+
+}  // namespace
+}  // namespace headrace::model
