@@ -51,6 +51,28 @@ herr_t terminate() noexcept {
   return result;
 }
 
+// A connector may have a template `before<callback>(arguments...)`, which is called first in each
+// callback that works on objects, even if the connector does not shadow it. It throws nothing.
+template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
+struct Hooked;
+
+template <typename C, Callback callback, auto function, typename R, typename... Args>
+struct Hooked<C, callback, function, R (*)(Args...)> {
+  static R call(Args... args) {
+    C::template before<callback>(args...);
+    return function(args...);
+  }
+};
+
+template <typename C, Callback callback, auto function>
+constexpr auto hooked() {
+  if constexpr (callback > Callback::wrap_free_wrap_ctx &&
+                requires { &C::template before<Callback::optional>; })
+    return &Hooked<C, callback, function>::call;
+  else
+    return function;
+}
+
 template <typename C>
 H5VL_class_t make_class() {
   H5VL_class_t cls{};
@@ -71,7 +93,8 @@ H5VL_class_t make_class() {
     static_assert(same_function<kFunction, kInherited> != overrides<C>(Callback::name), #name \
                   ": kOverrides must name exactly the callbacks that the connector shadows"); \
     constexpr signature::name kEntry =                                                        \
-        entry<Callback::name, HEADRACE_CLOSES_##how, kFunction, kInherited>();                \
+        hooked<C, Callback::name,                                                             \
+               entry<Callback::name, HEADRACE_CLOSES_##how, kFunction, kInherited>()>();      \
     cls.member = &Edge<Traits<C>, Callback::name, kEntry>::call;                              \
   }
 #include "vol/callbacks.def"

@@ -25,6 +25,9 @@ class UnderConnector {
   [[nodiscard]] hid_t id() const { return id_->get(); }
   [[nodiscard]] const DriverSeat& seat() const { return seat_; }
 
+  // What the layer keeps for the file; null until it puts something there.
+  std::shared_ptr<void> state;
+
   // Throws Error unless objects of the other file can be handed to the same connector.
   void require_same(const UnderConnector& other) const;
 
@@ -51,6 +54,7 @@ using UnderRef = std::shared_ptr<UnderConnector>;
 struct Object {
   void* under;  // null once closed, when the connector failed after that
   UnderRef connector;
+  std::shared_ptr<void> state = nullptr;  // what the layer keeps with it
 
   static Object& from(const void* object) {
     if (object == nullptr) throw Error("called without an object");

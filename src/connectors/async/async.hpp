@@ -1,19 +1,163 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
+#include "connectors/async/dataset.hpp"
+#include "connectors/async/file_state.hpp"
+#include "connectors/async/filters.hpp"
 #include "drivers/async/settings.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::async {
 
 struct Connector : vol::PassThrough<Connector> {
+  using Callback = vol::Callback;
+
   static constexpr const char* kName = "headrace_async";
   static constexpr H5VL_class_value_t kValue = 7206;
   static constexpr std::span<const Setting> kSettings = async::kSettings;
-  static constexpr std::array<vol::Callback, 0> kOverrides{};
+  static constexpr std::array kOverrides{Callback::terminate,    Callback::file_create,
+                                         Callback::file_open,    Callback::dataset_create,
+                                         Callback::dataset_read, Callback::dataset_write};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_async", "headrace_async_mpi");
+  }
+
+  // Whatever HDF5 does next, it finds the chunks that this connector holds in the file.
+  template <Callback callback, typename... Args>
+  static void before(const Args&... args) noexcept {
+    if constexpr (!leaves_chunks_alone(callback)) {
+      if (leaves_chunks_alone(args...)) return;
+      settle();
+      if constexpr (callback == Callback::dataset_specific ||
+                    callback == Callback::dataset_optional || callback == Callback::object_specific)
+        if (changes_chunks(args...))
+          distrust(vol::Object::from(first(args...)), callback == Callback::dataset_optional);
+      if constexpr (callback == Callback::dataset_close) let_go(vol::Object::from(first(args...)));
+      // The address of a dataset that is gone may become another's.
+      if constexpr (callback == Callback::dataset_create || callback == Callback::object_copy ||
+                    callback == Callback::file_close)
+        forget_closed_datasets();
+      if constexpr (callback == Callback::file_optional) stop_for_swmr(args...);
+    }
+  }
+
+  static herr_t terminate() {
+    report_filters();
+    return PassThrough::terminate();
+  }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req) {
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), flags, fapl);
+  }
+
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), flags, fapl);
+  }
+
+  static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
+                              hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
+                              hid_t dxpl, void** req) {
+    void* made =
+        PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
+    if (made != nullptr) note_created(vol::Object::from(made), dcpl);
+    return made;
+  }
+
+  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+    if (count == 1 && read_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
+                                  file_space[0], dxpl, buf[0]) == Taken::done)
+      return 0;
+    if (count != 1) settle();
+    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    if (count == 1 && write_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
+                                   file_space[0], dxpl, buf[0]) == Taken::done)
+      return 0;
+    if (count != 1) {
+      settle();
+      for (std::size_t i = 0; i < count; ++i) distrust(vol::Object::from(dset[i]), false);
+    }
+    return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+ private:
+  // Callbacks in which HDF5 neither reads nor writes chunks, and which programs make between the
+  // reads and writes of a dataset.
+  static constexpr bool leaves_chunks_alone(Callback callback) {
+    switch (callback) {
+      case Callback::attr_create:
+      case Callback::attr_open:
+      case Callback::attr_read:
+      case Callback::attr_write:
+      case Callback::attr_get:
+      case Callback::attr_close:
+      case Callback::dataset_open:
+      case Callback::dataset_read:  // see to it themselves
+      case Callback::dataset_write:
+      case Callback::object_open:
+      case Callback::introspect_get_conn_cls:
+      case Callback::introspect_get_cap_flags:
+      case Callback::introspect_opt_query:
+      case Callback::token_cmp:
+      case Callback::token_to_str:
+      case Callback::token_from_str:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  template <typename... Args>
+  static bool leaves_chunks_alone(const Args&... /*args*/) {
+    return false;
+  }
+  static bool leaves_chunks_alone(void* const& /*self*/, H5VL_dataset_get_args_t* const& args,
+                                  const hid_t& /*dxpl*/, void** const& /*req*/) {
+    return args->op_type != H5VL_DATASET_GET_SPACE_STATUS &&
+           args->op_type != H5VL_DATASET_GET_STORAGE_SIZE;
+  }
+
+  static bool leaves_chunks_alone(void* const& self, H5VL_dataset_specific_args_t* const& args,
+                                  const hid_t& /*dxpl*/, void** const& /*req*/) {
+    return args->op_type == H5VL_DATASET_SET_EXTENT &&
+           only_grows(vol::Object::from(self), args->args.set_extent.size);
+  }
+
+  static bool changes_chunks(void* /*self*/, const H5VL_dataset_specific_args_t* args,
+                             hid_t /*dxpl*/, void** /*req*/) {
+    return args->op_type != H5VL_DATASET_FLUSH;
+  }
+  static bool changes_chunks(void* /*self*/, const H5VL_optional_args_t* /*args*/, hid_t /*dxpl*/,
+                             void** /*req*/) {
+    return true;
+  }
+  static bool changes_chunks(void* /*self*/, const H5VL_loc_params_t* /*loc*/,
+                             const H5VL_object_specific_args_t* args, hid_t /*dxpl*/,
+                             void** /*req*/) {
+    return args->op_type == H5VL_OBJECT_REFRESH;
+  }
+
+  template <typename First, typename... Rest>
+  static const First& first(const First& first, const Rest&... /*rest*/) {
+    return first;
+  }
+
+  static void stop_for_swmr(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                            void** /*req*/) {
+    if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) filters_off();
+  }
+
+  static void* opened(void* file, unsigned flags, hid_t fapl) {
+    if (file == nullptr) return nullptr;
+    const auto info = vol::info_of(fapl, layer());
+    note_opened(vol::Object::from(file), flags, fapl, info->options);
+    return file;
   }
 };
 

@@ -1,0 +1,67 @@
+#include "connectors/async/chunk_io.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/thread_pool.hpp"
+
+namespace headrace::async {
+namespace {
+
+std::array<hsize_t, engine::kMaxRank> origin_of(const engine::Index& origin) {
+  std::array<hsize_t, engine::kMaxRank> result{};
+  std::ranges::copy(origin, result.begin());
+  return result;
+}
+
+// HDF5 keeps the filter mask of a chunk that is replaced by one of the same size. One that says
+// that filters were left out goes if the size changes in between.
+void clear_mask(const Dataset& dataset, const hsize_t* origin, std::span<const std::byte> encoded) {
+  if (dataset.fresh || stored_size(dataset.under(), origin) != encoded.size()) return;
+  engine::Buffer bytes(encoded.size());
+  if (read_stored(dataset.under(), origin, bytes.bytes()) == 0) return;
+  bytes.resize(encoded.size() + 1);
+  bytes.bytes().back() = std::byte{0};
+  write_stored(dataset.under(), origin, bytes.bytes());
+}
+
+}  // namespace
+
+Statistics& statistics() {
+  static Statistics statistics;
+  return statistics;
+}
+
+void store_chunk(const Dataset& dataset, const engine::Index& place,
+                 std::span<const std::byte> encoded) {
+  const auto origin = origin_of(place);
+  try {
+    clear_mask(dataset, origin.data(), encoded);
+    write_stored(dataset.under(), origin.data(), encoded);
+  } catch (const Error& error) {
+    std::throw_with_nested(Error("writing " + describe(*dataset.handle) + " failed"));
+  }
+  ++statistics().encoded;
+  statistics().encoded_bytes += dataset.chunk_bytes;
+}
+
+StoredChunk load_chunk(const Dataset& dataset, const engine::Index& place) {
+  const auto origin = origin_of(place);
+  StoredChunk chunk;
+  const std::uint64_t size = stored_size(dataset.under(), origin.data());
+  if (size == 0) return chunk;
+  chunk.bytes = engine::Buffer(size);
+  chunk.mask = read_stored(dataset.under(), origin.data(), chunk.bytes.bytes());
+  ++statistics().decoded;
+  statistics().decoded_bytes += dataset.chunk_bytes;
+  return chunk;
+}
+
+std::size_t window_of(const Dataset& dataset) {
+  constexpr std::size_t kMostInFlight = 64 << 20;
+  const std::size_t wanted = 2 * std::size_t{engine::workers()} + 2;
+  return std::clamp(kMostInFlight / std::max<std::size_t>(dataset.chunk_bytes, 1), std::size_t{2},
+                    wanted);
+}
+
+}  // namespace headrace::async

@@ -1,0 +1,36 @@
+// Chunks between a dataset's file and memory, and what was done in all.
+#pragma once
+
+#include "connectors/async/dataset.hpp"
+
+namespace headrace::async {
+
+// How often the filters did what; bytes are those of decoded chunks.
+struct Statistics {
+  std::uint64_t encoded = 0;
+  std::uint64_t encoded_bytes = 0;
+  std::uint64_t decoded = 0;
+  std::uint64_t decoded_bytes = 0;
+  std::uint64_t cache_hits = 0;
+  std::uint64_t native_calls = 0;  // reads and writes of datasets left to HDF5
+};
+
+// The application's thread only.
+Statistics& statistics();
+
+// Stores what encode() made of a chunk. Throws Error, which names the dataset.
+void store_chunk(const Dataset& dataset, const engine::Index& origin,
+                 std::span<const std::byte> encoded);
+
+struct StoredChunk {
+  engine::Buffer bytes;  // empty when there is no such chunk
+  std::uint32_t mask = 0;
+};
+
+// Throws Error.
+StoredChunk load_chunk(const Dataset& dataset, const engine::Index& origin);
+
+// How many chunks may be in flight.
+std::size_t window_of(const Dataset& dataset);
+
+}  // namespace headrace::async

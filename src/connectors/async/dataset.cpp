@@ -1,0 +1,246 @@
+#include "connectors/async/dataset.hpp"
+
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/file_state.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::async {
+namespace {
+
+// What is kept with a handle.
+struct Handle {
+  std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
+  bool asked = false;
+  bool created = false;
+};
+
+using Registry = std::map<Identity, std::shared_ptr<Dataset>>;
+
+// Leaked: HDF5 closes what is open while the process exits.
+Registry& registry() {
+  static auto& registry = *new Registry;
+  return registry;
+}
+
+Handle& handle_of(vol::Object& object) {
+  if (object.state == nullptr) object.state = std::make_shared<Handle>();
+  return *static_cast<Handle*>(object.state.get());
+}
+
+H5VL_dataset_get_args_t get(const vol::Object& object, H5VL_dataset_get_t what) {
+  H5VL_dataset_get_args_t args{what, {}};
+  // The ids of the three questions asked here share their place in the union.
+  args.args.get_dcpl.dcpl_id = kInvalidId;
+  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
+                       nullptr) < 0)
+    throw Error("HDF5 does not tell a dataset's properties");
+  return args;
+}
+
+bool read_filter(hid_t dcpl, unsigned place, engine::Pipeline& pipeline) {
+  using enum engine::Filter::Kind;
+  unsigned flags = 0;
+  std::array<unsigned, 1> values{};
+  std::size_t count = values.size();
+  unsigned config = 0;
+  const H5Z_filter_t filter =
+      h5.Pget_filter2(dcpl, place, &flags, &count, values.data(), 0, nullptr, &config);
+  constexpr unsigned kBoth = H5Z_FILTER_CONFIG_ENCODE_ENABLED | H5Z_FILTER_CONFIG_DECODE_ENABLED;
+  if (filter < 0 || h5.Zfilter_avail(filter) <= 0 || (config & kBoth) != kBoth) return false;
+  if (filter == H5Z_FILTER_FLETCHER32) {
+    pipeline.push_back({fletcher32});
+  } else if (filter == H5Z_FILTER_DEFLATE) {
+    if (count != 1 || values[0] > 9) return false;
+    for (const auto& other : pipeline)
+      if (other.kind == deflate) return false;
+    pipeline.push_back({deflate, values[0]});
+  } else if (filter == H5Z_FILTER_SHUFFLE) {
+    if (count != 1 || values[0] == 0) return false;
+    pipeline.push_back({shuffle, values[0]});
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool read_pipeline(hid_t dcpl, engine::Pipeline& pipeline) {
+  const int count = h5.Pget_nfilters(dcpl);
+  for (int i = 0; i < count; ++i)
+    if (!read_filter(dcpl, static_cast<unsigned>(i), pipeline)) return false;
+  return count > 0;
+}
+
+bool read_layout(hid_t dcpl, Dataset& dataset) {
+  unsigned options = 0;
+  std::array<hsize_t, engine::kMaxRank> chunk{};
+  if (h5.Pget_layout(dcpl) != H5D_CHUNKED) return false;
+  const int rank = h5.Pget_chunk(dcpl, chunk.size(), chunk.data());
+  if (rank <= 0 || h5.Pget_chunk_opts(dcpl, &options) < 0 || options != 0) return false;
+  dataset.rank = static_cast<unsigned>(rank);
+  for (unsigned d = 0; d < dataset.rank; ++d) dataset.chunk[d] = chunk.at(d);
+  return true;
+}
+
+// Whether elements are nothing but their bytes.
+bool is_flat(hid_t type) {
+  switch (h5.Tget_class(type)) {
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+    case H5T_BITFIELD:
+    case H5T_OPAQUE:
+    case H5T_ENUM:
+      return true;
+    case H5T_STRING:
+      return h5.Tis_variable_str(type) == 0;
+    case H5T_ARRAY: {
+      const Id<Kind::datatype> super(h5.Tget_super(type));
+      return super && is_flat(super.get());
+    }
+    case H5T_COMPOUND: {
+      const int members = h5.Tget_nmembers(type);
+      for (int i = 0; i < members; ++i) {
+        const Id<Kind::datatype> member(h5.Tget_member_type(type, static_cast<unsigned>(i)));
+        if (!member || !is_flat(member.get())) return false;
+      }
+      return members > 0;
+    }
+    default:
+      return false;
+  }
+}
+
+bool read_type(Id<Kind::datatype> type, Dataset& dataset) {
+  if (!type || !is_flat(type.get())) return false;
+  const H5T_class_t kind = h5.Tget_class(type.get());
+  dataset.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
+  dataset.element = h5.Tget_size(type.get());
+  dataset.type = std::move(type);
+  const std::uint64_t elements = engine::volume(dataset.rank, dataset.chunk);
+  return dataset.element > 0 &&
+         !__builtin_mul_overflow(elements, dataset.element, &dataset.chunk_bytes);
+}
+
+bool read_fill(hid_t dcpl, Dataset& dataset) {
+  H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
+  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+  if (h5.Pget_fill_time(dcpl, &time) < 0 || h5.Pfill_value_defined(dcpl, &defined) < 0)
+    return false;
+  dataset.fills = time == H5D_FILL_TIME_ALLOC ||
+                  (time == H5D_FILL_TIME_IFSET && defined != H5D_FILL_VALUE_UNDEFINED);
+  dataset.fill.assign(dataset.element, std::byte{0});
+  return !dataset.fills || defined != H5D_FILL_VALUE_USER_DEFINED ||
+         h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
+}
+
+std::size_t native_cache_of(const vol::Object& object) {
+  const Id<Kind::plist> dapl(get(object, H5VL_DATASET_GET_DAPL).args.get_dapl.dapl_id);
+  std::size_t slots = 0;
+  std::size_t bytes = 0;
+  double preemption = 0;
+  return h5.Pget_chunk_cache(dapl.get(), &slots, &bytes, &preemption) < 0 || slots == 0 ? 0 : bytes;
+}
+
+bool read_identity(const vol::Object& object, Identity& identity) {
+  H5O_info2_t info{};
+  H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
+  args.args.get_info = {H5O_INFO_BASIC, &info};
+  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
+                      nullptr) < 0)
+    return false;
+  identity = {info.fileno, info.token};
+  return true;
+}
+
+// Null when it is not one for us.
+std::shared_ptr<Dataset> examine(const vol::Object& object) {
+  const Id<Kind::plist> dcpl(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  auto dataset = std::make_shared<Dataset>();
+  if (!read_layout(dcpl.get(), *dataset) || !read_pipeline(dcpl.get(), dataset->pipeline) ||
+      !read_type(Id<Kind::datatype>(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id),
+                 *dataset) ||
+      !read_fill(dcpl.get(), *dataset) ||
+      !has_native_chunks({object.under, object.connector->id()}) ||
+      !read_identity(object, dataset->identity))
+    return nullptr;
+  dataset->native_cache = native_cache_of(object);
+  return dataset;
+}
+
+std::shared_ptr<Dataset> find(const vol::Object& object, bool created) {
+  static std::uint64_t serial = 0;
+  const Aside aside;
+  std::shared_ptr<Dataset> dataset = examine(object);
+  if (dataset == nullptr) return nullptr;
+  auto& known = registry()[dataset->identity];
+  if (known == nullptr) {
+    dataset->serial = ++serial;
+    dataset->fresh = created;
+    known = std::move(dataset);
+  }
+  return known;
+}
+
+}  // namespace
+
+bool Identity::operator<(const Identity& other) const {
+  if (file != other.file) return file < other.file;
+  return std::memcmp(&token, &other.token, sizeof token) < 0;
+}
+
+std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
+  if (!filters_on(*object.connector)) return nullptr;
+  Handle& handle = handle_of(object);
+  if (!handle.asked) {
+    handle.dataset = find(object, handle.created);
+    handle.asked = true;
+  }
+  return handle.dataset;
+}
+
+void note_created(vol::Object& object, hid_t dcpl) {
+  if (!filters_on(*object.connector)) return;
+  Handle& handle = handle_of(object);
+  handle.created = true;
+  const Aside aside;
+  handle.asked = h5.Pget_layout(dcpl) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
+}
+
+std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
+  return object.state == nullptr ? nullptr : static_cast<Handle*>(object.state.get())->dataset;
+}
+
+void forget_closed_datasets() {
+  std::erase_if(registry(), [](const auto& entry) {
+    if (entry.second.use_count() > 1) return false;
+    cache().drop(*entry.second);
+    return true;
+  });
+}
+
+void for_each_dataset(const std::function<void(Dataset&)>& function) {
+  for (const auto& [identity, dataset] : registry()) function(*dataset);
+}
+
+std::string describe(const vol::Object& object) {
+  const Aside aside;
+  std::array<char, 1024> name{};
+  std::size_t length = 0;
+  H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
+  args.args.get_name = {name.size(), name.data(), &length};
+  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  const hid_t connector = object.connector->id();
+  h5.VLobject_get(object.under, &self, connector, &args, h5.transfer_list.get(), nullptr);
+  std::string text = "dataset " + std::string(name.data());
+  name.fill(0);
+  H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};
+  file.args.get_name = {H5I_DATASET, name.size(), name.data(), &length};
+  h5.VLfile_get(object.under, connector, &file, h5.transfer_list.get(), nullptr);
+  return text + " of file " + name.data();
+}
+
+}  // namespace headrace::async

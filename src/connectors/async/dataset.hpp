@@ -1,0 +1,71 @@
+// What the connector knows of a chunked dataset whose filters it takes over.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/box.hpp"
+#include "engine/codec/pipeline.hpp"
+#include "hdf5/native_chunks.hpp"
+#include "vol/object.hpp"
+
+namespace headrace::async {
+
+// The same for all handles of a dataset, however the program came by them.
+struct Identity {
+  unsigned long file;
+  H5O_token_t token;
+  bool operator<(const Identity& other) const;
+};
+
+struct CachedChunk;
+
+// One for all handles of a dataset. The application's thread only.
+struct Dataset {
+  Identity identity{};
+  std::uint64_t serial = 0;  // in the order of their discovery
+  unsigned rank = 0;
+  engine::Index chunk{};
+  std::size_t element = 0;
+  std::size_t chunk_bytes = 0;
+  engine::Pipeline pipeline;
+  Id<Kind::datatype> type;
+  bool numeric = false;         // integers or floats: their conversions need no background
+  std::vector<std::byte> fill;  // one element
+  bool fills = true;            // whether HDF5 puts it where nothing was written
+  bool fresh = false;           // made by this process: no chunk lacks a filter
+  std::size_t native_cache = 0;
+
+  // The extent as it was at a time; see filters.cpp.
+  engine::Index dims{};
+  std::uint64_t dims_time = 0;
+
+  // The handle that chunks are stored through; null while none is open or needed.
+  vol::Object* handle = nullptr;
+  std::unordered_map<std::uint64_t, std::shared_ptr<CachedChunk>> cached;  // by place
+
+  [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
+  [[nodiscard]] UnderDataset under() const { return {handle->under, handle->connector->id()}; }
+};
+
+// The dataset behind a handle; null when it is one that the connector leaves to HDF5. Asks HDF5 on
+// the first call for a handle only. `created` says that this handle has just made it.
+std::shared_ptr<Dataset> dataset_of(vol::Object& object);
+
+// Marks the handle of a new dataset; `dcpl` is its creation list.
+void note_created(vol::Object& object, hid_t dcpl);
+
+// The dataset if dataset_of() has found it before; null otherwise.
+std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object);
+
+// Forgets datasets that no handle is open for. Their chunks must be clean.
+void forget_closed_datasets();
+// Calls for each dataset that is known.
+void for_each_dataset(const std::function<void(Dataset&)>& function);
+
+// Its name and its file's, for errors.
+std::string describe(const vol::Object& object);
+
+}  // namespace headrace::async

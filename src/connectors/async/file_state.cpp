@@ -1,0 +1,56 @@
+#include "connectors/async/file_state.hpp"
+
+#include <algorithm>
+
+#include "connectors/async/chunk_cache.hpp"
+#include "drivers/async/settings.hpp"
+#include "engine/thread_pool.hpp"
+
+namespace headrace::async {
+namespace {
+
+struct FileState {
+  bool filters = false;
+};
+
+constexpr unsigned kSwmr = 0x60;  // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
+
+bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+std::string text_of(std::string_view option, const Options& options) {
+  return value_of(*std::ranges::find(kSettings, option, &Setting::option), options);
+}
+
+std::uint64_t count_of(std::string_view option, const Options& options) {
+  const Setting& setting = *std::ranges::find(kSettings, option, &Setting::option);
+  return number_of(setting.type, setting.option, value_of(setting, options));
+}
+
+bool wanted(const std::string& value) { return value == "true" || value == "1"; }
+
+bool parallel(hid_t fapl) {
+  unsigned long features = 0;
+  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
+  return (features & H5FD_FEAT_HAS_MPI) != 0;
+}
+
+}  // namespace
+
+void note_opened(vol::Object& file, unsigned flags, hid_t fapl, const Options& options) {
+  auto state = std::make_shared<FileState>();
+  state->filters = (flags & kSwmr) == 0 && text_of("seat", options) != "vfd" &&
+                   wanted(text_of("filters", options)) && !parallel(fapl);
+  file.connector->state = state;
+  if (!state->filters) return;
+  cache().set_limit(count_of("chunk_cache", options));
+  engine::set_workers(static_cast<unsigned>(count_of("threads", options)));
+}
+
+bool filters_on(const vol::UnderConnector& connector) {
+  return !all_off && connector.state != nullptr &&
+         static_cast<const FileState*>(connector.state.get())->filters;
+}
+
+void filters_off() { all_off = true; }
+
+}  // namespace headrace::async

@@ -1,0 +1,18 @@
+// Which files the connector's filters work on.
+#pragma once
+
+#include "vol/object.hpp"
+
+namespace headrace::async {
+
+// To be called when a file was opened, with the program's arguments. Sets the process's cache and
+// threads as the file's options say.
+void note_opened(vol::Object& file, unsigned flags, hid_t fapl, const Options& options);
+
+// False for files over MPI and in SWMR mode, and where the options say so.
+bool filters_on(const vol::UnderConnector& connector);
+
+// From now on all files of the process are left to HDF5: one of them begins to be read by others.
+void filters_off();
+
+}  // namespace headrace::async

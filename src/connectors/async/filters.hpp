@@ -1,0 +1,39 @@
+// Chunks compressed and decompressed on all cores, in place of HDF5's own filters.
+//
+// The application's thread only.
+#pragma once
+
+#include "vol/callbacks.hpp"
+#include "vol/object.hpp"
+
+namespace headrace::async {
+
+// What a dataset's read or write of one dataset did with it.
+enum class Taken { done, left_to_hdf5 };
+
+// Chunks that HDF5 is to see are stored when it is left to HDF5. Throws Error.
+Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                  hid_t dxpl, void* buffer);
+Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                   hid_t dxpl, const void* buffer);
+
+// Stores all dirty chunks of the process; see ChunkCache. What fails is told by the next flush or
+// close of the file. Costs nothing when none is dirty. Throws nothing.
+void settle() noexcept;
+
+// HDF5 is about to change the dataset in a way of its own: its chunks are dropped, its extent is
+// asked for anew. For a handle that was not read or written yet all datasets are. settle() first.
+// With `masks` its chunks may lack filters from now on.
+void distrust(const vol::Object& object, bool masks);
+
+// Whether the dataset is about to grow by further rows of chunks only: those that it has stay what
+// and where they are. The extent is asked for anew then.
+bool only_grows(const vol::Object& object, const hsize_t* extent);
+
+// A handle is about to be closed. settle() first.
+void let_go(const vol::Object& object);
+
+// Writes what the filters did into the report and starts counting anew.
+void report_filters();
+
+}  // namespace headrace::async

@@ -1,0 +1,30 @@
+// What a read or write asks for, as a box of the dataset and strides of the program's memory.
+#pragma once
+
+#include <optional>
+
+#include "connectors/async/dataset.hpp"
+
+namespace headrace::async {
+
+struct Transfer {
+  engine::Box box;  // in the dataset
+  hid_t mem_type = kInvalidId;
+  std::size_t mem_element = 0;
+  engine::Index mem_strides{};  // bytes, for each dimension of the box
+  std::size_t mem_offset = 0;   // bytes, of the box's first element
+  bool converts = false;        // the memory's type is another number type
+};
+
+// None when HDF5 must do it: selections that are no solid box, types that need more than a
+// conversion of numbers, transfer properties that change the data, or arguments it will refuse.
+// The dataset's extent is up to date afterwards.
+std::optional<Transfer> transfer_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
+                                    hid_t mem_space, hid_t file_space, hid_t dxpl);
+
+// Whether Dataset::dims is up to date.
+bool extent_known(const Dataset& dataset);
+// The extents of all datasets are asked for anew.
+void extents_may_have_changed();
+
+}  // namespace headrace::async

@@ -1,0 +1,57 @@
+// Work done on worker threads, and finished on the calling thread in the order it was given.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+namespace headrace::engine {
+
+class Job {
+ public:
+  Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  virtual ~Job() = default;
+  // On any thread; calls no HDF5. What it throws is thrown to the one who gave the job, and
+  // finish() is not called then.
+  virtual void work() = 0;
+  // On the thread that gave the job.
+  virtual void finish() = 0;
+};
+
+// Jobs may be nested: finish() may use an Ordered of its own.
+class Ordered {
+ public:
+  // At most `window` jobs exist at a time: give() waits for the oldest.
+  explicit Ordered(std::size_t window) : window_(window) {}
+  Ordered(const Ordered&) = delete;
+  Ordered& operator=(const Ordered&) = delete;
+  // Waits for what works still, and finishes nothing.
+  ~Ordered();
+
+  // Throws what an earlier job threw.
+  void give(std::unique_ptr<Job> job);
+  // Returns when all jobs are finished; throws what one of them threw.
+  void finish();
+
+ private:
+  struct Slot {
+    std::unique_ptr<Job> job;
+    std::exception_ptr error;
+    bool done = false;
+  };
+  void run(Slot& slot);
+  void wait_for(const Slot& slot);
+  void finish_oldest();
+
+  std::size_t window_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::deque<std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace headrace::engine

@@ -1,0 +1,95 @@
+#include "hdf5/native_chunks.hpp"
+
+#include <string_view>
+
+#include "base/error.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace {
+namespace {
+
+// H5VL_native_dataset_chunk_read_t; 1.14 has and reads only the first three.
+struct ChunkRead {
+  const hsize_t* offset;
+  std::uint32_t filters;
+  void* buffer;
+  std::size_t* size;
+};
+
+// H5VL_native_dataset_chunk_write_t.
+struct ChunkWrite1 {
+  const hsize_t* offset;
+  std::uint32_t filters;
+  std::uint32_t size;
+  const void* buffer;
+};
+struct ChunkWrite2 {
+  const hsize_t* offset;
+  std::uint32_t filters;
+  std::size_t size;
+  const void* buffer;
+};
+
+struct StorageSize {
+  const hsize_t* offset;
+  hsize_t* size;
+};
+
+bool major1() { return library.version.starts_with("1."); }
+
+herr_t call(const UnderDataset& dataset, int operation, void* native) {
+  H5VL_optional_args_t args{operation, native};
+  return h5.VLdataset_optional(dataset.object, dataset.connector, &args, h5.transfer_list.get(),
+                               nullptr);
+}
+
+// HDF5 says that a chunk does not exist by an error that this function itself has found; one that
+// it met on the way has further records below.
+herr_t look(unsigned n, const H5E_error2_t* error, void* missing) {
+  if (n == 0)
+    *static_cast<bool*>(missing) =
+        error->func_name != nullptr &&
+        error->func_name == std::string_view("H5D__get_chunk_storage_size");
+  return 0;
+}
+
+}  // namespace
+
+bool has_native_chunks(const UnderDataset& dataset) {
+  std::uint64_t flags = 0;
+  const Aside aside;
+  return h5.VLintrospect_opt_query(dataset.object, dataset.connector, H5VL_SUBCLS_DATASET,
+                                   H5VL_NATIVE_DATASET_CHUNK_WRITE, &flags) >= 0 &&
+         (flags & H5VL_OPT_QUERY_SUPPORTED) != 0;
+}
+
+std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin) {
+  hsize_t size = 0;
+  StorageSize native{origin, &size};
+  const Aside aside;
+  if (call(dataset, H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE, &native) >= 0) return size;
+  bool missing = false;
+  h5.Ewalk2(kDefaultStack, H5E_WALK_UPWARD, &look, &missing);
+  if (!missing) throw Error("the size of a stored chunk cannot be read");
+  return 0;
+}
+
+std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
+                          std::span<std::byte> bytes) {
+  std::size_t size = bytes.size();
+  ChunkRead native{origin, 0, bytes.data(), &size};
+  if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &native) < 0 || size != bytes.size())
+    throw Error("a stored chunk cannot be read");
+  return native.filters;
+}
+
+void write_stored(const UnderDataset& dataset, const hsize_t* origin,
+                  std::span<const std::byte> bytes) {
+  ChunkWrite1 one{origin, 0, static_cast<std::uint32_t>(bytes.size()), bytes.data()};
+  ChunkWrite2 two{origin, 0, bytes.size(), bytes.data()};
+  void* native = major1() ? static_cast<void*>(&one) : static_cast<void*>(&two);
+  if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_WRITE, native) < 0)
+    throw Error("a compressed chunk cannot be stored");
+}
+
+}  // namespace headrace

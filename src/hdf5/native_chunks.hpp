@@ -1,0 +1,35 @@
+// Stored chunks of a dataset, as H5Dread_chunk and H5Dwrite_chunk see them, through a connector
+// whose last is the native one. Its arguments differ between HDF5 1.14 and 2.x.
+//
+// Called on the application's thread. Each may leave records on the error stack.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hdf5/api.hpp"
+
+namespace headrace {
+
+// A dataset of the connector below.
+struct UnderDataset {
+  void* object;
+  hid_t connector;
+};
+
+// Whether the connector offers these operations.
+bool has_native_chunks(const UnderDataset& dataset);
+
+// Bytes that are stored for the chunk at `origin`; 0 when there is no such chunk. Throws Error when
+// HDF5 cannot tell.
+std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin);
+
+// Fills `bytes`, of the size stored; returns the filters that were left out. Throws Error.
+std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
+                          std::span<std::byte> bytes);
+
+// Stores a chunk with all filters applied. Throws Error.
+void write_stored(const UnderDataset& dataset, const hsize_t* origin,
+                  std::span<const std::byte> bytes);
+
+}  // namespace headrace
