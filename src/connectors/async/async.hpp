@@ -4,6 +4,7 @@
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
+#include "connectors/async/request.hpp"
 #include "drivers/async/settings.hpp"
 #include "vol/pass_through.hpp"
 
@@ -15,9 +16,11 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_async";
   static constexpr H5VL_class_value_t kValue = 7206;
   static constexpr std::span<const Setting> kSettings = async::kSettings;
-  static constexpr std::array kOverrides{Callback::terminate,    Callback::file_create,
-                                         Callback::file_open,    Callback::dataset_create,
-                                         Callback::dataset_read, Callback::dataset_write};
+  static constexpr std::array kOverrides{
+      Callback::terminate,        Callback::file_create,      Callback::file_open,
+      Callback::dataset_create,   Callback::dataset_read,     Callback::dataset_write,
+      Callback::request_wait,     Callback::request_notify,   Callback::request_cancel,
+      Callback::request_specific, Callback::request_optional, Callback::request_free};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_async", "headrace_async_mpi");
@@ -83,8 +86,15 @@ struct Connector : vol::PassThrough<Connector> {
       settle();
       for (std::size_t i = 0; i < count; ++i) distrust(vol::Object::from(dset[i]), false);
     }
-    return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    return write_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
+
+  static constexpr auto request_wait = &async::request_wait;
+  static constexpr auto request_notify = &async::request_notify;
+  static constexpr auto request_cancel = &async::request_cancel;
+  static constexpr auto request_specific = &async::request_specific;
+  static constexpr auto request_optional = &async::request_optional;
+  static constexpr auto request_free = &async::request_free;
 
  private:
   // Callbacks in which HDF5 neither reads nor writes chunks, and which programs make between the

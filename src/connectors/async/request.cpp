@@ -1,9 +1,12 @@
 #include "connectors/async/request.hpp"
 
+#include <algorithm>
+
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/forward.hpp"
+#include "vol/pass_through.hpp"
 
 namespace headrace::async {
 namespace {
@@ -28,20 +31,7 @@ hid_t error_stack(const std::exception_ptr& error) {
   return h5.Eget_current_stack();
 }
 
-}  // namespace
-
-vol::Object* Request::make(std::shared_ptr<engine::Completion> completion) {
-  auto request = std::make_unique<Request>(std::move(completion), std::chrono::system_clock::now());
-  auto* object = new vol::Object{request.get(), nullptr};
-  static_cast<void>(request.release());
-  return object;
-}
-
-Request* Request::of(void* object) {
-  const vol::Object& found = vol::Object::from(object);
-  return found.connector == nullptr ? static_cast<Request*>(found.under) : nullptr;
-}
-
+// All that a transfer may touch, in bytes from the begin of the buffer; 0 when that cannot be told.
 std::size_t buffer_bytes(const vol::Object& dataset, hid_t type, hid_t space) {
   const Aside aside;
   Id<Kind::dataspace> own;
@@ -54,6 +44,41 @@ std::size_t buffer_bytes(const vol::Object& dataset, hid_t type, hid_t space) {
   }
   const hssize_t elements = h5.Sget_simple_extent_npoints(space);
   return elements < 0 ? 0 : static_cast<std::size_t>(elements) * h5.Tget_size(type);
+}
+
+}  // namespace
+
+vol::Object* Request::make(std::shared_ptr<engine::Completion> completion,
+                           const vol::UnderRef& connector) {
+  auto request = std::make_shared<Request>(std::move(completion), std::chrono::system_clock::now());
+  return new vol::Object{nullptr, connector, std::move(request)};
+}
+
+const Request* Request::of(void* object) {
+  const vol::Object& found = vol::Object::from(object);
+  return found.under == nullptr ? static_cast<const Request*>(found.state.get()) : nullptr;
+}
+
+herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                  hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+  const auto write = [&] {
+    return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  };
+  if (req == nullptr || count != 1) return write();
+  const vol::Object& dataset = vol::Object::from(dset[0]);
+  const engine::Lending lending(
+      {static_cast<const std::byte*>(buf[0]), buffer_bytes(dataset, mem_type[0], mem_space[0])});
+  const herr_t result = write();
+  const auto completion = lending.completion();
+  if (completion == nullptr) return result;
+  if (result >= 0 && *req == nullptr) {
+    *req = Request::make(completion, dataset.connector);
+    return result;
+  }
+  // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.
+  completion->wait(nanoseconds::max());
+  if (completion->error() != nullptr) std::rethrow_exception(completion->error());
+  return result;
 }
 
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status) {
@@ -99,11 +124,14 @@ herr_t request_specific(void* self, H5VL_request_specific_args_t* args) {
   return 0;
 }
 
+herr_t request_optional(void* self, H5VL_optional_args_t* args) {
+  if (Request::of(self) != nullptr) throw Error("a request has no optional operations");
+  return vol::forward<1>(h5.VLrequest_optional, vol::Object::from(self), args);
+}
+
 herr_t request_free(void* self) {
-  Request* request = Request::of(self);
-  if (request == nullptr)
+  if (Request::of(self) == nullptr)
     return vol::CloseForwarder<&Api::VLrequest_free, vol::signature::request_free>::call(self);
-  delete request;
   return 0;
 }
 
