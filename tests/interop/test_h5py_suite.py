@@ -1,4 +1,4 @@
-"""h5py's own tests, as the wheel ships them: each ends under `null` as it does natively."""
+"""h5py's own tests, as the wheel ships them: each ends under our layers as it does natively."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def test_native_is_worth_comparing_with(native: SuiteRun) -> None:
 @pytest.mark.parametrize(
     ("spec", "seats"),
     [
+        ("async", ["vol", "vfd"]),
         ("null(seat=vol)", ["vol"]),
         ("null(seat=vfd)", ["vfd"]),
         ("null(seat=both)", ["vol", "vfd"]),

@@ -56,7 +56,12 @@ def test_native_is_worth_comparing_with(native: SuiteRun) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "seats"), [("null(seat=vol)", ["vol"]), ("null(seat=both)", ["vol", "vfd"])]
+    ("spec", "seats"),
+    [
+        ("async", ["vol", "vfd"]),
+        ("null(seat=vol)", ["vol"]),
+        ("null(seat=both)", ["vol", "vfd"]),
+    ],
 )
 def test_same_outcomes(
     native: SuiteRun, tests: Path, spec: str, seats: list[str], tmp_path: Path

@@ -18,7 +18,7 @@ KERNELS = re.findall(r"^HEADRACE_KERNEL\((\w+),", ROWS, re.MULTILINE)
 SERIAL_ONLY = {"h5py"}
 RUNS = [(kernel, 0) for kernel in KERNELS] + [(k, 2) for k in KERNELS if k not in SERIAL_ONLY]
 E3SM = ROOT.parent / "shared/data/e3sm"
-STACKS = ("null", "null(seat=vol)")
+STACKS = ("async", "null", "null(seat=vol)")
 
 
 def under(bench: Bench, stack: str) -> Bench:
@@ -39,7 +39,7 @@ def test_written_under_a_layer_read_natively(
 ) -> None:
     bench = Bench(tmp_path, SERIAL, ranks)
     written = under(bench, stack).samples(kernel, "--quick", "--keep", *options(kernel))
-    assert {each["connector"] for each in written} == {"headrace_null"}
+    assert {each["connector"] for each in written} == {f"headrace_{stack.partition('(')[0]}"}
     report = (tmp_path / "report.jsonl").read_text(encoding="utf-8").splitlines()
     seats = {event["seat"] for event in map(json.loads, report) if event["event"] == "file"}
     assert seats == ({"vol"} if "seat=vol" in stack else {"vol", "vfd"})

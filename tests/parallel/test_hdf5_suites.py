@@ -19,7 +19,11 @@ from harness.run import run
 from harness.stack import NATIVE
 from parallel.together import built, env_of
 
-STACKS = {seat: f"headrace_null seat={seat}" for seat in ("vol", "both")}
+STACKS = {
+    "vol": "headrace_null seat=vol",
+    "both": "headrace_null seat=both",
+    "async": "headrace_async seat=both",
+}
 
 # Durations, and what the API suite says of the connector; paths hold the name of the MPI.
 VARYING = re.compile(r"\d+\.\d+ seconds|VOL connector '.*|/\S+")
@@ -114,7 +118,8 @@ def took_part(report: Report, hdf5: Hdf5, ranks: int, stack: str) -> None:
     """Each rank loaded us, into the libhdf5 under test, and all opened files through us."""
     for library in report.libraries():
         assert Path(library).resolve().is_relative_to(hdf5.prefix.resolve()), library
-    names = {"vol": "headrace_null"} | ({"vfd": "headrace_null_mpi"} if stack == "both" else {})
+    connector = STACKS[stack].split()[0]
+    names = {"vol": connector} | ({"vfd": f"{connector}_mpi"} if stack != "vol" else {})
     for seat, name in names.items():
         pids = {load["pid"] for load in report.select("load", seat=seat, name=name)}
         assert len(pids) == ranks, f"{seat}: loaded by {pids}"
