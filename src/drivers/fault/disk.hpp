@@ -46,8 +46,8 @@ void forget_disk(const std::string& path);
 
 // Cuts all disks, in the order in which they were first acquired. Returns what was done as a JSON
 // list, {"file","changes","kept":[[change,bytes],...]} for each. Throws Error when the system
-// refuses a change to a file, which leaves that file and those after it in no defined state. Call it
-// at a Standstill.
+// refuses a change to a file, which leaves that file and those after it in no defined state. Call
+// it at a Standstill.
 std::string cut_all_disks(Outcome outcome, Random& random);
 
 }  // namespace headrace::fault

@@ -46,8 +46,8 @@ Standstill::Standstill() {
   gate().changed.notify_all();
   gate().changed.wait(lock, [] { return !gate().closed; });
   gate().closed = true;
-  reached_ = gate().changed.wait_for(lock, std::chrono::minutes(1),
-                                     [] { return gate().inside == 0; });
+  reached_ =
+      gate().changed.wait_for(lock, std::chrono::minutes(1), [] { return gate().inside == 0; });
 }
 
 Standstill::~Standstill() {

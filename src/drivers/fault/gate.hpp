@@ -1,11 +1,12 @@
-// Changes that are being made, and power cuts, which wait for them: what a cut leaves of a file must
-// not be written over by a thread that had begun before.
+// Changes that are being made, and power cuts, which wait for them: what a cut leaves of a file
+// must not be written over by a thread that had begun before.
 #pragma once
 
 namespace headrace::fault {
 
 // As long as it lives, from before a change is noted until it has been made or refused, no power is
-// cut but by this thread. Waits for a cut in progress. May be nested. `matters`: false does nothing.
+// cut but by this thread. Waits for a cut in progress. May be nested. `matters`: false does
+// nothing.
 class UnderWay {
  public:
   explicit UnderWay(bool matters);

@@ -19,8 +19,8 @@
 namespace headrace::fault {
 namespace {
 
-// Why all operations fail, when the power was cut and the process goes on; else null. Leaked: needed
-// until HDF5 has closed its files, after the end of the program's statics.
+// Why all operations fail, when the power was cut and the process goes on; else null. Leaked:
+// needed until HDF5 has closed its files, after the end of the program's statics.
 std::atomic<const Error*> darkness = nullptr;
 
 // By Data.

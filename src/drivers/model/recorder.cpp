@@ -104,9 +104,9 @@ void Recorder::Call::piece(int type, std::uint64_t offset, std::uint64_t length,
   record.span = std::max(length, span);
   record.kind = kind_;
   record.type = static_cast<std::uint8_t>(type == kUnknown ? H5FD_MEM_DEFAULT : type);
-  record.flags = static_cast<std::uint8_t>((is_metadata(type) ? kMetadata : 0) |
-                                           (collective_ ? kCollective : 0) |
-                                           (span > length ? kScattered : 0));
+  record.flags =
+      static_cast<std::uint8_t>((is_metadata(type) ? kMetadata : 0) |
+                                (collective_ ? kCollective : 0) | (span > length ? kScattered : 0));
   guarded([&] { pieces_.push_back(record); });
 }
 
