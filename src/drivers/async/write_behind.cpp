@@ -68,6 +68,16 @@ void stop_staging(OpenFile& file) {
   file.synchronous = true;
 }
 
+void tell_statistics(const OpenFile& file) {
+  const engine::StagingStatistics told = file.staged->statistics();
+  log(Level::debug,
+      "async: file " + file.name + ": " + std::to_string(told.bytes) + " bytes in " +
+          std::to_string(told.writes) + " writes, of these " + std::to_string(told.absorbed) +
+          " absorbed and " + std::to_string(told.direct) + " not staged; " +
+          std::to_string(told.device_bytes) + " bytes in " + std::to_string(told.device_writes) +
+          " writes behind; " + std::to_string(told.blocked / 1000) + " us waited");
+}
+
 herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxpl, bool closing) {
   engine::StagedFile& staged = *file.staged;
   std::exception_ptr failed;
