@@ -129,13 +129,10 @@ class Writer {
     const std::uint32_t size = in_page();
     std::memcpy(page->bytes + within(), bytes_.data(), size);
     file_.statistics.absorbed += page->dirty.add(within(), within() + size);
-    if (page->state == Page::State::filling) {
-      shared_.keep_partial(lock_, *page);
-    }
-    if (page->state == Page::State::partial && page->dirty.whole()) {
-      shared_.unlist(lock_, *page);
-      shared_.make_ready(lock_, *page);
-    }
+    const bool completed = page->state == Page::State::partial && page->dirty.whole();
+    if (completed && !page->again) shared_.unlist(lock_, *page);
+    if (page->state == Page::State::filling || (completed && !page->again))
+      shared_.put(lock_, *page);
     advance(size);
     return true;
   }

@@ -64,6 +64,22 @@ TEST_F(LentTest, WhatIsNotLentHasNoCompletion) {
   EXPECT_EQ(file.staged.statistics().lent, 0U);
 }
 
+// Without an interval nothing else would ever write a single page.
+TEST_F(LentTest, APageBehindAnOlderVersionIsWrittenToo) {
+  Store store;
+  Staged file(store);
+  store.stopped = true;
+  const Bytes first = filled(2 * kPage, 1);
+  const Bytes second = filled(2 * kPage, 2);
+  const auto older = lend(file, 0, first);
+  while (store.waiting == 0) std::this_thread::sleep_for(100us);
+  const auto newer = lend(file, 0, second);
+  store.stopped = false;
+  EXPECT_TRUE(older->wait(10s));
+  EXPECT_TRUE(newer->wait(10s));
+  EXPECT_EQ(store.bytes, second);
+}
+
 TEST_F(LentTest, LaterWritesComeOnTop) {
   Store store;
   Staged file(store);

@@ -31,6 +31,7 @@ struct Store {
   std::chrono::microseconds delay{};
   std::atomic<int> writes{0};
   std::atomic<int> reads{0};
+  std::atomic<int> waiting{0};     // writes that have begun and are stopped
   std::atomic<int> fail_from{-1};  // the number of the first write that fails; -1: none
   std::atomic<int> fail_count{1 << 30};
   std::atomic<bool> stopped{false};  // writes wait
@@ -40,7 +41,9 @@ struct Store {
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) {
     std::uint64_t size = 0;
     for (const auto piece : pieces) size += piece.size();
+    ++waiting;
     while (stopped) std::this_thread::sleep_for(100us);
+    --waiting;
     {
       const std::lock_guard lock(mutex);
       for (const auto& [begin, end] : busy)

@@ -57,6 +57,7 @@ struct Driver<vfd::Over::sec2>
                               std::to_string(mine.staged->staged_bytes()) +
                               " bytes that could not be written");
       }
+      tell_statistics(mine);
       mine.staged.reset();
     }
     const herr_t result = Base::close(file);

@@ -1,11 +1,12 @@
 #include "drivers/async/write_behind.hpp"
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/events.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
 #include "vfd/device.hpp"
@@ -66,6 +67,21 @@ void drain(OpenFile& file) {
 void stop_staging(OpenFile& file) {
   drain(file);
   file.synchronous = true;
+}
+
+void tell_statistics(const OpenFile& file) {
+  const engine::StagingStatistics told = file.staged->statistics();
+  const std::array<std::pair<std::string_view, std::uint64_t>, 8> values{{
+      {"writes", told.writes},
+      {"written_bytes", told.bytes},
+      {"rewritten_in_memory_bytes", told.absorbed},
+      {"lent_bytes", told.lent},
+      {"not_staged_bytes", told.direct},
+      {"writes_behind", told.device_writes},
+      {"written_behind_bytes", told.device_bytes},
+      {"blocked_ns", told.blocked},
+  }};
+  report_statistics(Seat::vfd, "headrace_async", file.name, values);
 }
 
 herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxpl, bool closing) {

@@ -31,6 +31,9 @@ void stop_staging(OpenFile& file);
 // Writes what is staged. Throws Error, whose first cause is that of the failed write.
 void drain(OpenFile& file);
 
+// For `headrace run --stats`.
+void tell_statistics(const OpenFile& file);
+
 // Sets the size of the file below to the end of allocation, as sec2 does by itself when it has made
 // all writes: `below` makes the driver below do it.
 herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxpl, bool closing);

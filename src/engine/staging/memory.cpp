@@ -12,12 +12,13 @@ namespace {
 constexpr std::uint64_t kFirstPages = 16;
 constexpr std::uint64_t kSlabPages = 64;
 constexpr std::size_t kHugePage = 2U << 20U;
-constexpr std::size_t kReserve = 128U << 20U;
+constexpr std::size_t kReserve = 32U << 20U;
 
 }  // namespace
 
-Page* Memory::take() {
-  if (used_ >= limit_ || (free_.empty() && !grow())) return nullptr;
+Page* Memory::take(bool more) {
+  if (used_ >= limit_) return nullptr;
+  if (free_.empty() && ((!more && made_ * kPageCost >= kReserve) || !grow())) return nullptr;
   Page* page = free_.back();
   free_.pop_back();
   most_used_ = std::max(most_used_, ++used_);

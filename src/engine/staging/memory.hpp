@@ -21,7 +21,8 @@ class Memory {
   [[nodiscard]] std::uint64_t most_used() const { return most_used_; }
 
   // A page without a dirty byte, or null when the budget or the machine's memory is used up.
-  Page* take();
+  // Without `more`, only as much memory is used as is kept anyway.
+  Page* take(bool more);
   void give_back(Page& page);
   // While no page is in use: returns memory beyond a reserve to the system.
   void shrink();

@@ -22,7 +22,7 @@ struct Links {
 // Shared; who may touch `bytes` without it follows from the state.
 struct Page : Links {
   enum class State {
-    partial,  // may take more; in the list of partial pages
+    partial,  // may change more; in the list of such pages
     filling,  // the thread that writes to the file copies into it, without the mutex
     ready,    // in its file's list of pages to write
     waiting,  // to be written when the older version of the page has been
@@ -37,6 +37,7 @@ struct Page : Links {
   std::byte* bytes;
   Dirty dirty;
   State state = State::partial;
+  bool again = false;    // a version of this page has been staged before
   bool written = false;  // in no table any more: the last reader gives it back
   unsigned readers = 0;
   Clock::time_point since;  // when its first byte was written

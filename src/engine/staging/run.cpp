@@ -71,7 +71,11 @@ void Shared::Run::write_all(Device& device) {
   device_bytes = gathered.bytes;
 }
 
-void Shared::Run::write(Device& device) noexcept try { write_all(device); } catch (const Error& e) {
+void Shared::Run::write(Device& device) noexcept try {
+  const Clock::time_point begin = Clock::now();
+  write_all(device);
+  time = Clock::now() - begin;
+} catch (const Error& e) {
   error = e;
 } catch (const std::exception& e) {
   error.emplace(e.what());

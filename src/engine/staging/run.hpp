@@ -14,6 +14,7 @@ struct Shared::Run {
   std::size_t count = 0;
   std::uint64_t device_writes = 0;
   std::uint64_t device_bytes = 0;
+  std::chrono::nanoseconds time{};
   std::optional<Error> error;
 
   [[nodiscard]] std::span<Page* const> all() const { return std::span(pages).first(count); }

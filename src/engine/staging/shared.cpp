@@ -48,13 +48,16 @@ Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index) {
   const std::uint64_t spare = memory.limit() / 4;
   if (memory.used() + spare >= memory.limit() && ready_ + writing_ < spare / 2) {
     push_oldest(lock, std::max<std::uint64_t>(spare / 2, 1));
+    urgent_ = true;
     start_tasks(lock);
   }
-  Page* page = memory.take();
+  const bool again = file.places.add(index);
+  Page* page = memory.take(file.speed < FileState::kFast);
   if (page == nullptr) return nullptr;
   page->file = &file;
   page->index = index;
   page->state = Page::State::filling;
+  page->again = again;
   return page;
 }
 
@@ -84,6 +87,15 @@ void Shared::make_ready(Lock& /*lock*/, Page& page) {
   page.state = Page::State::ready;
   file.ready.push_back(page);
   ++ready_;
+  if (page.lender != nullptr) urgent_ = true;  // somebody will wait for it
+  arm_timer(interval);
+}
+
+void Shared::put(Lock& lock, Page& page) {
+  if (page.dirty.whole() && !page.again)
+    make_ready(lock, page);
+  else
+    keep_partial(lock, page);
 }
 
 void Shared::keep_partial(Lock& /*lock*/, Page& page) {
@@ -103,10 +115,7 @@ void Shared::begin_filling(Lock& lock, Page& page) {
 void Shared::end_filling(Lock& lock, Page& page) {
   --page.file->filling;
   --filling_;
-  if (page.dirty.whole())
-    make_ready(lock, page);
-  else
-    keep_partial(lock, page);
+  put(lock, page);
 }
 
 void Shared::unlist(Lock& /*lock*/, Page& page) {
@@ -117,9 +126,10 @@ void Shared::unlist(Lock& /*lock*/, Page& page) {
 
 void Shared::start_tasks(Lock& /*lock*/) {
   constexpr std::size_t kPagesPerTask = 16;
-  if (ready_ == 0) return;
-  const std::size_t wanted =
-      std::min<std::size_t>(workers(), (ready_ + kPagesPerTask - 1) / kPagesPerTask);
+  urgent_ = urgent_ && ready_ > 0;
+  const std::size_t worth = (ready_ + (urgent_ ? kPagesPerTask - 1 : 0)) / kPagesPerTask;
+  if (worth <= tasks_) return;
+  const std::size_t wanted = std::min<std::size_t>(workers(), worth);
   try {
     while (tasks_ < wanted) {
       run_later([this] { run_task(); });
@@ -186,9 +196,17 @@ bool Shared::write_run(Lock& lock, FileState& file) {
 void Shared::end_run(Lock& lock, FileState& file, const Run& run) {
   file.statistics.device_writes += run.device_writes;
   file.statistics.device_bytes += run.device_bytes;
+  if (run.time.count() > 0) {
+    // Files take their turns, but several runs of one may share the storage's speed.
+    const double runs = static_cast<double>(file.writing) / static_cast<double>(run.count);
+    const double speed =
+        runs * static_cast<double>(run.device_bytes) / static_cast<double>(run.time.count());
+    file.speed = 0.75 * file.speed + 0.25 * speed;
+  }
   for (Page* page : run.all()) end_page(lock, file, *page, run.error);
   file.writing -= run.count;
   writing_ -= run.count;
+  if (urgent_) start_tasks(lock);
   changed.notify_all();
 }
 
@@ -259,8 +277,10 @@ void Shared::arm_timer(std::chrono::nanoseconds delay) {
 void Shared::push_old() {
   Lock lock(mutex);
   timer_ = false;
+  if (interval.count() == 0) return;  // as of late
   const Clock::time_point now = Clock::now();
   while (!partial_.empty() && partial_.front().since + interval <= now) push_oldest(lock, 1);
+  urgent_ = true;
   start_tasks(lock);
   if (!partial_.empty()) arm_timer(partial_.front().since + interval - now);
 }

@@ -1,11 +1,13 @@
 // What all staged files of the process share: one mutex, the memory, and the tasks that write.
 //
-// A page that is full is ready to be written. Others wait for more, until they are old, memory is
-// short, or their file is drained. A task takes a run of adjacent ready pages of one file and
+// A page that is full is ready to be written, unless it was so before: pages that are written again
+// and again had better be staged for a while. Others wait for more, too, until they are old, memory
+// is short, or their file is drained. A task takes a run of adjacent ready pages of one file and
 // writes them at once. The program may write to a page again meanwhile: a new version of it is
 // staged then, which is written after the older one.
 #pragma once
 
+#include <bitset>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -25,8 +27,29 @@ struct Versions {
 };
 using Table = std::map<std::uint64_t, Versions>;
 
+// The places of a file that have been staged before.
+class Places {
+ public:
+  // Adds one; returns whether it was there.
+  bool add(std::uint64_t index) {
+    auto bit = chunks_[index / kChunk][index % kChunk];
+    const bool before = bit;
+    bit = true;
+    return before;
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 4096;
+  std::map<std::uint64_t, std::bitset<kChunk>> chunks_;
+};
+
 struct FileState {
+  // Storage that is as fast as fresh memory is not worth much of that. In bytes a nanosecond.
+  static constexpr double kFast = 0.5;
+
   Device* device = nullptr;
+  double speed = kFast;  // of late
+  Places places;
   Table pages;
   PageList ready;
   std::size_t writing = 0;  // pages in state writing
@@ -61,13 +84,15 @@ class Shared {
 
   // The page takes no more for now: writes it when nothing older is in its way.
   void make_ready(Lock& lock, Page& page);
+  // After bytes were added to a page that is in no list.
+  void put(Lock& lock, Page& page);
   void keep_partial(Lock& lock, Page& page);
   // The calling thread copies into the page with the mutex released, until it says otherwise.
   void begin_filling(Lock& lock, Page& page);
   void end_filling(Lock& lock, Page& page);
   // Takes a page out of the list that it is in.
   void unlist(Lock& lock, Page& page);
-  // Sees to it that tasks write what is ready.
+  // Sees to it that tasks write what is ready, once it is worth a task.
   void start_tasks(Lock& lock);
 
   // Writes a run of the file's ready pages on this thread. Releases the mutex. False when there is
@@ -106,7 +131,8 @@ class Shared {
   std::size_t ready_ = 0;  // pages, of all files
   std::size_t writing_ = 0;
   std::size_t filling_ = 0;
-  unsigned tasks_ = 0;  // given to the pool and not begun
+  unsigned tasks_ = 0;   // given to the pool and not begun
+  bool urgent_ = false;  // all that is ready is worth a task
   bool timer_ = false;
   bool forking_ = false;
 };
