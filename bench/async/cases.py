@@ -134,12 +134,12 @@ def phases(scale: Scale) -> Iterator[Case]:
     """Large uncompressed writes, a phase of computing after each."""
     for device, ways in (("disk", DISK), ("model", SLOW)):
         for compute in scale.computes:
-            for call in ("write", "async"):
+            for call, shown in (("write", "write"), ("async", "lent")):
                 given = {
                     "bytes": scale.step, "steps": scale.steps, "compute": compute, "call": call,
                     "seconds": scale.seconds, "loops": scale.loops,
                 }  # fmt: skip
-                name = f"{call}-{compute}-{device}"
+                name = f"{shown}-{compute}-{device}"
                 payload = scale.step * scale.steps
                 yield Case("phases", name, "phases", given, ("write",), ways, payload)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -95,7 +95,7 @@ CLAIMS = (
     Claim("phases/*-model", "blocked", 20),
     Claim("phases/*-model", "total to max(compute, I/O)", 1.05, most=True),
     Claim("phases/write-*-disk", "blocked", 2),
-    Claim("phases/async-*-disk", "blocked", 10),
+    Claim("phases/lent-*-disk", "blocked", 10),
     Claim("phases/*-disk", "total", 1),
     Claim("small/permuted-disk", "write", 1.4),
     Claim("small/permuted-model", "write", 20),
@@ -127,6 +127,8 @@ class Verdict:
     met: bool = False
     every: bool = False
     unit: str = "times"
+    bound: float = 0.0
+    at_most: bool = False
 
     def json(self) -> dict[str, Any]:
         return asdict(self)
@@ -160,6 +162,18 @@ def verdicts(samples: Sequence[Sample], claims: Sequence[Claim] = CLAIMS) -> lis
     return found
 
 
+def judge(samples: Sequence[Sample]) -> list[Verdict]:
+    """All claims, and that no case at all is slower."""
+    return verdicts(samples) + never_slower(samples)
+
+
+def never_slower(samples: Sequence[Sample]) -> list[Verdict]:
+    """The claim on all cases at once, by the worst of them; nothing without any."""
+    each = ratios(samples)
+    words = f"never slower, the worst of {len(each)}"
+    return [replace(worst, claim=f"{worst.claim.split()[0]}: {words}") for worst in each[:1]]
+
+
 def ratios(samples: Sequence[Sample]) -> list[Verdict]:
     """Each side of each case against "never slower than native", the worst first."""
     found = [
@@ -178,15 +192,21 @@ def _verdict(claim: Claim, case: str, samples: Sequence[Sample]) -> Verdict:
         "error" in each and each["stack"] == ASYNC and f"{each['kernel']}/{each['case']}" == case
         for each in samples
     )
+    verdict = Verdict(claim.text, case, unit=unit, bound=claim.bound, at_most=claim.most)
     if failed or not found:
-        return Verdict(claim.text, case, unit=unit)
+        return verdict
     each = [quantity(ours, theirs) for ours, theirs in found]
     spread = Spread.of(each)
 
     def holds(value: float) -> bool:
         return value <= claim.bound if claim.most else value >= claim.bound
 
-    met, every = holds(spread.median), all(map(holds, each))
-    return Verdict(
-        claim.text, case, spread.median, spread.least, spread.most, len(each), met, every, unit
+    return replace(
+        verdict,
+        median=spread.median,
+        least=spread.least,
+        most=spread.most,
+        repeats=len(each),
+        met=holds(spread.median),
+        every=all(map(holds, each)),
     )

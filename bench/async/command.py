@@ -152,7 +152,7 @@ def report(
 ) -> int:
     """Shows the table of targets, writes all files; 1 when a run failed."""
     rows = summary.rows(samples)
-    verdicts = claims.verdicts(samples)
+    verdicts = claims.judge(samples)
     shown = Table(*page.HEADINGS)
     for each in verdicts:
         shown.add_row(*(cell.replace("*", "") for cell in page.cells(each)))

@@ -8,6 +8,9 @@ from headrace.bench import proof
 from headrace.bench.stacks import BenchStack
 from headrace.doctor.evidence import Evidence, read_report
 
+# Seconds; a process that takes longer hangs, whatever the sizes.
+LIMIT = 3600
+
 
 class RunError(RuntimeError):
     """A process failed, did not run on what it should have, or wrote something wrong."""

@@ -19,7 +19,7 @@ from headrace.plugins import load_catalogue
 
 from . import evidence, kernel
 from .cases import Case, Way
-from .evidence import RunError
+from .evidence import LIMIT, RunError
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = ("create", "write", "flush", "close", "compute")
@@ -114,9 +114,13 @@ def settle(folder: Path) -> None:
 def _run(words: list[str], environ: Mapping[str, str]) -> dict[str, Any]:
     command = [sys.executable, "-P", "-m", f"{__package__}.child", *words]
     path = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        command, env={**environ, "PYTHONPATH": path}, check=False, capture_output=True, text=True
-    )
+    variables = {**environ, "PYTHONPATH": path}
+    try:
+        done = subprocess.run(
+            command, env=variables, check=False, capture_output=True, text=True, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{words[0]} {words[1]} still ran after {LIMIT} s") from None
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
         raise RunError(" / ".join(lines[-3:]))

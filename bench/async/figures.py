@@ -8,21 +8,22 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from headrace.bench import units
 from headrace.bench.report import bars, style
-from headrace.bench.report import phases as stacked
 from headrace.bench.stacks import native
 from headrace.bench.stats import Spread
 from headrace.bench.summary import Row
 
+from . import panels
 from .cases import ASYNC
-from .claims import Sample
+from .claims import Sample, judge
 
-_NAMESPACES = (
-    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-    'style="color:#1a1f27;background:#fff;--line:#d3d9e1;--page:#fff"'
-)
+# What a page around the figure would decide.
+_ALONE = {"currentColor": "#1a1f27", "var(--line)": "#d3d9e1", "var(--page)": "#ffffff"}
+_NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+_PAPER = '<rect width="100%" height="100%" fill="#ffffff"/>'
 _SIDES = {"write": "compress", "read": "decompress"}
 
 
@@ -40,16 +41,26 @@ def draw(rows: Sequence[Row], samples: Sequence[Sample], limits: Limits) -> dict
     found: dict[str, str] = {}
     with style.settings():
         for kernel in dict.fromkeys(row.kernel for row in rows):
-            mine = [row for row in rows if row.kernel == kernel and row.sides]
-            if mine and not kernel.startswith("curve-"):
-                found[f"{kernel}.svg"] = bars.comparison(mine, colours)
-            if mine and kernel == "phases":
-                found["phases-parts.svg"] = stacked.phases(mine)
+            mine = [row for row in rows if row.kernel == kernel]
+            both = [row for row in mine if len(row.sides) == len(_SIDES)]
+            if both and not kernel.startswith("curve-"):
+                found[f"{kernel}.svg"] = bars.comparison(both, colours)
+            if kernel == "phases":
+                found["phases.svg"] = panels.parts(mine)
+        found["targets.svg"] = panels.targets(judge(samples))
         found |= {
             f"curve-{name}.svg": _curves(name, points, limits)
             for name, points in _points(samples).items()
         }
-    return {name: text.replace("<svg", _NAMESPACES, 1) for name, text in found.items()}
+    return {name: _alone(text) for name, text in found.items()}
+
+
+def _alone(text: str) -> str:
+    """What was made for a page as a file of its own."""
+    for theirs, mine in _ALONE.items():
+        text = text.replace(theirs, mine)
+    head, close, rest = text.partition(">")
+    return head.replace("<svg", f"<svg {_NAMESPACES}", 1) + close + _PAPER + rest
 
 
 # x, stack, kind ("plain" or "shuffle"), side -> bytes per second of each repeat
@@ -135,6 +146,7 @@ def _limits(
     axes.set_xticks(places, [units.count(x) for x in places])
     axes.minorticks_off()
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
     workers = [min(x, limits.cores) if threads else limits.cores for x in places]
     for label, dash in (("libdeflate", "--"), ("zlib", ":")):
         rate = limits.rates.get(f"{label} {codec}")

@@ -24,7 +24,7 @@ cases, claims, command, execute, page, workloads = (
 BY_NAME = {f"{each.kernel}/{each.name}": each for each in cases.cases(cases.QUICK)}
 FIELD = BY_NAME["field/gzip-4-1MiB"]
 # One of each workload, on the disk and on the model.
-SOME = ("field/gzip-4-1MiB", "rows/in-order", "phases/async-sleep-model", "small/permuted-disk",
+SOME = ("field/gzip-4-1MiB", "rows/in-order", "phases/lent-sleep-model", "small/permuted-disk",
         "metadata/tree",
         "metadata/kernel", "curve-threads/plain")  # fmt: skip
 
@@ -58,7 +58,8 @@ def test_measures_verifies_and_reports(tmp_path: Path) -> None:
     text = (output / "README.md").read_text()
     assert f"| write ≥ 6x | {FIELD.kernel}/{FIELD.name} |" in text
     assert "| read ≥ 20x | rows/random-fitting | not measured |" in text
-    for figure in ("field", "rows", "phases", "phases-parts", "curve-threads", "curve-sizes"):
+    assert ": never slower, the worst of " in text
+    for figure in ("field", "targets", "phases", "metadata", "curve-threads", "curve-sizes"):
         assert "</svg>" in (output / f"{figure}.svg").read_text()
         assert f"![{figure}.svg]({figure}.svg)" in text
     assert not list(tmp_path.glob("bench-async-*"))
@@ -143,6 +144,16 @@ def test_wrong_data_is_an_error(runner: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(execute.Runner, "verify", expect_another)
     with pytest.raises(execute.RunError, match="wrong data: there are 200 datasets, not 199"):
         runner.sample(BY_NAME["metadata/tiny-datasets-disk"], cases.OURS)
+
+
+def test_wrong_data_read_is_an_error(runner: Any) -> None:
+    given = FIELD.parameters | {"side": "read", "peer": ""}
+    path = runner.reference("field", given)
+    with h5py.File(path, "r+") as file:
+        file["field"][3, 5] += 1
+    for way in cases.DISK:
+        with pytest.raises(execute.RunError, match=r"element \(3, 5\) was read as"):
+            runner.sample(dataclasses.replace(FIELD, sides=("read",)), way)
 
 
 def test_an_error_ends_with_status_1(
