@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,15 +102,21 @@ _AXES = {"threads": "threads", "chunks": "KiB a chunk", "sizes": "MiB of data"}
 
 
 def _curves(name: str, points: Points, limits: Limits) -> str:
-    """Four panels: writing and reading, without shuffle and with it."""
-    figure = Figure(figsize=(11.5, 6.4))
-    kinds = [(kind, side) for kind in ("plain", "shuffle") for side in _SIDES]
+    """Writing beside reading, without shuffle and with it."""
+    found = sorted({kind for _, kind, _ in points})
+    figure = Figure(figsize=(11.5, 3.2 * len(found)))
+    kinds = [(kind, side) for kind in found for side in _SIDES]
     for place, (kind, side) in enumerate(kinds, 1):
-        axes = figure.add_subplot(2, 2, place)
+        axes = figure.add_subplot(len(found), 2, place)
         mine = {key[0]: each for key, each in points.items() if key[1:] == (kind, side)}
         axes.set_title(f"{side}, gzip 4{', shuffle' if kind == 'shuffle' else ''}")
         for stack, values in mine.items():
-            _curve(axes, stack, values)
+            if name == "threads" and stack == native:  # it has none
+                median = statistics.median(each for rates in values.values() for each in rates)
+                axes.axhline(median / 2**20, color=style.stack_colours([native])[native])
+                axes.text(0.02, median / 2**20, " native", transform=axes.get_yaxis_transform())
+            else:
+                _curve(axes, stack, values)
         _limits(axes, name, f"{_SIDES[side]}, {kind}", mine, limits)
         axes.set_xlabel(_AXES[name])
         axes.set_ylabel("MiB/s")
@@ -154,6 +161,7 @@ def _limits(
             lines = [rate / 2**20 * count for count in workers]
             who = "threads" if threads else f"{limits.cores} cores"
             axes.plot(places, lines, dash, color=style.RAW, label=f"{label} x {who}")
-    for label, dash in (("copy", "-."), ("pwrite", "--")):
+    calls = {"copy": "-.", "pwrite": ":"} if codec.startswith("compress") else {"copy": "-."}
+    for label, dash in calls.items():
         rate = limits.rates[label] / 2**20
         axes.plot(places, [rate] * len(places), dash, color="#777777", label=label)

@@ -11,6 +11,9 @@ from headrace.bench.summary import Row, Side
 from .claims import Sample, Verdict, judge, ratios
 
 _WORST = 12
+_PEERS = """The HDF Group's vol-async, and vol-cache above it, are not in the tables: they need a
+parallel and thread-safe HDF5 with Argobots, and so run on no stock HDF5, h5py's wheel included.
+Zarr 3 has no shuffle of its own before gzip: its libraries are compared without it."""
 HEADINGS = ("claim", "case", "median", "least to most", "met", "in every repeat")
 
 
@@ -32,6 +35,7 @@ def render(
         "## Limits of this machine\n\n" + _limits(about["limits"]),
         *(_kernel(kernel, rows, notes) for kernel in dict.fromkeys(row.kernel for row in rows)),
         *(f"![{name}]({name})" for name in figures),
+        "## Peers\n\n" + _PEERS,
     ]
     return "\n\n".join(parts) + "\n"
 
