@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from headrace.bench import jobs, machine, summary, tables
 from headrace.errors import HeadraceError
 
 from . import claims, figures, limits, page
-from .cases import QUICK, Case, Scale, cases
+from .cases import ASYNC, QUICK, Case, Scale, cases
 from .evidence import RunError
 from .execute import ROOT, Runner
 from .workloads.phases import loops_for
@@ -132,8 +133,8 @@ def collect(
     runner: Runner, chosen: Sequence[Case], given: argparse.Namespace, console: Console
 ) -> list[dict[str, Any]]:
     """All samples; tells what each was."""
-    samples = []
-    for sample in measure(runner, chosen, given.repeats, given.warmup):
+    samples: list[dict[str, Any]] = []
+    for sample in _until_interrupted(measure(runner, chosen, given.repeats, given.warmup)):
         samples.append(sample)
         walls = (f"{side} {sample[f'{side}_wall']:.4g} s" for side in ("write", "read")
                  if f"{side}_wall" in sample)  # fmt: skip
@@ -141,6 +142,19 @@ def collect(
         where = f"{sample['kernel']}/{sample['case']} {sample['stack']} #{sample['repeat']}"
         console.print(f"{where}: {told}", markup=False, highlight=False, soft_wrap=True)
     return samples
+
+
+def _until_interrupted(samples: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Ends with an error in place of the rest when Ctrl-C or SIGTERM comes: nothing is lost."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    last: dict[str, Any] = {"kernel": "none", "case": "none", "stack": ASYNC, "ranks": 1}
+    try:
+        for sample in samples:
+            last = sample
+            yield sample
+    except KeyboardInterrupt:
+        names = {name: last[name] for name in ("kernel", "case", "stack", "ranks")}
+        yield names | {"repeat": -1, "error": "interrupted after this"}
 
 
 def report(

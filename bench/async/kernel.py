@@ -12,7 +12,7 @@ from headrace.bench import programs
 from headrace.bench.stacks import BenchStack
 from headrace.errors import HeadraceError
 
-from .evidence import RunError, disproof
+from .evidence import LIMIT, RunError, disproof
 
 NAME = "kernel"
 _CASE = "default-compact"
@@ -32,13 +32,13 @@ def sample(
     if stack.plan is not None:
         variables["HEADRACE_REPORT"] = str(report)
     common = ["--hdf5", str(library.file), "--mpi", "no", "--dir", str(folder), "--only", _CASE]
-    done = subprocess.run(
-        [str(program), *common, *given["words"]],
-        env=variables,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    command = [str(program), *common, *given["words"]]
+    try:
+        done = subprocess.run(
+            command, env=variables, check=False, capture_output=True, text=True, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{program.name} still ran after {LIMIT} s") from None
     if done.returncode != 0:
         raise RunError(done.stderr.strip()[-600:])
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +167,29 @@ def test_an_error_ends_with_status_1(
     only = ["--quick", "--dir", str(tmp_path), "--only", "small/permuted-disk"]
     assert command.main(only) == 1
     assert "FAILED small permuted-disk, async: wrong data: on purpose" in capsys.readouterr().out
+
+
+def test_an_interrupted_run_keeps_its_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = execute.Runner.sample
+    left = [0, 1]
+
+    def interrupted(self: Any, case: Any, way: Any) -> Any:
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        return made(self, case, way)
+
+    monkeypatch.setattr(execute.Runner, "sample", interrupted)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        only = ["--quick", "--dir", str(tmp_path), "--only", "small/*"]
+        assert command.main([*only, "--output", str(tmp_path / "output")]) == 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    samples = json.loads((tmp_path / "output/results.json").read_text())["samples"]
+    assert [each.get("error") for each in samples] == [None, None, "interrupted after this"]
 
 
 def sample(stack: str, repeat: int, **more: Any) -> dict[str, Any]:
