@@ -1,5 +1,5 @@
 # make          build Headrace and install it into .venv
-# make demo     run an unmodified h5py program under Headrace
+# make demo     rewrite a real file compressed with an unmodified h5py program, without and with Headrace
 # make test     everything: lint, the C++ tests plain and under sanitizers, all Python tests
 # make check    the quick part of it
 # make bench    the benchmarks
@@ -68,6 +68,8 @@ bench: setup-test
 	@$(STAGE) "what the harness costs" $(PYTHON) bench/harness/run.py \
 	    --output bench/results/$$(date +%F)-harness
 	@$(STAGE) "the model and this disk" $(PYTHON) bench/model/run.py --output bench/results/$$(date +%F)-model
+	@$(STAGE) "what the async stack gains and costs" $(PYTHON) bench/async/run.py \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-async
 	@$(STAGE) "iotest, full size" $(VENV)/bin/headrace bench iotest --np 2 --baseline \
 	    --hdf5 build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so --repeats $(BENCH_REPEATS) \
 	    --out bench/results/$$(date +%F)-iotest

@@ -1,7 +1,8 @@
-"""An unmodified h5py program on a real HDF5 file, natively and under Headrace: is all the same?
+"""An unmodified h5py program rewrites a real HDF5 file compressed, natively and under Headrace.
 
-Runs the program both ways, compares what it wrote with readers that have no plug-ins, and prints
-a table. The exit status is 0 only when Headrace handled the files and everything is identical.
+Runs the program both ways in turns, compares what it wrote with readers that have no plug-ins,
+prints a table and draws a figure. The exit status is 0 only when Headrace handled the files and
+all that a reader sees is the same.
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from demo import proof, sample
+from demo import plot, proof, sample
 from demo.proof import Check, Run
 from rich.console import Console
 from rich.table import Table
 
+from headrace.bench.stats import Spread
+
 HERE = Path(__file__).resolve().parent
 WORK = HERE.parent / "build/demo"
+SIDES = {"write": "rewrite", "read": "read back"}
 
 
 def arguments() -> argparse.Namespace:
@@ -34,50 +39,70 @@ def arguments() -> argparse.Namespace:
         help="h5py program, called with input and output, that prints JSON as demo/rewrite.py "
         "does, and writes no times into the file",
     )
-    parser.add_argument("--rounds", type=int, default=3, help="the fastest counts")
+    parser.add_argument("--stack", default="async", help="layers of Headrace (async)")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each way; the median counts")
     parser.add_argument("--work", type=Path, default=WORK, help="folder for the files written")
     return parser.parse_args()
 
 
-def launcher() -> list[str]:
-    """The `headrace` command of this Python's environment, with the stack that changes nothing."""
+def launcher(stack: str) -> list[str]:
+    """The `headrace` command of this Python's environment."""
     command = shutil.which("headrace", path=os.fspath(Path(sys.executable).parent))
     if command is None:
         sys.exit("there is no `headrace` beside this Python: `make` installs it")
-    return [command, "run", "--stack", "null", "--"]
+    return [command, "run", "--stack", stack, "--"]
 
 
-def runs(program: Path, source: Path, work: Path, rounds: int) -> tuple[Run, Run]:
-    """The program natively and under Headrace, in turns; the fastest run of each."""
-    command = [sys.executable, str(program)]
+def runs(given: argparse.Namespace, source: Path, work: Path) -> tuple[list[Run], list[Run]]:
+    """The program natively and under Headrace, in turns, each first every other time."""
+    command = [sys.executable, str(given.program.absolute())]
     report = work / "report.jsonl"
     native: list[Run] = []
     ours: list[Run] = []
-    for _ in range(rounds):
+    for number in range(given.rounds):
         report.unlink(missing_ok=True)
-        native.append(proof.run(command, source, work / "native" / source.name))
-        ours.append(
-            proof.run([*launcher(), *command], source, work / "headrace" / source.name, report)
+        for way in ("native", "headrace") if number % 2 == 0 else ("headrace", "native"):
+            output = work / way / source.name
+            if way == "native":
+                native.append(proof.run(command, source, output))
+            else:
+                launched = [*launcher(given.stack), *command]
+                ours.append(proof.run(launched, source, output, report))
+    return native, ours
+
+
+def spread(found: Sequence[Run], side: str) -> Spread:
+    """The seconds of a side over all runs."""
+    return Spread.of([run.seconds[side] for run in found])
+
+
+def table(
+    source: Path, stack: str, native: Sequence[Run], ours: Sequence[Run], *, same: bool
+) -> Table:
+    """A line for writing and one for reading back."""
+    result = Table(title=f"{source.name}, rewritten with gzip by an unmodified h5py program")
+    result.add_column("seconds")
+    for heading in ("native", stack, "speed-up", "same data"):
+        result.add_column(heading, justify="right", no_wrap=heading in ("native", stack))
+    for side, name in SIDES.items():
+        before, after = spread(native, side), spread(ours, side)
+        result.add_row(
+            name,
+            *(f"{each.median:.3f} ({each.least:.3f}-{each.most:.3f})" for each in (before, after)),
+            f"{before.median / after.median:.2f}x",
+            "[green]yes[/]" if same else "[red]no[/]",
         )
-    return min(native, key=lambda run: run.seconds), min(ours, key=lambda run: run.seconds)
-
-
-def table(source: Path, native: Run, ours: Run, *, identical: bool) -> Table:
-    """One line about it all."""
-    result = Table(title="An unmodified h5py program, natively and under `headrace run`")
-    result.add_column("file", overflow="fold")
-    for heading in ("objects", "bytes", "native", "Headrace", "callbacks", "identical"):
-        result.add_column(heading, justify="right")
-    result.add_row(
-        source.name,
-        str(ours.objects),
-        f"{ours.output.stat().st_size:,}",
-        f"{native.seconds:.3f} s",
-        f"{ours.seconds:.3f} s",
-        f"{sum(ours.calls.values()):,}",
-        "[green]yes[/]" if identical else "[red]no[/]",
-    )
     return result
+
+
+def draw(path: Path, source: Path, stack: str, native: Sequence[Run], ours: Sequence[Run]) -> None:
+    """The same as a figure."""
+    groups = [
+        plot.Group(name, [("native", spread(native, side)), (stack, spread(ours, side))])
+        for side, name in SIDES.items()
+    ]
+    title = f"{source.name}, rewritten by an unmodified h5py program"
+    path.write_text(plot.svg(title, groups), encoding="utf-8")
 
 
 def show(console: Console, check: Check) -> None:
@@ -96,16 +121,19 @@ def main() -> int:
     for folder in ("native", "headrace"):
         (work / folder).mkdir(parents=True, exist_ok=True)
     try:
-        native, ours = runs(given.program.absolute(), source, work, given.rounds)
-        checks = proof.checks(source, native, ours)
+        native, ours = runs(given, source, work)
+        checks = proof.checks(source, native[-1], ours[-1])
     except proof.ProgramError as error:
         sys.exit(str(error))
-    identical = all(check.passed is not False for check in checks)
+    same = all(check.passed is not False for check in checks)
     console = Console()
-    console.print(table(source, native, ours, identical=identical))
+    console.print(table(source, given.stack, native, ours, same=same))
     for check in checks:
         show(console, check)
-    return 0 if identical else 1
+    figure = work / "demo.svg"
+    draw(figure, source, given.stack, native, ours)
+    console.print(f"  figure: {figure}", highlight=False, soft_wrap=True)
+    return 0 if same else 1
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import h5py
@@ -90,6 +91,10 @@ def test_succeeds_on_the_sample(tmp_path: Path) -> None:
     done = demo("--rounds", "1", "--work", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "as in the original, 44 objects" in done.stdout
+    assert "rewritten with gzip" in done.stdout
+    figure = ET.parse(tmp_path / "demo.svg").getroot()  # noqa: S314, our own
+    words = [element.text for element in figure.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"native", "async", "rewrite", "read back"} <= set(words)
 
 
 def test_succeeds_when_nothing_is_changed(source: Path) -> None:
@@ -106,6 +111,14 @@ def test_fails_when_the_file_differs(source: Path, name: str) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert message in done.stdout
     assert "h5py without plug-ins: content and storage" in done.stdout
+
+
+def test_fails_when_the_file_grows(source: Path) -> None:
+    """Content and storage are as they were: the bytes behind them belong to nothing."""
+    change = 'file.close(); open(sys.argv[2], "ab").write(bytes(100_000))'
+    done = run_with(broken(change), source)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert " no  the file is at most 1% larger" in done.stdout
 
 
 def test_fails_when_headrace_was_not_there(source: Path) -> None:

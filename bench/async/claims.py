@@ -1,0 +1,212 @@
+"""The promises of the async stack, and what the samples say of each. Nothing here is typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from headrace.bench.stacks import native
+from headrace.bench.stats import Spread
+
+from .cases import ASYNC
+
+Sample = Mapping[str, Any]
+# From a sample of async and native's of the same repeat.
+Quantity = Callable[[Sample, Sample], float]
+
+
+def _wall(side: str) -> Quantity:
+    return lambda ours, theirs: theirs[side] / ours[side]
+
+
+def _phase(sample: Sample, *names: str) -> float:
+    return sum(float(sample["phases"].get(name, {"max": 0.0})["max"]) for name in names)
+
+
+def _blocked(ours: Sample, theirs: Sample) -> float:
+    """In calls that write, or wait for that. Native's over ours: above 1 is better."""
+    return _phase(theirs, "write", "flush") / _phase(ours, "write", "flush")
+
+
+def _to_ideal(ours: Sample, theirs: Sample) -> float:
+    """The whole over the longer of computing and of all that native did besides."""
+    other = theirs["write_wall"] - _phase(theirs, "compute")
+    return float(ours["write_wall"] / max(_phase(ours, "compute"), other))
+
+
+def _size(ours: Sample, theirs: Sample) -> float:
+    return float(ours["bytes"]["file"] / theirs["bytes"]["file"])
+
+
+def _cost(side: str) -> Quantity:
+    return lambda ours, theirs: ours[side] / theirs[side] - 1
+
+
+WRITE, READ = _wall("write_wall"), _wall("read_wall")
+QUANTITIES: dict[str, tuple[Quantity, str]] = {
+    "write": (WRITE, "times"),
+    "read": (READ, "times"),
+    "blocked": (_blocked, "times"),
+    "total": (WRITE, "times"),
+    "total to max(compute, I/O)": (_to_ideal, "times"),
+    "file size": (_size, "times"),
+    "cost of writing": (_cost("write_wall"), "percent"),
+    "cost of reading": (_cost("read_wall"), "percent"),
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`cases` is a pattern of "kernel/case"; the bound is the least, or the most if `most`."""
+
+    cases: str
+    quantity: str
+    bound: float
+    most: bool = False
+
+    @property
+    def text(self) -> str:
+        """The bound as people read it."""
+        shown = (
+            f"{self.bound:.0%}" if QUANTITIES[self.quantity][1] == "percent" else f"{self.bound:g}x"
+        )
+        return f"{self.quantity} {'≤' if self.most else '≥'} {shown}"
+
+
+CLAIMS = (
+    *(
+        Claim(f"field/gzip-4{kind}-[0-9]*MiB", side, bound)
+        for kind, side, bound in (
+            ("", "write", 6), ("-shuffle", "write", 4), ("", "read", 4), ("-shuffle", "read", 4)
+        )
+    ),
+    Claim("field/*", "file size", 1.01, most=True),
+    *(
+        Claim(f"field/{codec}-*", side, 1.6)
+        for codec in ("zstd", "blosc")
+        for side in ("write", "read")
+    ),
+    Claim("rows/in-order", "read", 20),
+    Claim("rows/random-fitting", "read", 20),
+    Claim("rows/written-in-order", "write", 20),
+    Claim("rows/random-beyond", "read", 1),
+    Claim("phases/*-model", "blocked", 20),
+    Claim("phases/*-model", "total to max(compute, I/O)", 1.05, most=True),
+    Claim("phases/write-*-disk", "blocked", 2),
+    Claim("phases/lent-*-disk", "blocked", 10),
+    Claim("phases/*-disk", "total", 1),
+    Claim("small/permuted-disk", "write", 1.4),
+    Claim("small/permuted-model", "write", 20),
+    *(
+        Claim(f"small/{pattern}-*-calls-{device}", "write", bound)
+        for pattern in ("strided", "member")
+        for device, bound in (("disk", 3), ("model", 20))
+    ),
+    Claim("metadata/tiny-datasets-disk", "write", 1),
+    Claim("metadata/tiny-datasets-model", "write", 3),
+    *(
+        Claim(f"metadata/{name}", f"cost of {side}", 0.05, most=True)
+        for name in ("tree", "kernel")
+        for side in ("writing", "reading")
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim for one case. Met by the median; `every` says whether each repeat alone agrees."""
+
+    claim: str
+    case: str
+    median: float | None = None
+    least: float | None = None
+    most: float | None = None
+    repeats: int = 0
+    met: bool = False
+    every: bool = False
+    unit: str = "times"
+    bound: float = 0.0
+    at_most: bool = False
+
+    def json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def pairs(samples: Sequence[Sample], case: str) -> list[tuple[Sample, Sample]]:
+    """The good samples of async and native's by repeat; `case` is "kernel/case"."""
+    good = [
+        each
+        for each in samples
+        if f"{each['kernel']}/{each['case']}" == case
+        and "error" not in each
+        and not each.get("warmup")
+    ]
+    theirs = {each["repeat"]: each for each in good if each["stack"] == native}
+    ours = {each["repeat"]: each for each in good if each["stack"] == ASYNC}
+    return [(ours[number], theirs[number]) for number in sorted(ours.keys() & theirs.keys())]
+
+
+def names(samples: Sequence[Sample]) -> list[str]:
+    """All cases that were tried, also those that failed."""
+    return list(dict.fromkeys(f"{each['kernel']}/{each['case']}" for each in samples))
+
+
+def verdicts(samples: Sequence[Sample], claims: Sequence[Claim] = CLAIMS) -> list[Verdict]:
+    """One for each claim and case that it is of; a claim without any sample is not met."""
+    found = []
+    for claim in claims:
+        matching = [name for name in names(samples) if fnmatchcase(name, claim.cases)]
+        found += [_verdict(claim, name, samples) for name in matching or [claim.cases]]
+    return found
+
+
+def judge(samples: Sequence[Sample]) -> list[Verdict]:
+    """All claims, and that no case at all is slower."""
+    return verdicts(samples) + never_slower(samples)
+
+
+def never_slower(samples: Sequence[Sample]) -> list[Verdict]:
+    """The claim on all cases at once, by the worst of them; nothing without any."""
+    each = ratios(samples)
+    words = f"never slower, the worst of {len(each)}"
+    return [replace(worst, claim=f"{worst.claim.split()[0]}: {words}") for worst in each[:1]]
+
+
+def ratios(samples: Sequence[Sample]) -> list[Verdict]:
+    """Each side of each case against "never slower than native", the worst first."""
+    found = [
+        _verdict(Claim(name, side, 1), name, samples)
+        for name in names(samples)
+        for side in ("write", "read")
+        if all(f"{side}_wall" in each for pair in pairs(samples, name) for each in pair)
+    ]
+    return sorted((each for each in found if each.median), key=lambda each: each.median or 0)
+
+
+def _verdict(claim: Claim, case: str, samples: Sequence[Sample]) -> Verdict:
+    quantity, unit = QUANTITIES[claim.quantity]
+    found = pairs(samples, case)
+    failed = any(
+        "error" in each and each["stack"] == ASYNC and f"{each['kernel']}/{each['case']}" == case
+        for each in samples
+    )
+    verdict = Verdict(claim.text, case, unit=unit, bound=claim.bound, at_most=claim.most)
+    if failed or not found:
+        return verdict
+    each = [quantity(ours, theirs) for ours, theirs in found]
+    spread = Spread.of(each)
+
+    def holds(value: float) -> bool:
+        return value <= claim.bound if claim.most else value >= claim.bound
+
+    return replace(
+        verdict,
+        median=spread.median,
+        least=spread.least,
+        most=spread.most,
+        repeats=len(each),
+        met=holds(spread.median),
+        every=all(map(holds, each)),
+    )

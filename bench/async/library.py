@@ -1,0 +1,93 @@
+"""The libhdf5 of h5py's wheel by ctypes: calls that cost a microsecond, and those h5py lacks."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_char_p, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+import h5py
+
+from headrace.libraries import loaded_hdf5
+
+_ID, _FLAG, _DIMS = c_int64, c_int, ctypes.POINTER(c_uint64)
+DEFAULT = 0  # H5P_DEFAULT, H5S_ALL
+SELECT_SET = 0
+WAIT_FOREVER = 2**64 - 1
+
+# Function -> what it returns and takes; a negative answer is an error.
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "H5Acreate2": (_ID, [_ID, c_char_p, _ID, _ID, _ID, _ID]),
+    "H5Aopen": (_ID, [_ID, c_char_p, _ID]),
+    "H5Awrite": (_FLAG, [_ID, _ID, c_void_p]),
+    "H5Aread": (_FLAG, [_ID, _ID, c_void_p]),
+    "H5Aclose": (_FLAG, [_ID]),
+    "H5Dcreate2": (_ID, [_ID, c_char_p, _ID, _ID, _ID, _ID, _ID]),
+    "H5Dopen2": (_ID, [_ID, c_char_p, _ID]),
+    "H5Dwrite": (_FLAG, [_ID, _ID, _ID, _ID, _ID, c_void_p]),
+    "H5Dread": (_FLAG, [_ID, _ID, _ID, _ID, _ID, c_void_p]),
+    "H5Dwrite_async": (
+        _FLAG,
+        [c_char_p, c_char_p, c_uint, _ID, _ID, _ID, _ID, _ID, c_void_p, _ID],
+    ),
+    "H5Dclose": (_FLAG, [_ID]),
+    "H5EScreate": (_ID, []),
+    "H5ESwait": (
+        _FLAG,
+        [_ID, c_uint64, ctypes.POINTER(c_size_t), ctypes.POINTER(ctypes.c_bool)],
+    ),
+    "H5ESclose": (_FLAG, [_ID]),
+    "H5Gcreate2": (_ID, [_ID, c_char_p, _ID, _ID, _ID]),
+    "H5Gopen2": (_ID, [_ID, c_char_p, _ID]),
+    "H5Gclose": (_FLAG, [_ID]),
+    "H5Lcreate_soft": (_FLAG, [c_char_p, _ID, c_char_p, _ID, _ID]),
+    "H5Lcreate_hard": (_FLAG, [_ID, c_char_p, _ID, c_char_p, _ID, _ID]),
+    "H5Lexists": (_FLAG, [_ID, c_char_p, _ID]),
+    "H5Sselect_hyperslab": (_FLAG, [_ID, c_int, _DIMS, _DIMS, _DIMS, _DIMS]),
+}
+
+
+class CallError(RuntimeError):
+    """A function of HDF5 failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """An `errcheck` of ctypes that knows the name."""
+
+    name: str
+
+    def __call__(self, answer: int, _function: object, _arguments: object) -> int:
+        if answer < 0:
+            raise CallError(f"{self.name} failed")
+        return answer
+
+
+def functions() -> Any:
+    """The functions above as attributes; `h5.H5Dclose(...)` raises CallError."""
+    # Importing h5py has loaded it; a second path to it would load a second one.
+    (copy,) = [each for each in loaded_hdf5() if "h5py" in str(each.file)]
+    library = ctypes.CDLL(str(copy.file))
+    for name, (result, taken) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes, function.errcheck = result, taken, _Checked(name)
+    return library
+
+
+def double() -> int:
+    """The id of H5T_NATIVE_DOUBLE."""
+    return int(h5py.h5t.NATIVE_DOUBLE.id)
+
+
+def scalar() -> h5py.h5s.SpaceID:
+    """A dataspace for one element."""
+    return h5py.h5s.create(h5py.h5s.SCALAR)
+
+
+def wait(h5: Any, events: int) -> None:
+    """Waits for all of an event set; CallError when one of them failed."""
+    left, failed = c_size_t(), ctypes.c_bool()
+    h5.H5ESwait(events, WAIT_FOREVER, ctypes.byref(left), ctypes.byref(failed))
+    if failed.value or left.value:
+        raise CallError(f"H5ESwait: {left.value} left, failed: {failed.value}")
