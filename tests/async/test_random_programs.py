@@ -1,0 +1,56 @@
+"""Random programs see the same bytes and errors, and leave the same files, as under native HDF5.
+
+HEADRACE_RANDOM_PROGRAMS=N runs that many under each stack, HEADRACE_RANDOM_SEED=S the same again;
+`python -m random_programs` has more to choose from.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from harness.corpus import SOURCES, compile_c
+from harness.run import run
+from random_programs.compare import Arena, DifferenceError, Stack
+from random_programs.run import drive
+from random_programs.stacks import PLUGINS, native, stack, took_part
+
+LIAR = SOURCES.parent / "random_programs/liar.c"
+COUNT = os.environ.get("HEADRACE_RANDOM_PROGRAMS")
+SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or random.randrange(1 << 30))  # noqa: S311
+
+
+# The stacks of a group run side by side and share the native run.
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [(["null"], 200), (["behind", "behind_small"], 800), (["async", "async_small"], 1000)],
+)
+def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
+    plain = native(tmp_path)
+    stacks = [stack(name, PLUGINS, tmp_path, plain) for name in names]
+    arena = Arena(plain, stacks, tmp_path)
+    with arena:
+        drive(arena, int(COUNT or count), SEED)
+    for one in stacks:
+        assert took_part(one) > 0.6 * arena.programs, one.name
+    assert len(arena.native_lost) < 0.01 * arena.programs
+    assert arena.failed < 0.2 * arena.executed, "most statements must work"
+    print(f"seed {SEED}: {arena.summary()}")
+
+
+@pytest.mark.parametrize("lie", ["change", "lose"])
+def test_lies_of_the_disk_are_found(lie: str, tmp_path: Path) -> None:
+    """The proof that the test above can fail, and that what it reports is short."""
+    plain = native(tmp_path)
+    liar = compile_c(tmp_path, "liar.so", "gcc", "-shared", "-fPIC", LIAR, "-ldl")
+    environment = plain | {"LD_PRELOAD": f"{plain['LD_PRELOAD']}:{liar}", "LIE": lie}
+    arena = Arena(plain, [Stack("liar", environment, exact=False, seats=())], tmp_path)
+    with arena, pytest.raises(DifferenceError):
+        drive(arena, 1000, 5, 4)
+    assert len(arena.found[-1].statements) <= 4
+    script = [sys.executable, str(tmp_path / "shrunk.py")]
+    honest, lied = (run(script, env=env, cwd=tmp_path) for env in (plain, environment))
+    assert honest.status == lied.status == 0, lied.text

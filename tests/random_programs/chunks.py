@@ -1,0 +1,106 @@
+"""Extents, stored chunks and what HDF5 tells of the storage."""
+
+from __future__ import annotations
+
+from random_programs.choices import Choices
+from random_programs.creating import NUMBERS, values
+from random_programs.model import Handle, Model
+from random_programs.registry import operation
+from random_programs.transfers import some_handle
+
+
+def some_chunked(model: Model, choices: Choices) -> Handle | None:
+    found = [h for h in model.handles if h.dataset.chunks]
+    return choices.of(found) if found else None
+
+
+def chunk_in(choices: Choices, handle: Handle) -> tuple[int, ...]:
+    shape, chunks = handle.dataset.shape, handle.dataset.chunks
+    assert chunks is not None
+    return tuple(
+        choices.below(-(-length // chunk)) * chunk
+        for length, chunk in zip(shape, chunks, strict=True)
+    )
+
+
+@operation(5)
+def resize(model: Model, choices: Choices) -> None:
+    found = [h for h in model.handles if h.dataset.extensible]
+    if not found:
+        return
+    handle = choices.of(found)
+    dataset = handle.dataset
+    grow = choices.below(3) > 0
+    dataset.shape = tuple(
+        length + choices.below(20) if grow else length - choices.below(length + 1) // 2
+        for length in dataset.shape
+    )
+    model.say(f"{handle.name}.resize({dataset.shape})")
+    if choices.below(2):
+        model.say(f"show({handle.name}[...])")
+
+
+@operation(4)
+def write_chunk(model: Model, choices: Choices) -> None:
+    handle = some_chunked(model, choices)
+    # What is no chunk of theirs would end many a filter, and the process with it.
+    if handle is None or handle.dataset.kind not in NUMBERS or handle.dataset.filters == "?":
+        return
+    dataset, step = handle.dataset, model.next_step()
+    assert dataset.chunks is not None
+    array = values(step, dataset.chunks, dataset.kind)
+    where = chunk_in(choices, handle)
+    without = choices.below(1 << len(dataset.filters)) if choices.rarely(6) else 0
+    raw = f"pack({array}, {dataset.filters!r}, {without})"
+    model.say(f"{handle.name}.id.write_direct_chunk({where}, {raw}, {without})")
+    if choices.below(2):
+        model.say(f"show({handle.name}[...])")
+
+
+@operation(3)
+def read_chunk(model: Model, choices: Choices) -> None:
+    handle = some_chunked(model, choices)
+    if handle is not None and handle.dataset.kind in NUMBERS:
+        where = chunk_in(choices, handle)
+        model.say(f"show_chunk({handle.name}, {where}, {handle.dataset.filters!r})")
+
+
+@operation(3)
+def look_at_chunks(model: Model, choices: Choices) -> None:
+    handle = some_chunked(model, choices)
+    if handle is None:
+        return
+    name = handle.name
+    model.say(f"show({name}.id.get_num_chunks())")
+    if choices.below(2):
+        info = f"[{name}.id.get_chunk_info(i) for i in range(min(9, {name}.id.get_num_chunks()))]"
+        model.say(f"c = {info}; show(sorted((c.chunk_offset, c.filter_mask) for c in c))")
+        model.say(
+            f"show_chunk_info({name}.id.get_chunk_info_by_coord({chunk_in(choices, handle)}))"
+        )
+    else:
+        model.say(f"c = []; {name}.id.chunk_iter(c.append)")
+        model.say("show(sorted((c.chunk_offset, c.filter_mask) for c in c))")
+
+
+@operation(3)
+def look_at_storage(model: Model, choices: Choices) -> None:
+    name = some_handle(model, choices).name
+    model.say(
+        choices.of(
+            [
+                f"s = {name}.id.get_storage_size(); show(s > 0); show_layout(s)",
+                f"show([{name}.id.get_space_status(), {name}.shape, {name}.chunks])",
+                f"show_layout({name}.id.get_offset())",
+                f"show([{name}.dtype, {name}.maxshape, {name}.fillvalue, {name}.compression])",
+                f"show([{name}.nbytes, {name}.size, {name}.name, bool({name}), {name}.external])",
+                f"show({name}.is_virtual and {name}.virtual_sources())",
+            ]
+        )
+    )
+
+
+@operation(2)
+def flush_dataset(model: Model, choices: Choices) -> None:
+    name = some_handle(model, choices).name
+    model.say(choices.of([f"{name}.flush()", f"{name}.refresh()", f"{name}.id.refresh()"]))

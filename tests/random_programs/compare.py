@@ -1,0 +1,177 @@
+"""Runs programs natively and under stacks, and says what differs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from random_programs import script
+from random_programs.translate import Program, statements
+from random_programs.workers import LostError, Worker
+
+LIMIT = 60.0  # seconds for one program
+
+
+@dataclass(frozen=True)
+class Stack:
+    name: str
+    environment: Mapping[str, str]
+    exact: bool  # it must leave the same files byte by byte
+    seats: tuple[str, ...]
+
+
+class DifferenceError(AssertionError):
+    pass
+
+
+@dataclass(frozen=True)
+class Finding:
+    statements: list[str]
+    why: str
+    program: Program
+
+    def shown(self, path: Path) -> str:
+        """Writes the program as a script and says all there is to say."""
+        path.write_text(script.text(self.statements, self.why))
+        return "\n".join([self.why, f"--- {path}", *self.statements, f"--- {self.program}"])
+
+
+@dataclass
+class Arena:
+    """The workers of one run; use it as a context manager."""
+
+    native: Mapping[str, str]
+    stacks: list[Stack]
+    folder: Path
+    programs: int = 0
+    executed: int = 0
+    failed: int = 0
+    found: list[Finding] = field(default_factory=list)
+    native_lost: list[list[str]] = field(default_factory=list)
+    workers: dict[str, Worker] = field(default_factory=dict)
+
+    def __enter__(self) -> Arena:
+        for name, environment in (
+            ("native", self.native),
+            *((stack.name, stack.environment) for stack in self.stacks),
+        ):
+            self.workers[name] = Worker(environment, self.folder, name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, worker in self.workers.items():
+            status = worker.close()
+            assert status in (0, None), f"{name}: {status}\n{worker.said()}"
+
+    def summary(self) -> str:
+        return (
+            f"{self.programs} programs, {self.executed} statements of which {self.failed} fail "
+            f"natively, {len(self.native_lost)} programs that end native HDF5"
+        )
+
+    def check(self, program: Program) -> None:
+        self.programs += 1
+        text = statements(program)
+        here = self.folder / f"p{self.programs}"
+        try:
+            self.compare(text, here)
+        except (DifferenceError, LostError) as found:
+            self.found.append(Finding(text, str(found), program))
+            if len(self.found) == 1:  # at once: shrinking it takes its time, and may be cut short
+                self.found[0].shown(self.folder / "first.py")
+            raise DifferenceError(str(found)) from None
+        finally:
+            shutil.rmtree(here, ignore_errors=True)
+
+    def compare(self, text: list[str], here: Path) -> None:
+        close = len(text) % 3 > 0
+        for name, worker in self.workers.items():
+            worker.tell({"folder": str(here / name), "statements": text, "close": close})
+        answers, lost = {}, []
+        for name, worker in self.workers.items():
+            try:
+                answers[name] = worker.answer(LIMIT)
+            except LostError as error:
+                lost.append(f"{name}: {error}")
+        if "native" not in answers:
+            self.native_lost.append(text)  # nothing to compare with
+            return
+        if lost:
+            raise DifferenceError("\n".join(lost))
+        native = answers["native"]
+        self.executed += len(text)
+        self.failed += sum("error" in result for result in native["results"])
+        for stack in self.stacks:
+            self.compare_answers(text, stack, native, answers[stack.name])
+        self.compare_files(here)
+
+    def compare_answers(
+        self, text: list[str], stack: Stack, native: dict[str, Any], other: dict[str, Any]
+    ) -> None:
+        pairs = zip(text, native["results"], other["results"], strict=True)
+        for number, (statement, here, there) in enumerate(pairs):
+            if seen(here, stack.exact) != seen(there, stack.exact):
+                raise DifferenceError(
+                    f"{stack.name}: statement {number}: {statement}\n"
+                    f"  native: {here}\n  {stack.name}: {there}"
+                )
+        if native.get("left") != other.get("left"):
+            raise DifferenceError(f"{stack.name}: left open: {native['left']}, {other['left']}")
+
+    def compare_files(self, here: Path) -> None:
+        """Bytes where they must agree, and are enough; otherwise by plain HDF5 and the layer."""
+        plain: Any = None
+        for stack in self.stacks:
+            unequal = differing(here / "native", here / stack.name)
+            if not unequal:
+                continue
+            if stack.exact:
+                raise DifferenceError(f"{stack.name}: files differ: {unequal}")
+            if plain is None:
+                plain = self.dump("native", here / "native")
+            for reader in ("native", stack.name):
+                dumped = self.dump(reader, here / stack.name)
+                if where := difference(plain, dumped, ""):
+                    raise DifferenceError(f"{stack.name}, read by {reader}: {where}")
+
+    def dump(self, reader: str, folder: Path) -> Any:
+        return self.workers[reader].ask({"dump": str(folder)}, LIMIT)["dump"]
+
+
+def seen(result: dict[str, Any], exact: bool) -> Any:
+    shown = [what if exact or kind == "same" else kind for kind, what in result["shown"]]
+    return shown, result.get("error")
+
+
+def differing(one: Path, other: Path) -> list[str]:
+    left = {path.name: path.read_bytes() for path in one.iterdir()}
+    right = {path.name: path.read_bytes() for path in other.iterdir()}
+    made = []
+    for name in sorted(left.keys() | right.keys()):
+        mine, theirs = left.get(name), right.get(name)
+        if mine is None or theirs is None:
+            made.append(f"{name} is missing {'natively' if mine is None else ''}")
+        elif mine != theirs:
+            first = next(
+                (i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), -1
+            )
+            made.append(f"{name}: {len(mine)} and {len(theirs)} bytes, first at {first}")
+    return made
+
+
+def difference(one: Any, other: Any, where: str) -> str:
+    """The first place in which two dumps differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted(one.keys() | other.keys()):
+            if found := difference(one.get(key), other.get(key), f"{where}[{key!r}]"):
+                return found
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, (a, b) in enumerate(zip(one, other, strict=True)):
+            if found := difference(a, b, f"{where}[{number}]"):
+                return found
+    elif one != other:
+        return f"{where}: {one} natively, {other}"
+    return ""

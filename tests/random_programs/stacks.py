@@ -1,0 +1,75 @@
+"""The stacks that random programs run under, and the proof that they were there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness.corpus import build_clock
+from harness.report import Report
+from harness.stack import CLEAN
+
+from random_programs.compare import Stack
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = Path(os.environ.get("HDF5_PLUGIN_PATH") or ROOT / "build/dev/lib/plugins")
+BUILD = PLUGINS.parents[1]
+SEATS = {"both": ("vol", "vfd"), "vol": ("vol",)}
+
+
+def native(folder: Path) -> dict[str, str]:
+    """The clock stands still: HDF5 writes the time into objects."""
+    return {**CLEAN, "LD_PRELOAD": str(build_clock(folder))}
+
+
+# Connector, options, and whether the files must be the same byte by byte.
+STACKS: dict[str, tuple[str, str, bool]] = {
+    "null": ("null", "seat=both", True),
+    "null_vol": ("null", "seat=vol", True),
+    "async": ("async", "seat=both", False),
+    "async_small": (
+        "async",
+        "seat=both;budget=64KiB;flush_interval=0;chunk_cache=64KiB;threads=1",
+        False,
+    ),
+    "behind": ("async", "seat=both;filters=false", True),
+    "behind_small": (
+        "async",
+        "seat=both;filters=false;budget=64KiB;flush_interval=0;threads=1",
+        True,
+    ),
+    "behind_eager": ("async", "seat=both;filters=false;flush_interval=1ms;budget=1MiB", True),
+    "filters": ("async", "seat=vol", False),
+    "filters_small": ("async", "seat=vol;chunk_cache=64KiB", False),
+    "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
+}
+
+
+def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Stack:
+    """One of the above, or LAYER:OPTIONS; `!` at the end demands the same bytes."""
+    layer, options, exact = STACKS.get(spec, ("", "", False))
+    name = spec
+    if not layer:
+        layer, _, options = spec.removesuffix("!").partition(":")
+        name, exact = "".join(c if c.isalnum() else "_" for c in spec), spec.endswith("!")
+    info = f"headrace_{layer} {options};under_vol=0;under_info={{}}"
+    environment = {
+        **native,
+        "HDF5_PLUGIN_PATH": str(plugins),
+        "HDF5_VOL_CONNECTOR": info,
+        "HEADRACE_REPORT": str(folder / f"{name}.report"),
+        "HEADRACE_LOG_FILE": str(folder / f"{name}.log"),
+    }
+    seat = options.partition("seat=")[2].partition(";")[0]
+    return Stack(name, environment, exact, SEATS.get(seat, SEATS["both"]))
+
+
+def took_part(stack: Stack) -> int:
+    """How many processes opened files through the layer: HDF5 falls back to native in silence."""
+    report = Report(Path(stack.environment["HEADRACE_REPORT"]))
+    seen: list[set[int]] = []
+    for seat in stack.seats:
+        through = ("file_create", "file_open") if seat == "vol" else ("open",)
+        counts = report.select("counts", seat=seat)
+        seen.append({c["pid"] for c in counts if any(c["calls"].get(call) for call in through)})
+    return len(set.intersection(*seen))

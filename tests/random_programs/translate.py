@@ -1,0 +1,19 @@
+"""From what hypothesis draws to the statements of a program."""
+
+from __future__ import annotations
+
+# Imported for the operations they register.
+from random_programs import chunks, creating, objects, opening, transfers  # noqa: F401
+from random_programs.choices import Choices
+from random_programs.model import Model
+from random_programs.registry import OPERATIONS
+
+Program = list[tuple[str, str]]  # operations, each with its choices as hexadecimal digits
+
+
+def statements(program: Program) -> list[str]:
+    model = Model()
+    for name, raw in program:
+        if name != "nothing":
+            OPERATIONS[name][1](model, Choices(bytes.fromhex(raw)))
+    return model.statements
