@@ -18,6 +18,7 @@ from rich.table import Table
 
 from headrace import values
 from headrace.bench import jobs, machine, summary, tables
+from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
 
 from . import claims, figures, limits, page
@@ -174,13 +175,14 @@ def report(
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         about["claims"] = [each.json() for each in verdicts]
+        # First of all: what has been measured must not be lost in drawing it.
+        write_text(output / "results.json", tables.to_json(about, rows, samples))
         bounds = figures.Limits(about["limits"], about["cores"])
         files = figures.draw(rows, samples, bounds)
         notes = {f"{each.kernel}/{each.name}": each.note for each in chosen}
         files["README.md"] = page.render(about, rows, samples, notes, list(files))
-        files["results.json"] = tables.to_json(about, rows, samples)
         for name, text in files.items():
-            (output / name).write_text(text, encoding="utf-8")
+            write_text(output / name, text)
     for failure in (failures := summary.failures(rows, ())):
         console.print(f"FAILED {failure}", markup=False, highlight=False, soft_wrap=True)
     return 1 if failures else 0

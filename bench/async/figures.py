@@ -121,7 +121,7 @@ def _curves(name: str, points: Points, limits: Limits) -> str:
         axes.set_xlabel(_AXES[name])
         axes.set_ylabel("MiB/s")
         axes.grid(visible=True)
-        axes.legend(fontsize=7, loc="best")
+        axes.legend(fontsize=7, loc="best", frameon=True, facecolor="white", edgecolor="none")
     figure.tight_layout()
     return style.svg(figure, f"rates over {_AXES[name]}")
 
