@@ -73,7 +73,9 @@ std::string words(T /*argument*/) {
 inline std::string name_of(void* object, H5I_type_t type) {
   if (object == nullptr) return {};
   const Aside aside;
-  const auto& [under, connector] = vol::Object::from(object);
+  const vol::Object& found = vol::Object::from(object);
+  void* under = found.under;
+  const vol::UnderRef& connector = found.connector;
   std::array<char, 256> name{"?"};
   std::size_t length = 0;
   if (type == H5I_FILE) {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -15,8 +14,7 @@ from harness.run import Result, run
 from harness.stack import CLEAN
 
 ROOT = Path(__file__).resolve().parents[2]
-# As everywhere the build of this checkout, unless the environment names another.
-PLUGINS = Path(os.environ.get("HDF5_PLUGIN_PATH") or ROOT / "build/dev/lib/plugins")
+PLUGINS = ROOT / "build/dev/lib/plugins"
 
 
 @dataclass(frozen=True)

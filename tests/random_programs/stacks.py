@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from harness.corpus import build_clock
@@ -12,7 +11,7 @@ from harness.stack import CLEAN
 from random_programs.compare import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = Path(os.environ.get("HDF5_PLUGIN_PATH") or ROOT / "build/dev/lib/plugins")
+PLUGINS = ROOT / "build/dev/lib/plugins"
 BUILD = PLUGINS.parents[1]
 SEATS = {"both": ("vol", "vfd"), "vol": ("vol",)}
 
@@ -29,13 +28,13 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "async": ("async", "seat=both", False),
     "async_small": (
         "async",
-        "seat=both;budget=64KiB;flush_interval=0;chunk_cache=64KiB;threads=1",
+        "seat=both;budget=512KiB;flush_interval=0;chunk_cache=64KiB;threads=1",
         False,
     ),
     "behind": ("async", "seat=both;filters=false", True),
     "behind_small": (
         "async",
-        "seat=both;filters=false;budget=64KiB;flush_interval=0;threads=1",
+        "seat=both;filters=false;budget=512KiB;flush_interval=0;threads=1",
         True,
     ),
     "behind_eager": ("async", "seat=both;filters=false;flush_interval=1ms;budget=1MiB", True),
