@@ -208,8 +208,8 @@ StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size)
 StagedFile::~StagedFile() { Shared::get().leave(*state_); }
 
 void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  note_write(offset, bytes.size());  // first: a part may be staged when the rest fails
   Writer(*state_, offset, bytes).run();
-  note_write(offset, bytes.size());
 }
 
 void StagedFile::drain() {

@@ -24,6 +24,14 @@ using namespace headrace;
 using namespace std::chrono_literals;
 using Bytes = std::vector<std::byte>;
 
+#ifdef __SANITIZE_THREAD__
+#define SKIP_UNDER_TSAN GTEST_SKIP() << "a child under tsan cannot start threads"
+constexpr unsigned kRounds = 3;  // it is slow
+#else
+#define SKIP_UNDER_TSAN static_cast<void>(0)
+constexpr unsigned kRounds = 12;
+#endif
+
 constexpr std::uint64_t kMiB = 1U << 20U;
 constexpr std::uint64_t kPage = engine::staging::kPageBytes;
 
@@ -145,7 +153,7 @@ class Staging : public testing::Test {
 
 TEST(Dirty, AgreesWithASetOfBytes) {
   std::mt19937 random(7);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < static_cast<int>(kRounds); ++round) {
     std::array<std::uint64_t, engine::staging::kBitmapWords> bits;
     bits.fill(0xa5a5a5a5a5a5a5a5U);
     engine::staging::Dirty dirty(bits.data());
@@ -274,13 +282,13 @@ void random_program(unsigned seed, std::uint64_t budget, std::chrono::microsecon
 }
 
 TEST_F(Staging, RandomPrograms) {
-  for (unsigned seed = 0; seed < 12; ++seed) random_program(seed, 64 * kMiB, 0us);
+  for (unsigned seed = 0; seed < kRounds; ++seed) random_program(seed, 64 * kMiB, 0us);
 }
 TEST_F(Staging, RandomProgramsOnASlowDevice) {
-  for (unsigned seed = 100; seed < 108; ++seed) random_program(seed, 64 * kMiB, 300us);
+  for (unsigned seed = 100; seed < 100 + kRounds; ++seed) random_program(seed, 64 * kMiB, 300us);
 }
 TEST_F(Staging, RandomProgramsInLittleMemory) {
-  for (unsigned seed = 200; seed < 212; ++seed) random_program(seed, kMiB, 100us);
+  for (unsigned seed = 200; seed < 200 + kRounds; ++seed) random_program(seed, kMiB, 100us);
 }
 
 // Several files, each used by its own thread, share the memory.
@@ -444,12 +452,6 @@ TEST_F(Staging, BudgetHolds) {
     EXPECT_EQ(std::memcmp(store.bytes.data() + i * kPage + 7, pattern(9, i).data(), 9), 0);
   }
 }
-
-#ifdef __SANITIZE_THREAD__
-#define SKIP_UNDER_TSAN GTEST_SKIP() << "a child under tsan cannot start threads"
-#else
-#define SKIP_UNDER_TSAN static_cast<void>(0)
-#endif
 
 TEST_F(Staging, AForkedChildStartsClean) {
   SKIP_UNDER_TSAN;
