@@ -295,6 +295,10 @@ SIZES = """
     for i in reversed(range(5, 20)):
         del f[f"d{i}"]
         note(f)
+    for i in range(3):  # ends where sec2 last knew the end to be
+        f["passing"] = np.arange(300_000 * i)
+        del f["passing"]
+        note(f)
     f["e"] = np.arange(70_000)
     note(f)
     for i in range(5): del f[f"d{i}"]

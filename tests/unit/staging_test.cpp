@@ -40,6 +40,7 @@ struct Store {
   std::mutex mutex;
   Bytes bytes;
   std::chrono::microseconds delay{};
+  std::atomic<int> begun{0};
   std::atomic<int> writes{0};
   std::atomic<int> reads{0};
   std::atomic<int> fail_from{-1};  // the number of the first write that fails; -1: none
@@ -51,6 +52,7 @@ struct Store {
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) {
     std::uint64_t size = 0;
     for (const auto piece : pieces) size += piece.size();
+    ++begun;
     while (stopped) std::this_thread::sleep_for(100us);
     {
       const std::lock_guard lock(mutex);
@@ -210,6 +212,33 @@ TEST_F(Staging, ReadsSeeWhatIsStaged) {
   EXPECT_EQ(store.bytes, model.bytes);
 }
 
+TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
+  Store store;
+  store.bytes = pattern(40 * kPage, 1);
+  store.stopped = true;
+  Staged file(store);
+  Plain model{store.bytes};
+  const auto write = [&](std::uint64_t offset, const Bytes& bytes) {
+    file.write(offset, bytes);
+    model.write(offset, bytes);
+  };
+  write(3, pattern(40 * kPage, 2));
+  while (store.begun == 0) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
+  for (std::uint64_t page = 0; page < 40; page += 3)
+    write(page * kPage + 50, pattern(page == 6 ? kPage : 9, page));
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
+  EXPECT_EQ(file.read(kPage + 4, 50), model.read(kPage + 4, 50));
+  Bytes seen(41 * kPage);
+  const engine::StagedView view(file.staged, 0, seen.size());
+  store.read(0, seen);  // before any of it is written
+  store.stopped = false;
+  file.staged.drain();
+  view.apply(seen);  // a version that was written meanwhile is not lost
+  EXPECT_EQ(seen, model.read(0, 41 * kPage));
+  EXPECT_EQ(store.bytes, model.bytes);
+}
+
 // Adjacent pages go to the device in few writes, rewritten bytes once.
 TEST_F(Staging, MergesAndAbsorbs) {
   Store store;
@@ -306,8 +335,9 @@ TEST_F(Staging, RewritesKeepTheirOrder) {
   Staged file(store);
   Plain model;
   for (unsigned i = 0; i < 300; ++i) {
-    file.write(i % 3 * 1000, pattern(kPage, i));
-    model.write(i % 3 * 1000, pattern(kPage, i));
+    const Bytes data = pattern(20 * kPage, i);
+    file.write(i % 3 * 1000, data);
+    model.write(i % 3 * 1000, data);
     if (i % 7 == 0) {
       ASSERT_EQ(file.read(0, kPage), model.read(0, kPage));
     }
@@ -388,15 +418,15 @@ TEST_F(Staging, RewriteOfAFailedPage) {
     file.write(offset, bytes);
     model.write(offset, bytes);
   };
-  write(0, pattern(2 * kPage, 1));
-  std::this_thread::sleep_for(20ms);  // a worker has taken them
+  write(0, pattern(40 * kPage, 1));
+  while (store.begun == 0) std::this_thread::sleep_for(1ms);
   write(100, pattern(8, 2));
   write(kPage + 7, pattern(kPage, 3));
   store.stopped = false;
   EXPECT_THROW(file.staged.drain(), Error);
-  EXPECT_EQ(file.read(0, 3 * kPage), model.read(0, 3 * kPage));
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
   write(104, pattern(8, 4));
-  EXPECT_EQ(file.read(0, 3 * kPage), model.read(0, 3 * kPage));
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
   store.fail_from = -1;
   file.staged.drain();
   EXPECT_EQ(store.bytes, model.bytes);
