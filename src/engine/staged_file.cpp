@@ -242,14 +242,12 @@ StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size)
 StagedFile::~StagedFile() { Shared::get().leave(*state_); }
 
 void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (bytes.size() < kLarge) {
+  note_write(offset, bytes.size());  // first: a part may be staged when the rest fails
+  const auto lender = bytes.size() < kLarge ? nullptr : Lending::borrow(bytes);
+  if (lender == nullptr)
     Writer(*state_, offset, bytes, nullptr).run();
-  } else if (const auto lender = Lending::borrow(bytes); lender != nullptr) {
+  else
     write_lent(offset, bytes, lender);
-  } else {
-    Writer(*state_, offset, bytes, nullptr).run();
-  }
-  note_write(offset, bytes.size());
 }
 
 void StagedFile::write_lent(std::uint64_t offset, std::span<const std::byte> bytes,

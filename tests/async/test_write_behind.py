@@ -98,9 +98,10 @@ def test_multiprocessing(layer: Async, start: str) -> None:
             keep.close()
         """)
     )
-    layer.python("import runpy; runpy.run_path('program.py', run_name='__main__')" if start == "fork"
-                 else "import subprocess, sys; import h5py; h5py.File('t.h5', 'w').close();"
-                      "sys.exit(subprocess.call([sys.executable, 'program.py']))")  # fmt: skip
+    layer.python("""
+        import subprocess, sys
+        sys.exit(subprocess.call([sys.executable, "program.py"]))
+    """)
     found = layer.plain("""
         print([h5py.File(f"child{i}.h5")["n"][:].sum() for i in range(4)] ==
               [i * 100_000 for i in range(4)])
@@ -294,6 +295,10 @@ SIZES = """
     for i in reversed(range(5, 20)):
         del f[f"d{i}"]
         note(f)
+    for i in range(3):  # ends where sec2 last knew the end to be
+        f["passing"] = np.arange(300_000 * i)
+        del f["passing"]
+        note(f)
     f["e"] = np.arange(70_000)
     note(f)
     for i in range(5): del f[f"d{i}"]
@@ -323,3 +328,35 @@ def test_a_killed_writer_ends(layer: Async) -> None:
         assert child.poll() is None
     child.terminate()
     assert child.wait(20) == -signal.SIGTERM
+
+
+def test_without_threads(layer: Async) -> None:
+    """Where no thread can be started the program writes by itself."""
+    layer.folder.chmod(0o777)
+    layer.python(
+        """
+        import os, resource, threading, h5py, numpy as np
+        h5py.File("first.h5", "w").close()
+        if os.getuid() == 0:
+            os.setuid(65534)  # the limit is not for root
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+        try:
+            threading.Thread(target=print).start()
+        except RuntimeError:
+            pass
+        else:
+            raise AssertionError("threads can be started")
+        with h5py.File("x.h5", "w") as f:
+            d = f.create_dataset("d", shape=(4_000_000,), dtype="i8")
+            d[:] = np.arange(4_000_000)
+            f.flush()
+            d[5:3_000_000] = 1
+            assert d[4] == 4 and d[5] == 1
+        """,
+        "budget=4MiB;flush_interval=0;",
+    )
+    found = layer.plain("""
+        a = np.arange(4_000_000); a[5:3_000_000] = 1
+        print((h5py.File("x.h5")["d"][:] == a).all())
+    """)
+    assert found == "True"

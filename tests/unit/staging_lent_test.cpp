@@ -72,7 +72,7 @@ TEST_F(LentTest, APageBehindAnOlderVersionIsWrittenToo) {
   const Bytes first = filled(2 * kPage, 1);
   const Bytes second = filled(2 * kPage, 2);
   const auto older = lend(file, 0, first);
-  while (store.waiting == 0) std::this_thread::sleep_for(100us);
+  while (store.begun == 0) std::this_thread::sleep_for(100us);
   const auto newer = lend(file, 0, second);
   store.stopped = false;
   EXPECT_TRUE(older->wait(10s));

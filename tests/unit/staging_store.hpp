@@ -41,9 +41,8 @@ struct Store {
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) {
     std::uint64_t size = 0;
     for (const auto piece : pieces) size += piece.size();
-    ++waiting;
+    ++begun;
     while (stopped) std::this_thread::sleep_for(100us);
-    --waiting;
     {
       const std::lock_guard lock(mutex);
       for (const auto& [begin, end] : busy)

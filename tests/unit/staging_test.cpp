@@ -28,6 +28,14 @@ using test::kPage;
 using test::Staged;
 using test::Store;
 
+#ifdef __SANITIZE_THREAD__
+#define SKIP_UNDER_TSAN GTEST_SKIP() << "a child under tsan cannot start threads"
+constexpr unsigned kRounds = 3;  // it is slow
+#else
+#define SKIP_UNDER_TSAN static_cast<void>(0)
+constexpr unsigned kRounds = 12;
+#endif
+
 // Bytes that depend on the seed; quick, for the sanitizers.
 Bytes pattern(std::size_t size, unsigned seed) {
   static const Bytes noise = [] {
@@ -63,7 +71,7 @@ class Staging : public testing::Test {
 
 TEST(Dirty, AgreesWithASetOfBytes) {
   std::mt19937 random(7);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < static_cast<int>(kRounds); ++round) {
     std::array<std::uint64_t, engine::staging::kBitmapWords> bits;
     bits.fill(0xa5a5a5a5a5a5a5a5U);
     engine::staging::Dirty dirty(bits.data());
@@ -117,6 +125,33 @@ TEST_F(Staging, ReadsSeeWhatIsStaged) {
   EXPECT_EQ(store.bytes, pattern(3 * kPage, 1));
   store.stopped = false;
   file.staged.drain();
+  EXPECT_EQ(store.bytes, model.bytes);
+}
+
+TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
+  Store store;
+  store.bytes = pattern(40 * kPage, 1);
+  store.stopped = true;
+  Staged file(store);
+  Plain model{store.bytes};
+  const auto write = [&](std::uint64_t offset, const Bytes& bytes) {
+    file.write(offset, bytes);
+    model.write(offset, bytes);
+  };
+  write(3, pattern(40 * kPage, 2));
+  while (store.begun == 0) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
+  for (std::uint64_t page = 0; page < 40; page += 3)
+    write(page * kPage + 50, pattern(page == 6 ? kPage : 9, page));
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
+  EXPECT_EQ(file.read(kPage + 4, 50), model.read(kPage + 4, 50));
+  Bytes seen(41 * kPage);
+  const engine::StagedView view(file.staged, 0, seen.size());
+  store.read(0, seen);  // before any of it is written
+  store.stopped = false;
+  file.staged.drain();
+  view.apply(seen);  // a version that was written meanwhile is not lost
+  EXPECT_EQ(seen, model.read(0, 41 * kPage));
   EXPECT_EQ(store.bytes, model.bytes);
 }
 
@@ -192,13 +227,13 @@ void random_program(unsigned seed, std::uint64_t budget, std::chrono::microsecon
 }
 
 TEST_F(Staging, RandomPrograms) {
-  for (unsigned seed = 0; seed < 12; ++seed) random_program(seed, 64 * kMiB, 0us);
+  for (unsigned seed = 0; seed < kRounds; ++seed) random_program(seed, 64 * kMiB, 0us);
 }
 TEST_F(Staging, RandomProgramsOnASlowDevice) {
-  for (unsigned seed = 100; seed < 108; ++seed) random_program(seed, 64 * kMiB, 300us);
+  for (unsigned seed = 100; seed < 100 + kRounds; ++seed) random_program(seed, 64 * kMiB, 300us);
 }
 TEST_F(Staging, RandomProgramsInLittleMemory) {
-  for (unsigned seed = 200; seed < 212; ++seed) random_program(seed, kMiB, 100us);
+  for (unsigned seed = 200; seed < 200 + kRounds; ++seed) random_program(seed, kMiB, 100us);
 }
 
 // Several files, each used by its own thread, share the memory.
@@ -216,8 +251,9 @@ TEST_F(Staging, RewritesKeepTheirOrder) {
   Staged file(store);
   Plain model;
   for (unsigned i = 0; i < 300; ++i) {
-    file.write(i % 3 * 1000, pattern(kPage, i));
-    model.write(i % 3 * 1000, pattern(kPage, i));
+    const Bytes data = pattern(20 * kPage, i);
+    file.write(i % 3 * 1000, data);
+    model.write(i % 3 * 1000, data);
     if (i % 7 == 0) {
       ASSERT_EQ(file.read(0, kPage), model.read(0, kPage));
     }
@@ -298,15 +334,15 @@ TEST_F(Staging, RewriteOfAFailedPage) {
     file.write(offset, bytes);
     model.write(offset, bytes);
   };
-  write(0, pattern(2 * kPage, 1));
-  std::this_thread::sleep_for(20ms);  // a worker has taken them
+  write(0, pattern(40 * kPage, 1));
+  while (store.begun == 0) std::this_thread::sleep_for(1ms);
   write(100, pattern(8, 2));
   write(kPage + 7, pattern(kPage, 3));
   store.stopped = false;
   EXPECT_THROW(file.staged.drain(), Error);
-  EXPECT_EQ(file.read(0, 3 * kPage), model.read(0, 3 * kPage));
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
   write(104, pattern(8, 4));
-  EXPECT_EQ(file.read(0, 3 * kPage), model.read(0, 3 * kPage));
+  EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
   store.fail_from = -1;
   file.staged.drain();
   EXPECT_EQ(store.bytes, model.bytes);
@@ -362,12 +398,6 @@ TEST_F(Staging, BudgetHolds) {
     EXPECT_EQ(std::memcmp(store.bytes.data() + i * kPage + 7, pattern(9, i).data(), 9), 0);
   }
 }
-
-#ifdef __SANITIZE_THREAD__
-#define SKIP_UNDER_TSAN GTEST_SKIP() << "a child under tsan cannot start threads"
-#else
-#define SKIP_UNDER_TSAN static_cast<void>(0)
-#endif
 
 TEST_F(Staging, AForkedChildStartsClean) {
   SKIP_UNDER_TSAN;

@@ -96,11 +96,13 @@ herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxp
   const haddr_t end = under->cls->get_eoa(under, H5FD_MEM_DEFAULT);
   // sec2 leaves a file alone that has, as far as it knows, the right size.
   const bool resizes = under->cls->get_eof(under, H5FD_MEM_DEFAULT) != end;
-  if (below(&file.pub, dxpl, closing) < 0) return -1;
-  if (!resizes && staged.end() != end) staged.device().resize(end);
-  staged.set_end(end);
+  const herr_t result = below(&file.pub, dxpl, closing);
+  if (result >= 0) {
+    if (!resizes && staged.end() != end) staged.device().resize(end);
+    staged.set_end(end);
+  }
   if (failed != nullptr) std::rethrow_exception(failed);
-  return 0;
+  return result;
 }
 
 }  // namespace headrace::async
