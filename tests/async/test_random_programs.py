@@ -26,14 +26,14 @@ SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or random.randrange(1 << 30)) 
 # The stacks of a group run side by side and share the native run.
 @pytest.mark.parametrize(
     ("names", "count"),
-    [(["null"], 200), (["behind", "behind_small"], 800), (["async", "async_small"], 1000)],
+    [(["null"], 300), (["behind", "behind_small"], 700), (["async", "async_small"], 700)],
 )
 def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
     plain = native(tmp_path)
     stacks = [stack(name, PLUGINS, tmp_path, plain) for name in names]
     arena = Arena(plain, stacks, tmp_path)
     with arena:
-        drive(arena, int(COUNT or count), SEED)
+        drive(arena, int(COUNT or count), SEED, 8)
     for one in stacks:
         assert took_part(one) > 0.6 * arena.programs, one.name
     assert len(arena.native_lost) < 0.01 * arena.programs

@@ -42,7 +42,7 @@ def main() -> int:
     seconds = time.monotonic() - begin
     print(f"seed {given.seed}: {arena.summary()}; under {under} in {seconds:.0f} s")
     for one in stacks:
-        print(f"{one.name}: files opened through it in {took_part(one)} processes")
+        print(f"{one.name}: {took_part(one)} files opened through it")
     for text in arena.native_lost[: given.lost]:
         print("--- lost natively", *text, sep="\n")
     return status

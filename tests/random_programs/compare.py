@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from random_programs import script
-from random_programs.translate import Program, statements
+from random_programs.translate import Program, closes, statements
 from random_programs.workers import LostError, Worker
 
 LIMIT = 60.0  # seconds for one program
@@ -87,7 +87,7 @@ class Arena:
             shutil.rmtree(here, ignore_errors=True)
 
     def compare(self, text: list[str], here: Path) -> None:
-        close = len(text) % 3 > 0
+        close = closes(text)
         for name, worker in self.workers.items():
             worker.tell({"folder": str(here / name), "statements": text, "close": close})
         answers, lost = {}, []

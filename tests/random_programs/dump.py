@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def of_file(path: Path) -> Any:
     try:
         with h5py.File(name, "r", **options) as file:
             made: dict[str, Any] = {"/": tried(lambda: described(file["/"]))}
-            walk(file, "/", made)
+            made["end"] = tried(lambda: walk(file, "/", made))
             return made
     except OSError:
         return "cannot be opened"
@@ -98,6 +99,8 @@ def of_file(path: Path) -> Any:
 def of_folder(folder: Path) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for path in sorted(folder.iterdir()):
+        if re.fullmatch(r"[ab]0*[1-9]\d*\.h5", path.name):
+            continue  # another member of a family, which may have more or fewer of them
         made[path.name] = None
         if path.suffix == ".raw":
             made[path.name] = plain(path.read_bytes())

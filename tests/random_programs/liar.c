@@ -1,4 +1,5 @@
-/* Preloaded into a program: a disk that changes or loses a write now and then and says nothing. */
+/* Preloaded into a program: a disk that changes or loses some writes and says nothing. Which,
+ * depends on nothing but the write, so that a program meets the same lies each time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -8,9 +9,8 @@
 typedef ssize_t Write(int, const void *, size_t, off_t);
 
 static ssize_t lie(Write *real, int file, const void *bytes, size_t size, off_t at) {
-  static int count = 0;
   const char *how = getenv("LIE");
-  if (!how || size <= 64 || ++count % 5) return real(file, bytes, size, at);
+  if (!how || size <= 64 || (size + (size_t)at / 8) % 3) return real(file, bytes, size, at);
   if (strcmp(how, "lose") == 0) return (ssize_t)size;
   char *changed = malloc(size);
   if (!changed) return -1;

@@ -6,6 +6,7 @@ Nothing here depends on the rest of the package: the text of this file is the he
 # ruff: noqa: C901, PLR0911, PTH123, S301
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import pickle
@@ -14,6 +15,7 @@ import signal
 import threading
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import h5py
@@ -254,6 +256,21 @@ def read_selected(dset: h5py.Dataset, space: Any, kind: str, gap: int) -> Any:
     out = np.zeros(((gap + 1) * count + 3,), TYPES[kind])
     dset.id.read(memory, space, out)
     return out
+
+
+def together(name: str, dsets: list[h5py.Dataset], arrays: list[np.ndarray[Any, Any]]) -> None:
+    """One call for several datasets, whole: h5py has none. The name is that of HDF5's function."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    library = ctypes.CDLL(next(m.split()[-1] for m in maps if "/libhdf5-" in m))
+    types = [h5py.h5t.py_create(array.dtype) for array in arrays]
+    ids, kinds, every = (
+        (ctypes.c_int64 * len(dsets))(*numbers)
+        for numbers in ([d.id.id for d in dsets], [t.id for t in types], [0] * len(dsets))
+    )
+    buffers = (ctypes.c_void_p * len(dsets))(*(array.ctypes.data for array in arrays))
+    count, default = ctypes.c_size_t(len(dsets)), ctypes.c_int64(0)
+    if library[name](count, ids, kinds, every, every, default, buffers) < 0:
+        raise OSError(name)
 
 
 # ---- other threads and processes

@@ -64,11 +64,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
 
 
 def took_part(stack: Stack) -> int:
-    """How many processes opened files through the layer: HDF5 falls back to native in silence."""
+    """How many files were opened through each seat: HDF5 falls back to native in silence."""
     report = Report(Path(stack.environment["HEADRACE_REPORT"]))
-    seen: list[set[int]] = []
-    for seat in stack.seats:
-        through = ("file_create", "file_open") if seat == "vol" else ("open",)
-        counts = report.select("counts", seat=seat)
-        seen.append({c["pid"] for c in counts if any(c["calls"].get(call) for call in through)})
-    return len(set.intersection(*seen))
+    through = {"vol": ("file_create", "file_open"), "vfd": ("open",)}
+    return min(sum(report.calls(seat)[call] for call in through[seat]) for seat in stack.seats)

@@ -142,6 +142,25 @@ def direct(model: Model, choices: Choices) -> None:
     model.say(f"{handle.name}.read_direct(o, {inside}, {outside}); show(o)")
 
 
+@operation(3)
+def several(model: Model, choices: Choices) -> None:
+    """H5Dwrite_multi and H5Dread_multi on up to three datasets."""
+    seen = {id(h.dataset): h for h in model.handles if h.dataset.kind in NUMBERS}
+    handles = list(seen.values())[-3:]
+    if not handles:
+        return
+    kinds = [memory_of(choices, handle) for handle in handles]
+    names = ", ".join(handle.name for handle in handles)
+    for call in choices.of([["write", "read"], ["read"], ["write"]]):
+        step = model.next_step() if call == "write" else 0
+        arrays = [
+            f"np.ascontiguousarray({values(step + n, handle.dataset.shape, kind)})"
+            for n, (handle, kind) in enumerate(zip(handles, kinds, strict=True))
+        ]
+        model.say(f"o = [{', '.join(arrays)}]")
+        model.say(f"together('H5D{call}_multi', [{names}], o); show(o)")
+
+
 @operation(2)
 def member(model: Model, choices: Choices) -> None:
     """One member of a compound."""

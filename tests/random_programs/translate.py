@@ -17,3 +17,8 @@ def statements(program: Program) -> list[str]:
         if name != "nothing":
             OPERATIONS[name][1](model, Choices(bytes.fromhex(raw)))
     return model.statements
+
+
+def closes(text: list[str]) -> bool:
+    """Whether the handles are dropped at the end; else HDF5 closes them as the process exits."""
+    return len(text) % 3 > 0

@@ -1,4 +1,4 @@
-"""A process that runs one program after another, under the layers that its environment names.
+"""Processes that run programs, under the layers that their environment names.
 
 Reads requests from stdin, a line of JSON each, and answers each by a line.
 """
@@ -10,6 +10,7 @@ import faulthandler
 import gc
 import io
 import json
+import mmap
 import os
 import shutil
 import sys
@@ -22,6 +23,11 @@ import numpy as np
 
 from random_programs import dump, prelude
 
+PROGRAMS = 25  # that a process runs at most
+WAITING, WORKING, ANSWERED, ENDED = range(4)
+# What programs and libraries print must not get between the answers.
+ANSWERS = os.dup(1)
+os.dup2(2, 1)
 KEPT: dict[str, Any] = {}
 
 
@@ -59,37 +65,74 @@ def run(folder: Path, statements: list[str], close: bool) -> dict[str, Any]:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     if "dump" in request:
         os.chdir(request["dump"])
-        return {"dump": dump.of_folder(Path(request["dump"]))}
+        return {"dump": dump.of_folder(Path(request["dump"])), "left": 0}
     return run(Path(request["folder"]), request["statements"], request["close"])
 
 
-def in_child(request: dict[str, Any]) -> dict[str, Any]:
-    """In a process of its own: what one program does to HDF5 must not reach the next."""
-    into, out = os.pipe()
+def next_request() -> dict[str, Any] | None:
+    """Unbuffered: what is read here must not be missing in another process."""
+    line = b""
+    while not line.endswith(b"\n"):
+        got = os.read(0, 1 << 16)
+        if not got:
+            return None
+        line += got
+    made: dict[str, Any] = json.loads(line)
+    return made
+
+
+def say(answer: dict[str, Any]) -> None:
+    raw = json.dumps(answer).encode() + b"\n"
+    while raw:
+        raw = raw[os.write(ANSWERS, raw) :]
+
+
+def serve(state: mmap.mmap, last: int) -> None:
+    """Answers requests until HDF5 may not be as it was at first; the last when it has exited."""
+    for _ in range(PROGRAMS):
+        state[0] = WAITING
+        request = next_request()
+        if request is None:
+            state[0] = ENDED
+            return
+        state[0] = WORKING
+        answered = answer(request)
+        if answered.get("left", 1):
+            os.pwrite(last, json.dumps(answered).encode(), 0)
+            state[0] = ANSWERED
+            return
+        say(answered)
+    state[0] = WAITING
+
+
+def in_child() -> bool:
+    """In a process of its own: what a program does to HDF5 must reach few others."""
+    state = mmap.mmap(-1, 1)
+    last = os.memfd_create("answer")
     child = os.fork()
     if child == 0:
-        os.close(into)
-        with open(out, "w") as pipe:  # noqa: PTH123
-            json.dump(answer(request), pipe)
+        serve(state, last)
         # As a program exits, without the time Python takes for it.
         ctypes.CDLL(None).exit(0)
-    os.close(out)
-    with open(into) as pipe:  # noqa: PTH123
-        raw = pipe.read()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return json.loads(raw) if status == 0 else {"lost": status}
+    with os.fdopen(last, "rb") as file:
+        file.seek(0)
+        raw = file.read()
+    if status and state[0] in (WORKING, ANSWERED):
+        say({"lost": status})
+    elif status:
+        sys.exit(f"an earlier program ended its process at exit, with status {status}")
+    elif state[0] == ANSWERED:
+        say(json.loads(raw))
+    return bool(state[0] != ENDED)
 
 
 def main() -> None:
     faulthandler.enable()
     h5py._errors.silence_errors()  # noqa: SLF001
-    # What programs and libraries print must not get between the answers.
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
     gc.freeze()
-    for line in sys.stdin:
-        out.write(json.dumps(in_child(json.loads(line))) + "\n")
-        out.flush()
+    while in_child():
+        pass
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import subprocess
@@ -58,12 +59,12 @@ class Worker:
         assert process.stdout is not None
         if not select.select([process.stdout], [], [], limit)[0]:
             seen = end(process)
-            self.process = None
+            self.forget()
             raise LostError(f"hangs for {limit} s\n{seen}\n{self.said()}")
         line = process.stdout.readline()
         if not line.endswith(b"\n"):
             status = process.wait()
-            self.process = None
+            self.forget()
             raise LostError(f"died, status {status}\n{self.said()}")
         made: dict[str, Any] = json.loads(line)
         if "lost" in made:
@@ -87,3 +88,13 @@ class Worker:
             return self.process.wait(30)
         except subprocess.TimeoutExpired:
             raise LostError(f"does not end\n{end(self.process)}\n{self.said()}") from None
+        finally:
+            self.forget()
+
+    def forget(self) -> None:
+        assert self.process is not None
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        self.process = None
