@@ -28,7 +28,7 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard python/tests examples tests/crash tests/demo tests/bench tests/fault tests/install tests/interop tests/kernels \
+PYTHON_TESTS := $(wildcard python/tests examples tests/async tests/crash tests/demo tests/bench tests/fault tests/install tests/interop tests/kernels \
     tests/model tests/parallel)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
