@@ -112,6 +112,7 @@ void copy_box(unsigned rank, const Index& count, std::size_t element, const std:
 }
 
 void fill_all(std::span<const std::byte> element, std::span<std::byte> to) {
+  if (to.empty()) return;
   if (std::ranges::all_of(element, [](std::byte byte) { return byte == std::byte{0}; })) {
     std::ranges::fill(to, std::byte{0});
     return;

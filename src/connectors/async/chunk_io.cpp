@@ -14,17 +14,6 @@ std::array<hsize_t, engine::kMaxRank> origin_of(const engine::Index& origin) {
   return result;
 }
 
-// HDF5 keeps the filter mask of a chunk that is replaced by one of the same size. One that says
-// that filters were left out goes if the size changes in between.
-void clear_mask(const Dataset& dataset, const hsize_t* origin, std::span<const std::byte> encoded) {
-  if (dataset.fresh || stored_size(dataset.under(), origin) != encoded.size()) return;
-  engine::Buffer bytes(encoded.size());
-  if (read_stored(dataset.under(), origin, bytes.bytes()) == 0) return;
-  bytes.resize(encoded.size() + 1);
-  bytes.bytes().back() = std::byte{0};
-  write_stored(dataset.under(), origin, bytes.bytes());
-}
-
 }  // namespace
 
 Statistics& statistics() {
@@ -36,13 +25,25 @@ void store_chunk(const Dataset& dataset, const engine::Index& place,
                  std::span<const std::byte> encoded) {
   const auto origin = origin_of(place);
   try {
-    clear_mask(dataset, origin.data(), encoded);
     write_stored(dataset.under(), origin.data(), encoded);
   } catch (const Error& error) {
     std::throw_with_nested(Error("writing " + describe(*dataset.handle) + " failed"));
   }
   ++statistics().encoded;
   statistics().encoded_bytes += dataset.chunk_bytes;
+}
+
+void require_all_filters(const Dataset& dataset, const engine::Index& place) {
+  if (dataset.fresh) return;
+  const auto origin = origin_of(place);
+  const std::uint64_t size = stored_size(dataset.under(), origin.data());
+  if (size == 0) return;
+  engine::Buffer bytes(size);
+  require_all_filters(read_stored(dataset.under(), origin.data(), bytes.bytes()));
+}
+
+void require_all_filters(std::uint32_t mask) {
+  if (mask != 0) throw Error("a chunk is stored without some of the filters");
 }
 
 StoredChunk load_chunk(const Dataset& dataset, const engine::Index& place) {

@@ -30,6 +30,11 @@ struct StoredChunk {
 // Throws Error.
 StoredChunk load_chunk(const Dataset& dataset, const engine::Index& origin);
 
+// Throws Error when the chunk exists and filters were left out of it. Such a chunk is HDF5's to
+// replace: after H5Dwrite_chunk it goes on using the old chunk's mask.
+void require_all_filters(const Dataset& dataset, const engine::Index& origin);
+void require_all_filters(std::uint32_t mask);
+
 // How many chunks may be in flight.
 std::size_t window_of(const Dataset& dataset);
 

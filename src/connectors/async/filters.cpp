@@ -258,22 +258,36 @@ class UpdateJob final : public engine::Job {
   Buffer chunk_;
 };
 
+// A part of a chunk, or all that the array has of it yet: rows may be appended.
+void write_part(const Call& call, const Piece& piece, Source source, engine::Ordered& ordered) {
+  Dataset& dataset = call.dataset;
+  if (const ChunkRef chunk = cache().find(dataset, piece.chunk)) {
+    ++statistics().cache_hits;
+    call.copy(piece, dataset.element, source.place, call.in_chunk(piece, chunk->bytes.data()));
+    cache().mark_dirty(chunk);
+    return;
+  }
+  StoredChunk stored;
+  if (piece.covers)
+    require_all_filters(dataset, piece.origin);
+  else
+    stored = load_chunk(dataset, piece.origin);
+  require_all_filters(stored.mask);
+  ordered.give(std::make_unique<UpdateJob>(call, piece, std::move(source), std::move(stored)));
+}
+
 void write_pieces(const Call& call, const std::byte* program) {
   engine::Ordered ordered(window_of(call.dataset));
   engine::Pieces pieces(call.grid, call.transfer.box);
   for (Piece piece; pieces.next(piece);) {
     Source source = source_of(call, piece, program);
-    if (piece.covers) {
-      cache().drop(call.dataset, piece.chunk);
-      ordered.give(std::make_unique<WriteJob>(call, piece, std::move(source)));
-    } else if (const ChunkRef chunk = cache().find(call.dataset, piece.chunk)) {
-      ++statistics().cache_hits;
-      call.copy(piece, call.dataset.element, source.place,
-                call.in_chunk(piece, chunk->bytes.data()));
-      cache().mark_dirty(chunk);
+    const bool alone = piece.box.count == call.transfer.box.count;
+    if (!piece.covers || (!piece.whole && alone && cache().fits(call.dataset))) {
+      write_part(call, piece, std::move(source), ordered);
     } else {
-      StoredChunk stored = load_chunk(call.dataset, piece.origin);
-      ordered.give(std::make_unique<UpdateJob>(call, piece, std::move(source), std::move(stored)));
+      cache().drop(call.dataset, piece.chunk);
+      require_all_filters(call.dataset, piece.origin);
+      ordered.give(std::make_unique<WriteJob>(call, piece, std::move(source)));
     }
   }
   ordered.finish();

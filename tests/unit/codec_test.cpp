@@ -1,0 +1,221 @@
+// The codecs against zlib and against straightforward ones.
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "engine/codec/deflate.hpp"
+#include "engine/codec/fletcher32.hpp"
+#include "engine/codec/pipeline.hpp"
+#include "engine/codec/shuffle.hpp"
+#include "engine/ordered.hpp"
+
+namespace headrace::engine {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Kind = Filter::Kind;
+
+// Smooth with noise, so that it compresses a little.
+Bytes field(std::size_t size, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = std::byte((i / 50 + random() % 4) & 0xffU);
+  return bytes;
+}
+
+Bytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+TEST(Deflate, zlib_reads_what_it_writes_and_it_reads_what_zlib_writes) {
+  for (unsigned level = 0; level <= 9; ++level)
+    for (std::size_t size : {1, 2, 1000, 70000}) {
+      const Bytes raw = field(size);
+      const Buffer ours = deflate(level, raw);
+      Bytes back(size);
+      uLongf length = size;
+      ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(back.data()), &length,
+                           reinterpret_cast<const Bytef*>(ours.data()), ours.size()),
+                Z_OK);
+      ASSERT_EQ(length, size);
+      ASSERT_EQ(back, raw);
+
+      Bytes theirs(compressBound(size));
+      length = theirs.size();
+      compress2(reinterpret_cast<Bytef*>(theirs.data()), &length,
+                reinterpret_cast<const Bytef*>(raw.data()), size, static_cast<int>(level));
+      theirs.resize(length);
+      Bytes again(size);
+      inflate(theirs, again);
+      ASSERT_EQ(again, raw);
+      EXPECT_LE(static_cast<double>(ours.size()), 1.02 * static_cast<double>(length) + 16)
+          << "level " << level << " size " << size;
+    }
+}
+
+TEST(Deflate, refuses_what_is_damaged_cut_or_of_another_size) {
+  const Bytes raw = field(5000);
+  const Buffer good = deflate(4, raw);
+  Bytes to(raw.size());
+  for (std::size_t i = 0; i < good.size(); i += 7) {
+    Bytes bad = copy(good.bytes());
+    bad[i] ^= std::byte{0x55};
+    EXPECT_THROW(inflate(bad, to), Error) << i;
+  }
+  EXPECT_THROW(inflate(good.bytes().first(good.size() / 2), to), Error);
+  EXPECT_THROW(inflate({}, to), Error);
+  Bytes small(raw.size() - 1);
+  EXPECT_THROW(inflate(good.bytes(), small), Error);
+  Bytes large(raw.size() + 1);
+  EXPECT_THROW(inflate(good.bytes(), large), Error);
+}
+
+TEST(Shuffle, is_a_transposition_that_leaves_the_rest) {
+  for (std::size_t element : {1, 2, 3, 4, 5, 8, 16, 100})
+    for (std::size_t size : {0, 1, 7, 64, 4097, 20000}) {
+      const Bytes raw = field(size);
+      Bytes expected = raw;
+      const std::size_t count = size / element;
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t b = 0; b < element; ++b) expected[b * count + i] = raw[i * element + b];
+      Bytes shuffled(size);
+      shuffle(element, raw, shuffled);
+      ASSERT_EQ(shuffled, expected) << element << ' ' << size;
+      Bytes back(size);
+      unshuffle(element, shuffled, back);
+      ASSERT_EQ(back, raw) << element << ' ' << size;
+    }
+}
+
+// Sums in 64 bits, reduced once at the end, cannot overflow at these sizes.
+std::uint32_t plain_fletcher32(const Bytes& bytes) {
+  std::uint64_t sum = 0;
+  std::uint64_t sums = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += 2) {
+    const auto low = i + 1 < bytes.size() ? std::to_integer<unsigned>(bytes[i + 1]) : 0U;
+    sum = (sum + (std::to_integer<unsigned>(bytes[i]) << 8U) + low) % 65535;
+    sums = (sums + sum) % 65535;
+  }
+  return static_cast<std::uint32_t>(sums << 16U | sum);
+}
+
+// 0 and 65535 are the same to the checksum's arithmetic; HDF5 stores either.
+std::uint32_t reduced(std::uint32_t sum) {
+  return (sum >> 16U) % 65535 << 16U | (sum & 0xffffU) % 65535;
+}
+
+TEST(Fletcher32, is_fletchers_sum_of_big_endian_words) {
+  const char* text = "abcd";  // 0x6162 + 0x6364 = 0xc4c6; 0x6162 + 0xc4c6 = 0x12628, folded 0x2629
+  EXPECT_EQ(fletcher32(std::as_bytes(std::span(text, 4))), 0x2629c4c6U);
+  for (std::size_t size : {1, 2, 3, 719, 720, 721, 722, 99999}) {
+    const Bytes bytes = field(size);
+    EXPECT_EQ(reduced(fletcher32(bytes)), plain_fletcher32(bytes)) << size;
+  }
+}
+
+TEST(Fletcher32, accepts_the_swapped_sums_of_old_hdf5) {
+  const Bytes bytes = field(100);
+  const std::uint32_t sum = fletcher32(bytes);
+  const std::uint32_t old = (sum & 0xff00ff00U) >> 8U | (sum & 0x00ff00ffU) << 8U;
+  EXPECT_TRUE(fletcher32_matches(sum, bytes));
+  EXPECT_TRUE(fletcher32_matches(old, bytes));
+  EXPECT_FALSE(fletcher32_matches(sum + 1, bytes));
+}
+
+const std::vector<Pipeline>& pipelines() {
+  static const std::vector<Pipeline> all{
+      {{Kind::deflate, 4}},
+      {{Kind::shuffle, 4}},
+      {{Kind::fletcher32}},
+      {{Kind::shuffle, 4}, {Kind::deflate, 1}},
+      {{Kind::shuffle, 8}, {Kind::deflate, 9}, {Kind::fletcher32}},
+      {{Kind::fletcher32}, {Kind::deflate, 4}},
+      {{Kind::fletcher32}, {Kind::shuffle, 3}, {Kind::deflate, 4}, {Kind::fletcher32}},
+      {{Kind::deflate, 4}, {Kind::shuffle, 2}},
+      {{Kind::fletcher32}, {Kind::fletcher32}},
+  };
+  return all;
+}
+
+TEST(Pipeline, decodes_what_it_encodes) {
+  for (const Pipeline& pipeline : pipelines())
+    for (std::size_t size : {1, 40, 4096, 30001}) {
+      const Bytes raw = field(size);
+      const Buffer stored = encode(pipeline, raw);
+      Bytes back(size);
+      decode(pipeline, 0, stored.bytes(), back);
+      ASSERT_EQ(back, raw);
+    }
+}
+
+TEST(Pipeline, leaves_out_the_filters_of_the_mask) {
+  for (const Pipeline& pipeline : pipelines())
+    for (std::uint32_t mask = 0; mask < 1U << pipeline.size(); ++mask) {
+      Pipeline applied;
+      for (std::size_t i = 0; i < pipeline.size(); ++i)
+        if ((mask >> i & 1U) == 0) applied.push_back(pipeline[i]);
+      const Bytes raw = field(4000);
+      const Bytes stored = applied.empty() ? raw : copy(encode(applied, raw).bytes());
+      Bytes back(raw.size());
+      decode(pipeline, mask, stored, back);
+      ASSERT_EQ(back, raw);
+    }
+}
+
+// Whatever the bytes are, there is an error or a chunk of the right size: no crash under asan.
+TEST(Pipeline, survives_damage) {
+  std::mt19937 random(3);
+  for (const Pipeline& pipeline : pipelines())
+    for (int round = 0; round < 200; ++round) {
+      const Bytes raw = field(600);
+      Bytes stored = copy(encode(pipeline, raw).bytes());
+      stored[random() % stored.size()] ^= std::byte(1 + random() % 255);
+      if (round % 2 == 0) stored.resize(random() % (stored.size() + 1));
+      Bytes back(raw.size());
+      const bool sums = pipeline.back().kind == Kind::fletcher32;
+      try {
+        decode(pipeline, 0, stored, back);
+        EXPECT_FALSE(sums) << "the checksum did not notice";
+      } catch (const Error&) {
+      }
+    }
+}
+
+struct Numbered final : Job {
+  Numbered(int number, std::vector<int>& finished, int bad)
+      : number_(number), finished_(finished), bad_(bad) {}
+  void work() override {
+    std::this_thread::sleep_for(std::chrono::microseconds(number_ * 7919 % 500));
+    if (number_ == bad_) throw Error("bad");
+  }
+  void finish() override { finished_.push_back(number_); }
+  int number_;
+  std::vector<int>& finished_;
+  int bad_;
+};
+
+TEST(Ordered, finishes_in_the_order_given) {
+  std::vector<int> finished;
+  Ordered ordered(5);
+  for (int i = 0; i < 200; ++i) ordered.give(std::make_unique<Numbered>(i, finished, -1));
+  ordered.finish();
+  ASSERT_EQ(finished.size(), 200U);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(finished[static_cast<std::size_t>(i)], i);
+}
+
+TEST(Ordered, throws_what_a_job_threw_and_waits_for_the_others) {
+  std::vector<int> finished;
+  const auto run = [&] {
+    Ordered ordered(5);
+    for (int i = 0; i < 100; ++i) ordered.give(std::make_unique<Numbered>(i, finished, 50));
+    ordered.finish();
+  };
+  EXPECT_THROW(run(), Error);
+  EXPECT_EQ(finished.size(), 50U);
+}
+
+}  // namespace
+}  // namespace headrace::engine
