@@ -24,7 +24,7 @@ def summed(report: Path, start: int = 0) -> dict[str, Counter[str]]:
         if event.get("event") != "statistics":
             continue
         total = totals.setdefault(str(event["name"]), Counter())
-        total["files"] += 1
+        total["files"] += event["file"] != ""
         total.update(event["values"])
     return totals
 

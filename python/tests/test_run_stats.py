@@ -80,7 +80,12 @@ def test_signals_reach_the_program(fake_site: Path) -> None:
 
 def test_halves_of_lines_and_other_events_are_left_out(tmp_path: Path) -> None:
     report = tmp_path / "report"
-    good = {"event": "statistics", "name": "headrace_x", "values": {"blocked_ns": 2_000_000}}
+    good = {
+        "event": "statistics",
+        "name": "headrace_x",
+        "file": "f",
+        "values": {"blocked_ns": 2_000_000},
+    }
     lines = [json.dumps({"event": "load", "name": "y"}), json.dumps(good), '{"event": "stat']
     report.write_text(os.linesep.join(lines))
     totals = summed(report)

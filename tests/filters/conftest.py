@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,16 +52,15 @@ class Filters:
         return self.python(text, None).out.decode().strip()
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Counter[str]:
         """What the filters of all programs so far did."""
-        total: dict[str, int] = {}
+        total: Counter[str] = Counter()
         lines: list[dict[str, Any]] = [
             json.loads(line) for line in (self.folder / "report").read_text().splitlines()
         ]
         for line in lines:
-            if line.pop("event") == "filters":
-                for key, value in line.items():
-                    total[key] = total.get(key, 0) + value
+            if line["event"] == "statistics" and line["seat"] == "vol":
+                total.update(line["values"])
         return total
 
 

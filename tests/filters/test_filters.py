@@ -28,9 +28,9 @@ def test_random_programs_do_as_native_ones(filters: Filters, options: str) -> No
     command = [sys.executable, "-m", "filters.dataset_programs", "60"]
     done = run(command, env=env_of(options, filters.folder), cwd=filters.folder, limit=170)
     assert done.status == 0, done.text
-    assert filters.counts["encoded"] > 100
+    assert filters.counts["chunks_encoded"] > 100
     if "chunk_cache" not in options:
-        assert filters.counts["cache_hits"] > 20
+        assert filters.counts["chunk_cache_hits"] > 20
 
 
 def test_whole_dataset_is_ours_both_ways(filters: Filters) -> None:
@@ -42,9 +42,9 @@ def test_whole_dataset_is_ours_both_ways(filters: Filters) -> None:
         assert (d[...] == field).all()
     """
     )
-    assert filters.counts["encoded"] == 30
-    assert filters.counts["decoded"] == 30
-    assert filters.counts["native_calls"] == 0
+    assert filters.counts["chunks_encoded"] == 30
+    assert filters.counts["chunks_decoded"] == 30
+    assert filters.counts["calls_left_to_hdf5"] == 0
     assert (
         filters.plain("f['d'][...].sum()")
         == filters.python(FIELD + "    print(field.sum())").out.decode().strip()
@@ -67,9 +67,9 @@ def test_rows_decode_and_encode_each_chunk_once(filters: Filters) -> None:
             assert (f["d"][i] == field[i]).all()
     """
     )
-    assert filters.counts["encoded"] == 2
-    assert filters.counts["decoded"] == 2
-    assert filters.counts["cache_hits"] > 1700
+    assert filters.counts["chunks_encoded"] == 2
+    assert filters.counts["chunks_decoded"] == 2
+    assert filters.counts["chunk_cache_hits"] > 1700
 
 
 def test_appended_rows_stay_in_the_cache(filters: Filters) -> None:
@@ -84,8 +84,8 @@ def test_appended_rows_stay_in_the_cache(filters: Filters) -> None:
             d[i] = field[i]
     """
     )
-    assert filters.counts["encoded"] == 6
-    assert filters.counts["decoded"] == 0
+    assert filters.counts["chunks_encoded"] == 6
+    assert filters.counts["chunks_decoded"] == 0
     assert filters.plain("f['d'].shape == (600, 500) and f['d'][599, 499] > 0") == "True"
 
 
@@ -123,7 +123,7 @@ def test_a_dirty_chunk_is_seen(filters: Filters, what: str) -> None:
         + "\n".join(line[4:] if line.startswith("    ") else line for line in text.splitlines())
     )
     assert filters.plain("f['d'][3:6:2].tolist()") == "[7, 0]"
-    assert filters.counts["encoded"] >= 1
+    assert filters.counts["chunks_encoded"] >= 1
 
 
 def test_flushed_data_survives_a_kill(filters: Filters) -> None:
@@ -188,7 +188,7 @@ def test_damaged_chunks_end_as_they_do_natively(filters: Filters, fletcher32: bo
     ours = filters.python(read)
     assert ours.out == native.out
     assert ours.out.count(b"Can't synchronously read data") == 2
-    assert filters.counts["decoded"] > 0
+    assert filters.counts["chunks_decoded"] > 0
 
 
 def test_chunks_stored_without_a_filter_are_read_and_left_to_hdf5_to_replace(
@@ -216,8 +216,8 @@ def test_chunks_stored_without_a_filter_are_read_and_left_to_hdf5_to_replace(
     assert filters.plain("f['d'][:3].tolist(), f['d'][1499:1502].tolist()") == (
         "[999, 998, 997] [499, -1, 501]"
     )
-    assert filters.counts["decoded"] > 0
-    assert filters.counts["encoded"] == 0
+    assert filters.counts["chunks_decoded"] > 0
+    assert filters.counts["chunks_encoded"] == 0
 
 
 @pytest.mark.parametrize("options", ["seat=vol;filters=false;", "seat=vfd;"])
@@ -230,7 +230,7 @@ def test_settings_leave_all_to_hdf5(filters: Filters, options: str) -> None:
     """,
         options,
     )
-    assert filters.counts["encoded"] == filters.counts["decoded"] == 0
+    assert filters.counts["chunks_encoded"] == filters.counts["chunks_decoded"] == 0
 
 
 NOT_OURS = {
@@ -250,8 +250,8 @@ def test_others_are_left_to_hdf5(filters: Filters, what: str) -> None:
         FIELD + f"\n    with h5py.File('x.h5', 'w') as f:\n        {NOT_OURS[what]}\n"
         "        f['d'][...]\n"
     )
-    assert filters.counts["encoded"] == filters.counts["decoded"] == 0
-    assert filters.counts["native_calls"] > 0
+    assert filters.counts["chunks_encoded"] == filters.counts["chunks_decoded"] == 0
+    assert filters.counts["calls_left_to_hdf5"] > 0
     filters.plain("f['d'][...]")
 
 
@@ -277,7 +277,7 @@ def test_drivers_and_formats(filters: Filters, opening: str) -> None:
         assert (f["d"][...] == field).all()
     """
     )
-    assert filters.counts["encoded"] > 36
+    assert filters.counts["chunks_encoded"] > 36
 
 
 def test_a_late_error_is_told_at_flush_or_close(filters: Filters) -> None:

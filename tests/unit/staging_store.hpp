@@ -29,6 +29,7 @@ struct Store {
   std::mutex mutex;
   Bytes bytes;
   std::chrono::microseconds delay{};
+  std::atomic<int> begun{0};
   std::atomic<int> writes{0};
   std::atomic<int> reads{0};
   std::atomic<int> waiting{0};     // writes that have begun and are stopped

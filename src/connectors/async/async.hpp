@@ -84,7 +84,7 @@ struct Connector : vol::PassThrough<Connector> {
       return 0;
     if (count != 1) {
       settle();
-      for (std::size_t i = 0; i < count; ++i) distrust(vol::Object::from(dset[i]), false);
+      for (std::size_t i = 0; i < count; ++i) distrust(vol::Object::from(dset[i]), true);
     }
     return write_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }

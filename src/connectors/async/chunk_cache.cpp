@@ -1,5 +1,7 @@
 #include "connectors/async/chunk_cache.hpp"
 
+#include <cstdlib>
+
 #include "connectors/async/chunk_io.hpp"
 #include "engine/ordered.hpp"
 #include "engine/thread_pool.hpp"
@@ -64,6 +66,10 @@ void ChunkCache::insert(const ChunkRef& chunk) {
 
 void ChunkCache::mark_dirty(const ChunkRef& chunk) {
   if (chunk->dirty) return;
+  // Registered after HDF5's, so called before it: HDF5 that ends can store no dataset's first
+  // chunk.
+  static const bool at_exit = std::atexit([] { cache().settle(); }) == 0;
+  static_cast<void>(at_exit);
   dirty_.emplace(key(*chunk), chunk);
   chunk->dirty = true;
 }

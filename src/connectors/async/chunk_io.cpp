@@ -14,6 +14,12 @@ std::array<hsize_t, engine::kMaxRank> origin_of(const engine::Index& origin) {
   return result;
 }
 
+bool one_chunk(const Dataset& dataset) {
+  for (unsigned d = 0; d < dataset.rank; ++d)
+    if (dataset.dims[d] > dataset.chunk[d]) return false;
+  return true;
+}
+
 }  // namespace
 
 Statistics& statistics() {
@@ -50,6 +56,8 @@ StoredChunk load_chunk(const Dataset& dataset, const engine::Index& place) {
   const auto origin = origin_of(place);
   StoredChunk chunk;
   const std::uint64_t size = stored_size(dataset.under(), origin.data());
+  // Of a dataset that is one chunk HDF5 does not tell that it has the chunk, but in memory only.
+  if (size == 0 && one_chunk(dataset)) throw Error("the only chunk may be in HDF5's memory");
   if (size == 0) return chunk;
   chunk.bytes = engine::Buffer(size);
   chunk.mask = read_stored(dataset.under(), origin.data(), chunk.bytes.bytes());

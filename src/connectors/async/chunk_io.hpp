@@ -27,7 +27,7 @@ struct StoredChunk {
   std::uint32_t mask = 0;
 };
 
-// Throws Error.
+// Throws Error, also where HDF5 may have a chunk that it does not tell of.
 StoredChunk load_chunk(const Dataset& dataset, const engine::Index& origin);
 
 // Throws Error when the chunk exists and filters were left out of it. Such a chunk is HDF5's to

@@ -1,8 +1,9 @@
 #include "connectors/async/filters.hpp"
 
+#include <array>
 #include <new>
 
-#include "base/json.hpp"
+#include "base/events.hpp"
 #include "base/log.hpp"
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/chunk_io.hpp"
@@ -317,7 +318,10 @@ Ours ours(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space
 Taken leave_to_hdf5(const Ours& ours, bool writes) {
   ++statistics().native_calls;
   settle();
-  if (writes && ours.dataset != nullptr) cache().drop(*ours.dataset);
+  if (writes && ours.dataset != nullptr) {
+    cache().drop(*ours.dataset);
+    ours.dataset->fresh = false;  // HDF5 leaves out a filter that gains nothing
+  }
   return Taken::left_to_hdf5;
 }
 
@@ -380,16 +384,15 @@ void let_go(const vol::Object& object) {
 
 void report_filters() {
   const Statistics done = std::exchange(statistics(), {});
-  const auto number = [](std::uint64_t value) { return static_cast<long long>(value); };
-  report(JsonObject()
-             .text("event", "filters")
-             .number("encoded", number(done.encoded))
-             .number("encoded_bytes", number(done.encoded_bytes))
-             .number("decoded", number(done.decoded))
-             .number("decoded_bytes", number(done.decoded_bytes))
-             .number("cache_hits", number(done.cache_hits))
-             .number("native_calls", number(done.native_calls))
-             .str());
+  const std::array<std::pair<std::string_view, std::uint64_t>, 6> values{{
+      {"chunks_encoded", done.encoded},
+      {"encoded_bytes", done.encoded_bytes},
+      {"chunks_decoded", done.decoded},
+      {"decoded_bytes", done.decoded_bytes},
+      {"chunk_cache_hits", done.cache_hits},
+      {"calls_left_to_hdf5", done.native_calls},
+  }};
+  report_statistics(Seat::vol, "headrace_async", "", values);
 }
 
 }  // namespace headrace::async
