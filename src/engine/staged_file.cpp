@@ -16,7 +16,6 @@ using staging::kPageBytes;
 using staging::Lock;
 using staging::Page;
 using staging::Shared;
-using staging::Versions;
 using Bytes = std::span<const std::byte>;
 
 namespace {
@@ -270,11 +269,7 @@ void StagedFile::drain() {
     shared.push_all(lock, *state_);
     shared.settle(lock, *state_);
   }
-  if (state_->error) {
-    const Error error = *state_->error;
-    state_->error.reset();
-    throw error;
-  }
+  if (const auto error = std::exchange(state_->error, std::nullopt)) throw Error(*error);
 }
 
 void StagedFile::set_end(std::uint64_t size) {

@@ -45,9 +45,10 @@ void prepare() {
 }
 
 void renew() {
-  Pool* fresh = new Pool;
-  fresh->wanted = pool_slot()->wanted;
-  pool_slot() = fresh;
+  const unsigned wanted = pool_slot()->wanted;
+  pool_slot() = new Pool;
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): never destroyed
+  pool_slot()->wanted = wanted;
 }
 
 Pool*& pool_slot() {

@@ -13,7 +13,7 @@ import pytest
 from harness.stack import CLEAN
 
 if TYPE_CHECKING:
-    from conftest import Async
+    from async_layer import Async
 
 BEHIND = re.compile(
     r"file (\S+): (\d+) bytes in (\d+) writes, .* (\d+) bytes in (\d+) writes behind"

@@ -252,8 +252,8 @@ TEST_F(Staging, RewritesKeepTheirOrder) {
   Plain model;
   for (unsigned i = 0; i < 300; ++i) {
     const Bytes data = pattern(20 * kPage, i);
-    file.write(i % 3 * 1000, data);
-    model.write(i % 3 * 1000, data);
+    file.write(i % 3 * 1000ULL, data);
+    model.write(i % 3 * 1000ULL, data);
     if (i % 7 == 0) {
       ASSERT_EQ(file.read(0, kPage), model.read(0, kPage));
     }
@@ -429,7 +429,7 @@ TEST_F(Staging, ForksBesideAWriter) {
   std::atomic<bool> stop{false};
   std::thread writer([&] {
     Staged file(store);
-    for (unsigned i = 0; !stop; ++i) file.write(i % 50 * 3000, pattern(1 + i % 300000, i));
+    for (unsigned i = 0; !stop; ++i) file.write(i % 50 * 3000ULL, pattern(1 + i % 300000, i));
     file.staged.drain();
   });
   for (int i = 0; i < 20; ++i) {

@@ -15,7 +15,8 @@ inline constexpr std::array kSettings{
             "Worker threads of the process; 0 is one for each core it may use."},
     Setting{"budget", "HEADRACE_ASYNC_BUDGET", Type::size, "", "bytes", "0",
             "Memory that staged data of all files may take before writes wait; 0 is an eighth of "
-            "the machine's memory and at most 1GiB."},
+            "the machine's memory and at most 1GiB. That of the file opened last holds; below "
+            "512KiB nothing is staged."},
     Setting{"flush_interval", "HEADRACE_ASYNC_FLUSH_INTERVAL", Type::duration, "", "", "1s",
             "Age at which staged data is written even if more could be merged into it; 0 writes "
             "nothing before it must."},
