@@ -122,6 +122,7 @@ void ChunkCache::settle() noexcept {
   const Aside aside;
   try {
     std::vector<ChunkRef> chunks;
+    chunks.reserve(dirty_.size());
     for (const auto& [key, chunk] : dirty_) chunks.push_back(chunk);
     store(chunks);
   } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close
