@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from harness.run import Result, run
 from harness.stack import CLEAN
 
 ROOT = Path(__file__).resolve().parents[1]
-# As everywhere the build of this checkout, unless the environment names another.
 PLUGINS = ROOT / "build/dev/lib/plugins"
 
 

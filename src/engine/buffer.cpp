@@ -58,7 +58,7 @@ void Buffer::resize(std::size_t size) {
   if (size > capacity_) {
     Buffer larger(size);
     if (size_ > 0) std::memcpy(larger.data(), data(), size_);
-    *this = std::move(larger);
+    *this = std::move(larger);  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): swapped
   }
   size_ = size;
 }

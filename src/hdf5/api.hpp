@@ -54,6 +54,13 @@ struct Api {
   // Deprecated functions that a library may be built without; null then.
   decltype(&::H5Eget_auto1) Eget_auto1 = nullptr;
   decltype(&::H5Eset_auto1) Eset_auto1 = nullptr;
+  // What functions of the library need that are called outside of every call of the program:
+  // H5VLstart_lib_state and H5VLfinish_lib_state of 1.14, or H5VLopen_lib_context and
+  // H5VLclose_lib_context of 2.x; null in the other.
+  herr_t (*start_state)() = nullptr;
+  herr_t (*finish_state)() = nullptr;
+  herr_t (*open_context)(void** context) = nullptr;
+  herr_t (*close_context)(void* context) = nullptr;
   // H5Pget_mpi_params(fapl, MPI_Comm *, MPI_Info *); null when the library is not parallel.
   void* get_mpi_params = nullptr;
   // PMPI_Get_library_version of the MPI that the library uses; null when it is not parallel. This

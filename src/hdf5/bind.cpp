@@ -65,6 +65,16 @@ void bind_ids(void* handle) {
                       variable(handle, "H5P_LST_ATTRIBUTE_ACCESS_ID_g")};
 }
 
+void bind_context(void* handle) {
+  const auto look_up = [handle](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+  };
+  look_up(h5.start_state, "H5VLstart_lib_state");
+  look_up(h5.finish_state, "H5VLfinish_lib_state");
+  look_up(h5.open_context, "H5VLopen_lib_context");
+  look_up(h5.close_context, "H5VLclose_lib_context");
+}
+
 void bind_drivers(void* handle, bool major2) {
   using Function = hid_t (*)();
   if (major2) {
@@ -106,6 +116,7 @@ std::string bind(const void* caller) {
   h5.register_pass_through = reinterpret_cast<decltype(h5.register_pass_through)>(
       dlsym(handle, "H5VL_pass_through_register"));
   bind_drivers(handle, major >= 2);
+  bind_context(handle);
   hbool_t safe = false;
   library.thread_safe = h5.is_library_threadsafe(&safe) >= 0 && safe;
   return {};

@@ -5,6 +5,7 @@
 #include "connectors/async/chunk_io.hpp"
 #include "engine/ordered.hpp"
 #include "engine/thread_pool.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -68,7 +69,11 @@ void ChunkCache::mark_dirty(const ChunkRef& chunk) {
   if (chunk->dirty) return;
   // Registered after HDF5's, so called before it: HDF5 that ends can store no dataset's first
   // chunk.
-  static const bool at_exit = std::atexit([] { cache().settle(); }) == 0;
+  static const bool at_exit = std::atexit([] {
+                                if (!cache().has_dirty()) return;
+                                const LibraryContext context;
+                                cache().settle();
+                              }) == 0;
   static_cast<void>(at_exit);
   dirty_.emplace(key(*chunk), chunk);
   chunk->dirty = true;
@@ -128,6 +133,7 @@ void ChunkCache::settle() noexcept {
   const Aside aside;
   try {
     std::vector<ChunkRef> chunks;
+    chunks.reserve(dirty_.size());
     for (const auto& [key, chunk] : dirty_) chunks.push_back(chunk);
     store(chunks);
   } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close

@@ -12,12 +12,15 @@
 namespace headrace::async {
 
 struct CachedChunk {
+  CachedChunk(Dataset& of, const engine::Piece& piece, engine::Buffer decoded)
+      : dataset(&of), place(piece.chunk), origin(piece.origin), bytes(std::move(decoded)) {}
+
   Dataset* dataset;
   std::uint64_t place;  // among the dataset's chunks
   engine::Index origin;
   engine::Buffer bytes;
   bool dirty = false;  // not stored yet; the dataset's handle is open then
-  std::list<std::shared_ptr<CachedChunk>>::iterator age{};
+  std::list<std::shared_ptr<CachedChunk>>::iterator age;
 };
 
 using ChunkRef = std::shared_ptr<CachedChunk>;

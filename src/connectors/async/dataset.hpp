@@ -51,7 +51,7 @@ struct Dataset {
 };
 
 // The dataset behind a handle; null when it is one that the connector leaves to HDF5. Asks HDF5 on
-// the first call for a handle only. `created` says that this handle has just made it.
+// the first call for a handle only.
 std::shared_ptr<Dataset> dataset_of(vol::Object& object);
 
 // Marks the handle of a new dataset; `dcpl` is its creation list.

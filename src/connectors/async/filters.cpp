@@ -128,8 +128,7 @@ class ReadJob final : public engine::Job {
   void finish() override {
     if (call_.transfer.converts) deliver();
     if (!keep_) return;
-    cache().insert(std::make_shared<CachedChunk>(
-        CachedChunk{&call_.dataset, piece_.chunk, piece_.origin, std::move(chunk_)}));
+    cache().insert(std::make_shared<CachedChunk>(call_.dataset, piece_, std::move(chunk_)));
   }
 
  private:
@@ -245,8 +244,7 @@ class UpdateJob final : public engine::Job {
   }
 
   void finish() override {
-    const auto chunk = std::make_shared<CachedChunk>(
-        CachedChunk{&call_.dataset, piece_.chunk, piece_.origin, std::move(chunk_)});
+    const auto chunk = std::make_shared<CachedChunk>(call_.dataset, piece_, std::move(chunk_));
     cache().insert(chunk);
     cache().mark_dirty(chunk);
   }
