@@ -59,5 +59,11 @@ class Async:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
+    def statistics(self) -> list[dict[str, int]]:
+        """Of each file that was written behind."""
+        told = [line for line in self.report if line["event"] == "statistics"]
+        return [line["values"] for line in told if line["seat"] == "vfd"]
+
+    @property
     def log(self) -> str:
         return (self.folder / "log").read_text()

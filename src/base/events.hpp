@@ -25,8 +25,9 @@ void report_file(Seat seat, std::string_view name, std::string_view call, const 
 // Writes the counts of the calls made so far and sets them to zero.
 void report_counts(Seat seat, std::string_view name, std::span<const char* const> names,
                    std::span<std::atomic<std::uint64_t>> counts);
-// Numbers that a layer tells of a file at its end, or with an empty name of the process, for `headrace run --stats`, which adds them up by
-// name. Names end in _bytes or _ns (nanoseconds) unless they are plain counts.
+// Numbers that a layer tells of a file at its end, or with an empty name of the process, for
+// `headrace run --stats`, which adds them up by name. Names end in _bytes or _ns (nanoseconds)
+// unless they are plain counts.
 void report_statistics(Seat seat, std::string_view name, std::string_view file,
                        std::span<const std::pair<std::string_view, std::uint64_t>> values);
 

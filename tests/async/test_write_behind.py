@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import sys
@@ -14,10 +13,6 @@ from harness.stack import CLEAN
 
 if TYPE_CHECKING:
     from async_layer import Async
-
-BEHIND = re.compile(
-    r"file (\S+): (\d+) bytes in (\d+) writes, .* (\d+) bytes in (\d+) writes behind"
-)
 
 
 def test_is_written_behind_and_read_back(layer: Async) -> None:
@@ -41,11 +36,10 @@ def test_is_written_behind_and_read_back(layer: Async) -> None:
                   all(f[f"g/{i}"][()] == i for i in range(300)))
     """)
     assert found == "True True True"
-    (told,) = BEHIND.findall(layer.log)
-    _, written, calls, behind, device = told
-    assert int(written) > 24_000_000
-    assert int(behind) > 24_000_000
-    assert int(device) < int(calls) / 2, "writes are merged"
+    (told,) = layer.statistics
+    assert told["written_bytes"] > 24_000_000
+    assert told["written_behind_bytes"] > 24_000_000
+    assert told["writes_behind"] < told["writes"] / 2, "writes are merged"
 
 
 def test_flushed_data_survives_a_kill(layer: Async) -> None:
@@ -173,8 +167,8 @@ def test_little_memory(layer: Async) -> None:
         print((d[:, 5] == np.arange(1_000_000)).all(), int(d[:, 4].sum()), int(d[:, 6].sum()))
     """)
     assert found == "True 0 0"
-    (told,) = BEHIND.findall(layer.log)
-    assert int(told[4]) > 1000, "memory was reused"
+    (told,) = layer.statistics
+    assert told["writes_behind"] > 1000, "memory was reused"
 
 
 FULL = """
@@ -261,8 +255,8 @@ def test_readers_beside_a_swmr_writer(layer: Async) -> None:
         f.close()
     """)
     assert layer.plain('print(h5py.File("x.h5")["d"][:].sum())') == "125000"
-    (told,) = BEHIND.findall(layer.log)
-    assert int(told[1]) < 100_000, "only what was written before the switch"
+    (told,) = layer.statistics
+    assert told["written_bytes"] < 100_000, "only what was written before the switch"
 
 
 def test_the_descriptor_sees_everything(layer: Async) -> None:

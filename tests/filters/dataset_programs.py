@@ -1,6 +1,7 @@
 """Random programs, each on a file under the connector and on one of native HDF5, compared.
 
-python -m filters.dataset_programs COUNT: makes COUNT programs; ends with an error at the first difference.
+python -m filters.dataset_programs COUNT: makes COUNT programs and ends with an error at the first
+difference.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_a_dirty_chunk_is_seen(filters: Filters, what: str) -> None:
     filters.python(
         "import h5py\n"
         "f = h5py.File(h5py.h5f.create(b'x.h5'))\n"
-        "d = f.create_dataset('d', (1000,), 'i4', chunks=(1000,), compression=4)\n"
+        "d = f.create_dataset('d', (1000,), 'i4', chunks=(500,), compression=4)\n"
         "d[3] = 7\n"
         + "\n".join(line[4:] if line.startswith("    ") else line for line in text.splitlines())
     )
@@ -291,7 +291,7 @@ def test_a_late_error_is_told_at_flush_or_close(filters: Filters) -> None:
     import h5py, numpy, resource, signal
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     f = h5py.File("x.h5", "w")
-    d = f.create_dataset("d", (100000,), "f8", chunks=(100000,), compression=4)
+    d = f.create_dataset("d", (100000,), "f8", chunks=(50000,), compression=4)
     f.flush()
     d[10:99990] = numpy.random.default_rng(0).random(99980)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
@@ -305,3 +305,21 @@ def test_a_late_error_is_told_at_flush_or_close(filters: Filters) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     """
     )
+
+
+def test_a_file_that_is_open_for_reading_is_not_written(filters: Filters) -> None:
+    filters.python("""
+    import h5py
+    with h5py.File("x.h5", "w") as f:
+        f.create_dataset("d", data=[1, 2, 3, 4], chunks=(2,), compression=1)
+    with h5py.File("x.h5", "r") as f:
+        for where in (0, slice(0, 2), ...):
+            try:
+                f["d"][where] = 9
+            except OSError as error:
+                assert "no write intent" in str(error)
+            else:
+                raise AssertionError(where)
+        assert f["d"][:].tolist() == [1, 2, 3, 4]
+    """)
+    assert filters.counts["chunks_encoded"] == 2

@@ -158,6 +158,9 @@ def snapshot(model: Model, choices: Choices) -> None:
     # Open files of newer formats carry a mark that forbids to read them.
     if "driver" in file.options or "latest" in file.options or model.snapshots > 3:
         return
+    # A flush through one of several handles leaves what HDF5 holds for datasets of the others.
+    if sum(f"File('{file.which}.h5'" in statement for statement in model.statements) > 1:
+        return
     model.snapshots += 1
     model.say(f"{file.name}.flush()")
     model.say(f"shutil.copyfile('{file.which}.h5', 'snapshot{model.snapshots}.h5')")

@@ -52,11 +52,11 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), flags, fapl);
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), flags, true, fapl);
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), flags, fapl);
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), flags, false, fapl);
   }
 
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
@@ -163,10 +163,10 @@ struct Connector : vol::PassThrough<Connector> {
     if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) filters_off();
   }
 
-  static void* opened(void* file, unsigned flags, hid_t fapl) {
+  static void* opened(void* file, unsigned flags, bool created, hid_t fapl) {
     if (file == nullptr) return nullptr;
     const auto info = vol::info_of(fapl, layer());
-    note_opened(vol::Object::from(file), flags, fapl, info->options);
+    note_opened(vol::Object::from(file), flags, created, fapl, info->options);
     return file;
   }
 };

@@ -11,9 +11,11 @@ namespace {
 
 struct FileState {
   bool filters = false;
+  bool writable = false;
 };
 
-constexpr unsigned kSwmr = 0x60;  // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
+constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
+constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -36,10 +38,12 @@ bool parallel(hid_t fapl) {
 
 }  // namespace
 
-void note_opened(vol::Object& file, unsigned flags, hid_t fapl, const Options& options) {
+void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
+                 const Options& options) {
   auto state = std::make_shared<FileState>();
   state->filters = (flags & kSwmr) == 0 && text_of("seat", options) != "vfd" &&
                    wanted(text_of("filters", options)) && !parallel(fapl);
+  state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   if (!state->filters) return;
   cache().set_limit(count_of("chunk_cache", options));
@@ -49,6 +53,10 @@ void note_opened(vol::Object& file, unsigned flags, hid_t fapl, const Options& o
 bool filters_on(const vol::UnderConnector& connector) {
   return !all_off && connector.state != nullptr &&
          static_cast<const FileState*>(connector.state.get())->filters;
+}
+
+bool may_write(const vol::UnderConnector& connector) {
+  return static_cast<const FileState*>(connector.state.get())->writable;
 }
 
 void filters_off() { all_off = true; }

@@ -7,10 +7,14 @@ namespace headrace::async {
 
 // To be called when a file was opened, with the program's arguments. Sets the process's cache and
 // threads as the file's options say.
-void note_opened(vol::Object& file, unsigned flags, hid_t fapl, const Options& options);
+void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
+                 const Options& options);
 
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);
+
+// Of a file that filters are on for: whether the program has opened it for writing.
+bool may_write(const vol::UnderConnector& connector);
 
 // From now on all files of the process are left to HDF5: one of them begins to be read by others.
 void filters_off();

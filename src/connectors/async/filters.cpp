@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/chunk_io.hpp"
+#include "connectors/async/file_state.hpp"
 #include "connectors/async/selection.hpp"
 #include "engine/ordered.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -343,7 +344,7 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer) {
   const Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
-  if (!call.transfer) return leave_to_hdf5(call, true);
+  if (!call.transfer || !may_write(*object.connector)) return leave_to_hdf5(call, true);
   try {
     const Aside aside;
     write_pieces(Call(*call.dataset, *call.transfer, dxpl), static_cast<const std::byte*>(buffer));
