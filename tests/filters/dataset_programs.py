@@ -199,7 +199,7 @@ class Pair:
             one[shape[0]] = row
 
     def another_handle(self) -> None:
-        self.others.append(tuple(file["x"] for file in self.files))  # type: ignore[arg-type]
+        self.others.append(tuple(file["x"] for file in self.files))
 
     def drop_handle(self) -> None:
         if self.others:
