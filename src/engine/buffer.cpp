@@ -58,9 +58,9 @@ void Buffer::resize(std::size_t size) {
   if (size > capacity_) {
     Buffer larger(size);
     if (size_ > 0) std::memcpy(larger.data(), data(), size_);
-    *this = std::move(larger);  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): swapped
+    *this = std::move(larger);
   }
-  size_ = size;
+  size_ = size;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the move is a swap
 }
 
 }  // namespace headrace::engine

@@ -1,4 +1,7 @@
 // A connector that throws from the callback it is told to. The cases expand from vol/callbacks.def.
+#include <algorithm>
+#include <vector>
+
 #include "conformance/exercise.hpp"
 #include "conformance/fixture.hpp"
 #include "conformance/throwing.hpp"
@@ -60,6 +63,15 @@ TEST_P(ThrowingVol, BecomesErrorRecords) {
   expect_error_records(GetParam().name, GetParam().callback, GetParam().fails);
 }
 
+// Two ids of one file must not be left to the end of the library: H5I_clear_type (1.14.5) frees the
+// first one's object, and H5I_find_id looks at it when the second one is closed.
+void close_files_again() {
+  const ssize_t count = H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE);
+  std::vector<hid_t> files(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  H5Fget_obj_ids(H5F_OBJ_ALL, H5F_OBJ_FILE, files.size(), files.data());
+  for (const hid_t file : files) H5Fclose(file);
+}
+
 // A whole program with the callback throwing each time: HDF5 calls fail, nothing crashes, and what
 // the program then closes is freed (the address sanitizer's build says so).
 TEST_P(ThrowingVol, ReachesTheProgram) {
@@ -73,6 +85,7 @@ TEST_P(ThrowingVol, ReachesTheProgram) {
   Trigger<Callback>::armed = GetParam().callback;
   const int failures = exercise(folder.file("t.h5"), fapl);
   Trigger<Callback>::armed = Callback::count_;
+  if (GetParam().callback == Callback::file_close) close_files_again();
   if (Trigger<Callback>::thrown > 0) {
     EXPECT_GT(failures, 0) << GetParam().name;
     EXPECT_TRUE(errors.contains("the cause")) << GetParam().name;
