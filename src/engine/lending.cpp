@@ -10,7 +10,7 @@ namespace {
 thread_local Lending* current = nullptr;
 
 bool contains(std::span<const std::byte> whole, std::span<const std::byte> part) {
-  const std::less_equal<const std::byte*> at_most;
+  const std::less_equal<> at_most;
   return at_most(whole.data(), part.data()) &&
          at_most(part.data() + part.size(), whole.data() + whole.size());
 }

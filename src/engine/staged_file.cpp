@@ -144,7 +144,7 @@ class Writer {
     };
     std::array<Fill, kBatch> fills;
     std::size_t count = 0;
-    while (count < kBatch && !bytes_.empty() && !(count > 0 && lendable())) {
+    while (count < kBatch && !bytes_.empty() && (count == 0 || !lendable())) {
       Page* page = writable();
       if (page == nullptr) break;
       shared_.begin_filling(lock_, *page);

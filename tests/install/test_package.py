@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ from install.commands import output_of
 pytestmark = pytest.mark.timeout(900)
 
 # What is part of every Linux system that can run the wheel at all.
-SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
+# The loader has the address of what each thread has of its own.
+LOADER = "ld-linux-x86-64.so.2" if platform.machine() == "x86_64" else "ld-linux-aarch64.so.1"
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", LOADER}
 
 PROGRAM = """
 import h5py

@@ -35,8 +35,8 @@ struct Connector : vol::PassThrough<Connector> {
       if constexpr (callback == Callback::dataset_specific ||
                     callback == Callback::dataset_optional || callback == Callback::object_specific)
         if (changes_chunks(args...))
-          distrust(vol::Object::from(first(args...)), callback == Callback::dataset_optional);
-      if constexpr (callback == Callback::dataset_close) let_go(vol::Object::from(first(args...)));
+          distrust(object_of(args...), callback == Callback::dataset_optional);
+      if constexpr (callback == Callback::dataset_close) let_go(object_of(args...));
       // The address of a dataset that is gone may become another's.
       if constexpr (callback == Callback::dataset_create || callback == Callback::object_copy ||
                     callback == Callback::file_close)
@@ -153,9 +153,10 @@ struct Connector : vol::PassThrough<Connector> {
     return args->op_type == H5VL_OBJECT_REFRESH;
   }
 
-  template <typename First, typename... Rest>
-  static const First& first(const First& first, const Rest&... /*rest*/) {
-    return first;
+  // The object that a callback works on.
+  template <typename... Rest>
+  static const vol::Object& object_of(const void* self, const Rest&... /*rest*/) {
+    return vol::Object::from(self);
   }
 
   static void stop_for_swmr(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
