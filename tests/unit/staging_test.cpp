@@ -22,7 +22,6 @@ using namespace headrace;
 using namespace std::chrono_literals;
 using test::Bytes;
 
-using test::FakeDevice;
 using test::kMiB;
 using test::kPage;
 using test::Staged;
