@@ -31,7 +31,8 @@ void put(std::byte* at, T value) {
 template <typename T>
 T get(const std::byte* at) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) value |= std::uint64_t(at[i]) << (8 * i);
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    value |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
   return static_cast<T>(value);
 }
 

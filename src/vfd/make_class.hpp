@@ -43,7 +43,7 @@ herr_t terminate() noexcept {
 
 template <typename D>
 H5FD_class_t make_class() {
-  using Base = typename D::Base;
+  using Base = D::Base;
   H5FD_class_t cls{};
   cls.version = H5FD_CLASS_VERSION;
   cls.value = D::kValue;

@@ -52,7 +52,8 @@ herr_t terminate() noexcept {
 }
 
 // A connector may have a template `before<callback>(arguments...)`, which is called first in each
-// callback that works on objects, even if the connector does not shadow it. It throws nothing.
+// callback that works on objects, even if the connector does not shadow it. What it throws is
+// the callback's error.
 template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
 struct Hooked;
 

@@ -93,6 +93,7 @@ TEST_F(FaultDevice, DataOfUnknownKindIsNeither) {
 TEST_F(FaultDevice, CountsWithTheDriversOwnOperations) {
   const auto it = device({{"kind", "error"}, {"first", "3"}});
   write(*it, 0, {"x"});
+  ASSERT_TRUE(opened);
   EXPECT_TRUE(inject(opened->plan, opened->file.transfer(Op::write, H5FD_MEM_DRAW, 0, 1)).ok());
   EXPECT_EQ(error_of([&] { write(*it, 0, {"x"}); }), EIO);
 }
@@ -100,13 +101,11 @@ TEST_F(FaultDevice, CountsWithTheDriversOwnOperations) {
 TEST_F(FaultDevice, HitsAsManyInThreads) {
   const auto it = device({{"kind", "error"}, {"first", "51"}, {"count", "100"}});
   std::atomic<int> failed = 0;
+  const auto place = [](int thread, int i) { return static_cast<std::uint64_t>(thread) * 100 + i; };
   in_threads(kThreads + 1, [&](int thread) {
     for (int i = 0; i < 100; ++i)
       if (thread < kThreads)
-        failed +=
-            static_cast<int>(0 != error_of([&] {
-                               write(*it, static_cast<std::uint64_t>(thread * 100 + i), {"x"});
-                             }));
+        failed += static_cast<int>(0 != error_of([&] { write(*it, place(thread, i), {"x"}); }));
       else  // the application's thread, in the driver
         failed += static_cast<int>(
             !inject(opened->plan, opened->file.transfer(Op::write, H5FD_MEM_DRAW, 0, 1)).ok());

@@ -16,6 +16,7 @@ namespace {
 constexpr int kThreads = 4;
 constexpr int kRequests = 250;
 constexpr std::uint64_t kBlock = 16;
+constexpr std::uint64_t kEach = std::uint64_t{kThreads} * kRequests;  // requests of a kind
 
 class ModelDevice : public testing::Test {
  protected:
@@ -50,7 +51,7 @@ void work_in_threads(Recorder& recorder, engine::Device& device) {
       EXPECT_EQ(read(device, offset, kBlock), text + text);
     }
     device.sync();
-    device.resize(kThreads * kRequests * kBlock);
+    device.resize(kEach * kBlock);
   };
   in_threads(kThreads + 1, [&](int thread) {
     if (thread < kThreads) return work(thread);
@@ -63,18 +64,18 @@ TEST_F(ModelDevice, CountsWhatThreadsDo) {
   work_in_threads(*its, *recorded(*its, file.device()));
   its.reset();
   const std::string summary = content(folder / "summary");
-  constexpr std::uint64_t kEach = kThreads * kRequests;
+  constexpr std::uint64_t kSuperblocks = std::uint64_t{8} * kRequests;  // bytes
   const auto has = [&](const std::string& text) {
     EXPECT_NE(summary.find(text), std::string::npos) << text << " in " << summary;
   };
-  has("\"reads\":{\"requests\":" + std::to_string(kEach) +
-      ",\"bytes\":" + std::to_string(kEach * kBlock));
-  has("\"writes\":{\"requests\":" + std::to_string(kEach + kRequests) +
-      ",\"bytes\":" + std::to_string(kEach * kBlock + kRequests * 8));
-  has("\"metadata_requests\":" + std::to_string(kRequests) +
-      ",\"metadata_bytes\":" + std::to_string(kRequests * 8));
-  has("\"flushes\":4,\"truncates\":4");
-  has("\"predicted\":");
+  has(R"("reads":{"requests":)" + std::to_string(kEach) + R"(,"bytes":)" +
+      std::to_string(kEach * kBlock));
+  has(R"("writes":{"requests":)" + std::to_string(kEach + kRequests) + R"(,"bytes":)" +
+      std::to_string(kEach * kBlock + kSuperblocks));
+  has(R"("metadata_requests":)" + std::to_string(kRequests) + R"(,"metadata_bytes":)" +
+      std::to_string(kSuperblocks));
+  has(R"("flushes":4,"truncates":4)");
+  has(R"("predicted":)");
 }
 
 TEST_F(ModelDevice, WritesEachRequestToTheLedgerOnce) {
@@ -94,8 +95,8 @@ TEST_F(ModelDevice, WritesEachRequestToTheLedgerOnce) {
     EXPECT_GT(record.duration, 0U);
     requests.emplace(record.kind, record.offset);
   }
-  EXPECT_EQ(requests.size(), 2U * kThreads * kRequests);
-  EXPECT_EQ(found.records.size(), requests.size() + kRequests + 2 * kThreads);
+  EXPECT_EQ(requests.size(), 2 * kEach);
+  EXPECT_EQ(found.records.size(), requests.size() + kRequests + std::size_t{2} * kThreads);
   EXPECT_EQ(calls.size(), found.records.size());
   EXPECT_EQ(*calls.begin(), 1U);
   EXPECT_EQ(*calls.rbegin(), found.records.size());

@@ -28,7 +28,7 @@ std::string phases(Run& run) {
 
 // What became of the transfers that were to be collective: conversion of types, for one, has HDF5
 // do them independently. Empty when there were none. Collective.
-std::string actual_io(Run& run) {
+std::string_view actual_io(Run& run) {
   const bool independent = run.world().largest(run.was_independent() ? 1 : 0) > 0;
   const bool collective = run.world().largest(run.was_collective() ? 1 : 0) > 0;
   if (independent && collective) return "mixed";
@@ -62,7 +62,7 @@ std::string utc_now() {
 }
 
 JsonObject sample_head(const Workload& workload, std::string_view kernel, World& world,
-                       const std::string& actual_io) {
+                       std::string_view actual_io) {
   JsonObject parameters = workload.parameters();
   if (!actual_io.empty()) parameters.text("actual_io", actual_io);
   JsonObject line;

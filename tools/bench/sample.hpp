@@ -27,7 +27,7 @@ struct Measured {
 // What every line about the case begins with. `actual_io`, where there is one, is told with the
 // parameters.
 JsonObject sample_head(const Workload& workload, std::string_view kernel, World& world,
-                       const std::string& actual_io = {});
+                       std::string_view actual_io = {});
 
 // Collective: the clocks of all ranks go into it.
 std::string sample_line(const Workload& workload, std::string_view kernel, Run& run,

@@ -34,7 +34,7 @@ std::string json_of(const Line& line) {
 
 std::string_view name_of(Cache cache) { return cache == Cache::cached ? "cached" : "sync"; }
 
-std::string what_was_timed(Cache cache) {
+std::string_view what_was_timed(Cache cache) {
   return cache == Cache::cached ? "through the page cache: what a program waits for"
                                 : "each write with fdatasync, each read from the disk";
 }
@@ -135,7 +135,7 @@ std::string results_json(std::string_view preset, const Parameters& parameters,
 }
 
 std::string disk_table(const Disk& disk, Cache cache) {
-  return "timed " + what_was_timed(cache) + '\n' + line_of("write  ", disk.write) +
+  return "timed " + std::string(what_was_timed(cache)) + '\n' + line_of("write  ", disk.write) +
          line_of("read   ", disk.read) + "fsync  " + show_seconds(disk.fsync) + " after 1 MiB\n";
 }
 

@@ -28,7 +28,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   // Whatever HDF5 does next, it finds the chunks that this connector holds in the file.
   template <Callback callback, typename... Args>
-  static void before(const Args&... args) noexcept {
+  static void before(const Args&... args) {
     if constexpr (!leaves_chunks_alone(callback)) {
       if (leaves_chunks_alone(args...)) return;
       settle();

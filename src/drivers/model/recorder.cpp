@@ -131,8 +131,8 @@ void Recorder::add(Call& call, bool good) noexcept {
   const std::uint32_t number = call.collective_ ? ++collectives_ : ++calls_;
   if (!good) return;
   count(call);
-  if (ledger_ != nullptr && ::getpid() == pid_)
-    if (!guarded([&] { write_ledger(call, number); })) ledger_.reset();
+  if (ledger_ != nullptr && ::getpid() == pid_ && !guarded([&] { write_ledger(call, number); }))
+    ledger_.reset();
   if (prediction_ && !guarded([&] {
         for (const Record& piece : call.pieces_)
           prediction_->request(piece.kind, piece.offset, piece.length);

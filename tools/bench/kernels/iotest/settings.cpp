@@ -63,7 +63,7 @@ void Settings::read(const std::string& ini) {
   for (const IniEntry& entry : read_ini(ini)) set(entry.key, entry.value, entry.where);
 }
 
-bool Settings::given(std::string_view key) const { return given_.find(key) != given_.end(); }
+bool Settings::given(std::string_view key) const { return given_.contains(key); }
 
 bool Settings::named(std::string_view key) const { return given(key) && text(key) != "all"; }
 
