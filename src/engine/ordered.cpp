@@ -1,10 +1,54 @@
 #include "engine/ordered.hpp"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <utility>
 
 #include "engine/thread_pool.hpp"
 
 namespace headrace::engine {
+namespace {
+
+// The tasks of all objects that have not ended.
+class Tasks {
+ public:
+  static Tasks& get() {
+    static auto& tasks = *new Tasks;
+    return tasks;
+  }
+
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) none_.notify_all();
+  }
+
+ private:
+  Tasks() {
+    before_fork([this] { wait(); });
+  }
+  void wait() {
+    // Looks again now and then: workers that are to run a task may wait for the forking thread.
+    constexpr std::chrono::milliseconds kPatience{5};
+    std::unique_lock lock(mutex_);
+    while (count_ > 0) {
+      lock.unlock();
+      const bool helped = run_one();
+      lock.lock();
+      if (!helped) none_.wait_for(lock, kPatience, [this] { return count_ == 0; });
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable none_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
 
 Ordered::~Ordered() {
   for (const auto& slot : slots_) wait_for(*slot);
@@ -14,9 +58,15 @@ void Ordered::give(std::unique_ptr<Job> job) {
   while (slots_.size() >= window_) finish_oldest();
   Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
   slot.job = std::move(job);
+  slot.process = ::getpid();
+  Tasks::get().begin();
   try {
-    run_later([this, &slot] { run(slot); });
+    run_later([this, &slot] {
+      run(slot);
+      Tasks::get().end();
+    });
   } catch (...) {
+    Tasks::get().end();
     slots_.pop_back();
     throw;
   }
@@ -24,6 +74,14 @@ void Ordered::give(std::unique_ptr<Job> job) {
 
 void Ordered::finish() {
   while (!slots_.empty()) finish_oldest();
+}
+
+void Ordered::finish_done() {
+  const auto done = [this] {
+    const std::lock_guard lock(mutex_);
+    return slots_.front()->done;
+  };
+  while (!slots_.empty() && done()) finish_oldest();
 }
 
 void Ordered::run(Slot& slot) {
@@ -39,7 +97,12 @@ void Ordered::run(Slot& slot) {
   done_.notify_one();  // with the lock held: this object may be gone as soon as it is released
 }
 
-void Ordered::wait_for(const Slot& slot) {
+void Ordered::wait_for(Slot& slot) {
+  // Given while another thread forked: the task stayed with the parent.
+  if (slot.process != ::getpid() && !slot.done) {
+    run(slot);
+    Tasks::get().end();
+  }
   while (true) {
     {
       const std::lock_guard lock(mutex_);

@@ -1,6 +1,8 @@
 // Work done on worker threads, and finished on the calling thread in the order it was given.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -23,7 +25,7 @@ class Job {
   virtual void finish() = 0;
 };
 
-// Jobs may be nested: finish() may use an Ordered of its own.
+// Jobs may be nested: finish() may use an Ordered of its own. A fork waits until no job works.
 class Ordered {
  public:
   // At most `window` jobs exist at a time: give() waits for the oldest.
@@ -37,16 +39,21 @@ class Ordered {
   void give(std::unique_ptr<Job> job);
   // Returns when all jobs are finished; throws what one of them threw.
   void finish();
+  // Finishes the oldest jobs as far as they have been worked on; waits for none.
+  void finish_done();
+  // Waits for the oldest job and finishes it. There is one.
+  void finish_oldest();
+  [[nodiscard]] bool empty() const { return slots_.empty(); }
 
  private:
   struct Slot {
     std::unique_ptr<Job> job;
     std::exception_ptr error;
+    pid_t process = 0;  // that its task is in
     bool done = false;
   };
   void run(Slot& slot);
-  void wait_for(const Slot& slot);
-  void finish_oldest();
+  void wait_for(Slot& slot);
 
   std::size_t window_;
   std::mutex mutex_;

@@ -39,7 +39,8 @@ def storage(dset: h5py.Dataset) -> dict[str, Any]:
         "filters": [plist.get_filter(i) for i in range(plist.get_nfilters())],
         "fill": [plain(dset.fillvalue), plist.fill_value_defined()],
         "times": [plist.get_alloc_time(), plist.get_fill_time()],
-        "stored": [dset.id.get_storage_size() > 0, dset.id.get_space_status()],
+        # Not how many chunks: a copy has those, too, that HDF5 has only read, all fill values.
+        "stored": [dset.id.get_storage_size() > 0, dset.id.get_space_status() > 0],
         # Not which chunks there are: HDF5 stores some for having read them from its cache.
         "masks": sorted((c.chunk_offset, c.filter_mask) for c in chunks if c.filter_mask),
         "external": dset.external,

@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -12,7 +11,6 @@
 #include "engine/codec/fletcher32.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "engine/codec/shuffle.hpp"
-#include "engine/ordered.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -182,39 +180,6 @@ TEST(Pipeline, survives_damage) {
       } catch (const Error&) {  // what the damage deserves
       }
     }
-}
-
-struct Numbered final : Job {
-  Numbered(int number, std::vector<int>& finished, int bad)
-      : number_(number), finished_(finished), bad_(bad) {}
-  void work() override {
-    std::this_thread::sleep_for(std::chrono::microseconds(number_ * 7919 % 500));
-    if (number_ == bad_) throw Error("bad");
-  }
-  void finish() override { finished_.push_back(number_); }
-  int number_;
-  std::vector<int>& finished_;
-  int bad_;
-};
-
-TEST(Ordered, finishes_in_the_order_given) {
-  std::vector<int> finished;
-  Ordered ordered(5);
-  for (int i = 0; i < 200; ++i) ordered.give(std::make_unique<Numbered>(i, finished, -1));
-  ordered.finish();
-  ASSERT_EQ(finished.size(), 200U);
-  for (int i = 0; i < 200; ++i) EXPECT_EQ(finished[static_cast<std::size_t>(i)], i);
-}
-
-TEST(Ordered, throws_what_a_job_threw_and_waits_for_the_others) {
-  std::vector<int> finished;
-  const auto run = [&] {
-    Ordered ordered(5);
-    for (int i = 0; i < 100; ++i) ordered.give(std::make_unique<Numbered>(i, finished, 50));
-    ordered.finish();
-  };
-  EXPECT_THROW(run(), Error);
-  EXPECT_EQ(finished.size(), 50U);
 }
 
 }  // namespace

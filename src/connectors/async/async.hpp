@@ -1,6 +1,8 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
+#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/closings.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
@@ -17,10 +19,11 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr H5VL_class_value_t kValue = 7206;
   static constexpr std::span<const Setting> kSettings = async::kSettings;
   static constexpr std::array kOverrides{
-      Callback::terminate,        Callback::file_create,      Callback::file_open,
-      Callback::dataset_create,   Callback::dataset_read,     Callback::dataset_write,
-      Callback::request_wait,     Callback::request_notify,   Callback::request_cancel,
-      Callback::request_specific, Callback::request_optional, Callback::request_free};
+      Callback::terminate,      Callback::file_create,      Callback::file_open,
+      Callback::dataset_create, Callback::dataset_read,     Callback::dataset_write,
+      Callback::dataset_close,  Callback::request_wait,     Callback::request_notify,
+      Callback::request_cancel, Callback::request_specific, Callback::request_optional,
+      Callback::request_free};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_async", "headrace_async_mpi");
@@ -36,10 +39,7 @@ struct Connector : vol::PassThrough<Connector> {
                     callback == Callback::dataset_optional || callback == Callback::object_specific)
         if (changes_chunks(args...))
           distrust(object_of(args...), callback == Callback::dataset_optional);
-      if constexpr (callback == Callback::dataset_close) let_go(object_of(args...));
-      // The address of a dataset that is gone may become another's.
-      if constexpr (callback == Callback::dataset_create || callback == Callback::object_copy ||
-                    callback == Callback::file_close)
+      if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
         forget_closed_datasets();
       if constexpr (callback == Callback::file_optional) stop_for_swmr(args...);
     }
@@ -62,10 +62,20 @@ struct Connector : vol::PassThrough<Connector> {
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
                               hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
                               hid_t dxpl, void** req) {
+    cache().store_encoded();
+    forget_closed_datasets();
     void* made =
         PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
     if (made != nullptr) note_created(vol::Object::from(made), dcpl);
     return made;
+  }
+
+  static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
+    vol::Object& object = vol::Object::from(self);
+    cache().store_encoded();
+    if (close_behind(object)) return 0;
+    let_go(object);
+    return PassThrough::dataset_close(self, dxpl, req);
   }
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -97,8 +107,8 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr auto request_free = &async::request_free;
 
  private:
-  // Callbacks in which HDF5 neither reads nor writes chunks, and which programs make between the
-  // reads and writes of a dataset.
+  // Callbacks in which HDF5 neither reads nor writes nor counts chunks, and which programs make
+  // between the reads and writes of datasets.
   static constexpr bool leaves_chunks_alone(Callback callback) {
     switch (callback) {
       case Callback::attr_create:
@@ -106,10 +116,18 @@ struct Connector : vol::PassThrough<Connector> {
       case Callback::attr_read:
       case Callback::attr_write:
       case Callback::attr_get:
+      case Callback::attr_specific:
       case Callback::attr_close:
+      case Callback::dataset_create:
       case Callback::dataset_open:
       case Callback::dataset_read:  // see to it themselves
       case Callback::dataset_write:
+      case Callback::dataset_close:
+      case Callback::group_create:
+      case Callback::group_open:
+      case Callback::group_close:
+      case Callback::link_create:
+      case Callback::link_get:
       case Callback::object_open:
       case Callback::introspect_get_conn_cls:
       case Callback::introspect_get_cap_flags:
@@ -137,6 +155,12 @@ struct Connector : vol::PassThrough<Connector> {
                                   const hid_t& /*dxpl*/, void** const& /*req*/) {
     return args->op_type == H5VL_DATASET_SET_EXTENT &&
            only_grows(vol::Object::from(self), args->args.set_extent.size);
+  }
+
+  static bool leaves_chunks_alone(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
+                                  H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
+                                  void** const& /*req*/) {
+    return args->op_type == H5VL_LINK_EXISTS;
   }
 
   static bool changes_chunks(void* /*self*/, const H5VL_dataset_specific_args_t* args,

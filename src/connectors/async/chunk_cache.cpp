@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "connectors/async/chunk_io.hpp"
+#include "connectors/async/closings.hpp"
 #include "engine/ordered.hpp"
 #include "engine/thread_pool.hpp"
 #include "hdf5/library_context.hpp"
@@ -12,7 +13,16 @@ namespace headrace::async {
 
 class StoreJob final : public engine::Job {
  public:
-  StoreJob(ChunkCache& cache, ChunkRef chunk) : cache_(cache), chunk_(std::move(chunk)) {}
+  StoreJob(ChunkCache& cache, ChunkRef chunk) : cache_(cache), chunk_(std::move(chunk)) {
+    chunk_->storing = true;
+    cache_.behind_ += chunk_->bytes.size();
+  }
+  StoreJob(const StoreJob&) = delete;
+  StoreJob& operator=(const StoreJob&) = delete;
+  ~StoreJob() override {
+    chunk_->storing = false;
+    cache_.behind_ -= chunk_->bytes.size();
+  }
 
   void work() override {
     try {
@@ -57,6 +67,14 @@ ChunkRef ChunkCache::find(Dataset& dataset, std::uint64_t place) {
   return found->second;
 }
 
+ChunkRef ChunkCache::find_to_write(Dataset& dataset, std::uint64_t place) {
+  const ChunkRef chunk = find(dataset, place);
+  if (chunk == nullptr) return nullptr;
+  chunk->passing = false;
+  wait_for(*chunk);
+  return find(dataset, place);  // not any more when it could not be stored
+}
+
 void ChunkCache::insert(const ChunkRef& chunk) {
   make_room(cost(*chunk));
   by_age_.push_front(chunk);
@@ -70,17 +88,30 @@ void ChunkCache::mark_dirty(const ChunkRef& chunk) {
   // Registered after HDF5's, so called before it: HDF5 that ends can store no dataset's first
   // chunk.
   static const bool at_exit = std::atexit([] {
-                                if (!cache().has_dirty()) return;
+                                if (cache().nothing_waits()) return;
                                 const LibraryContext context;
                                 cache().settle();
                               }) == 0;
   static_cast<void>(at_exit);
   dirty_.emplace(key(*chunk), chunk);
   chunk->dirty = true;
+  ++chunk->dataset->unstored;
+}
+
+void ChunkCache::mark_clean(CachedChunk& chunk) {
+  if (!chunk.dirty) return;
+  chunk.dirty = false;
+  --chunk.dataset->unstored;
+  dirty_.erase(key(chunk));
+}
+
+void ChunkCache::store_encoded() noexcept {
+  stores_.finish_done();
+  close_stored();
 }
 
 void ChunkCache::remove(const ChunkRef& chunk) {
-  dirty_.erase(key(*chunk));
+  mark_clean(*chunk);
   used_ -= cost(*chunk);
   by_age_.erase(chunk->age);
   chunk->dataset->cached.erase(chunk->place);
@@ -88,32 +119,42 @@ void ChunkCache::remove(const ChunkRef& chunk) {
 
 void ChunkCache::drop(Dataset& dataset, std::uint64_t place) {
   const auto found = dataset.cached.find(place);
-  if (found != dataset.cached.end()) remove(ChunkRef(found->second));
+  if (found != dataset.cached.end()) drop(ChunkRef(found->second));
 }
 
 void ChunkCache::drop(Dataset& dataset) {
-  while (!dataset.cached.empty()) remove(ChunkRef(dataset.cached.begin()->second));
+  while (!dataset.cached.empty()) drop(ChunkRef(dataset.cached.begin()->second));
+}
+
+void ChunkCache::drop(const ChunkRef& chunk) {
+  wait_for(*chunk);
+  const auto found = chunk->dataset->cached.find(chunk->place);
+  if (found != chunk->dataset->cached.end() && found->second == chunk) remove(chunk);
 }
 
 void ChunkCache::make_room(std::size_t bytes) {
   while (!by_age_.empty() && used_ + bytes > limit_) {
     const ChunkRef oldest = by_age_.back();
-    if (oldest->dirty) {
-      // Several at once, so that all threads have work.
-      std::vector<ChunkRef> chunks;
-      const std::size_t most = 4 * std::size_t{engine::workers()};
-      for (auto at = by_age_.rbegin(); at != by_age_.rend() && chunks.size() < most; ++at)
-        if ((*at)->dirty) chunks.push_back(*at);
-      store(chunks);
-    }
-    // It is gone already when it could not be stored.
+    if (oldest->dirty) store_oldest();
+    // It is gone already when it was passing, or could not be stored.
     if (!by_age_.empty() && by_age_.back() == oldest) remove(oldest);
   }
 }
 
+// Several at once, so that all threads have work.
+void ChunkCache::store_oldest() {
+  const ChunkRef oldest = by_age_.back();
+  std::vector<ChunkRef> chunks;
+  const std::size_t most = 4 * std::size_t{engine::workers()};
+  for (auto at = by_age_.rbegin(); at != by_age_.rend() && chunks.size() < most; ++at)
+    if ((*at)->dirty) chunks.push_back(*at);
+  for (const ChunkRef& chunk : chunks) store_behind(chunk);
+  wait_for(*oldest);
+}
+
 void ChunkCache::stored(const ChunkRef& chunk) {
-  chunk->dirty = false;
-  dirty_.erase(key(*chunk));
+  mark_clean(*chunk);
+  if (chunk->passing) remove(chunk);
 }
 
 void ChunkCache::lose(const ChunkRef& chunk) noexcept {
@@ -121,24 +162,34 @@ void ChunkCache::lose(const ChunkRef& chunk) noexcept {
   remove(chunk);
 }
 
-void ChunkCache::store(const std::vector<ChunkRef>& chunks) {
-  if (chunks.empty()) return;
-  engine::Ordered ordered(window_of(*chunks.front()->dataset));
-  for (const ChunkRef& chunk : chunks) ordered.give(std::make_unique<StoreJob>(*this, chunk));
-  ordered.finish();
+void ChunkCache::store_behind(const ChunkRef& chunk) {
+  if (chunk->storing) return;
+  mark_dirty(chunk);
+  while (!stores_.empty() && behind_ + chunk->bytes.size() > behind_limit())
+    stores_.finish_oldest();
+  stores_.give(std::make_unique<StoreJob>(*this, chunk));
 }
 
+void ChunkCache::wait_for(const CachedChunk& chunk) {
+  while (chunk.storing) stores_.finish_oldest();
+}
+
+bool ChunkCache::nothing_waits() const { return dirty_.empty() && !any_closing(); }
+
 void ChunkCache::settle() noexcept {
-  if (dirty_.empty()) return;
+  if (nothing_waits()) return;
   const Aside aside;
   try {
     std::vector<ChunkRef> chunks;
     chunks.reserve(dirty_.size());
     for (const auto& [key, chunk] : dirty_) chunks.push_back(chunk);
-    store(chunks);
+    for (const ChunkRef& chunk : chunks) store_behind(chunk);
+    stores_.finish();
   } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close
+    stores_.finish();
     while (!dirty_.empty()) lose(ChunkRef(dirty_.begin()->second));
   }
+  close_stored();
 }
 
 ChunkCache& cache() {

@@ -45,6 +45,7 @@ struct Dataset {
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
   std::unordered_map<std::uint64_t, std::shared_ptr<CachedChunk>> cached;  // by place
+  std::size_t unstored = 0;                                                // of those, dirty ones
 
   [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
   [[nodiscard]] UnderDataset under() const { return {handle->under, handle->connector->id()}; }

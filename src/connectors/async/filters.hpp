@@ -30,7 +30,7 @@ void distrust(const vol::Object& object, bool masks);
 // and where they are. The extent is asked for anew then.
 bool only_grows(const vol::Object& object, const hsize_t* extent);
 
-// A handle is about to be closed. settle() first.
+// A handle is about to be closed: what waits for being stored through it is stored.
 void let_go(const vol::Object& object);
 
 // Writes what the filters did into the report and starts counting anew.

@@ -1,0 +1,19 @@
+// Datasets that the program has closed while their chunks were still to be stored. The
+// application's thread only.
+#pragma once
+
+#include "connectors/async/dataset.hpp"
+
+namespace headrace::async {
+
+// Takes over what is below the handle, so that the program's close can return; false when nothing
+// of the dataset waits for being stored through this handle, or too many wait already.
+bool close_behind(vol::Object& object);
+
+// Closes those all of whose chunks are stored. What fails is told by the next flush or close of the
+// file.
+void close_stored() noexcept;
+
+[[nodiscard]] bool any_closing();
+
+}  // namespace headrace::async
