@@ -158,6 +158,17 @@ std::string value_of(const Setting& setting, const Options& options) {
   return env->second;
 }
 
+std::string value_of(std::span<const Setting> settings, std::string_view option,
+                     const Options& options) {
+  return value_of(*std::ranges::find(settings, option, &Setting::option), options);
+}
+
+std::uint64_t number_of(std::span<const Setting> settings, std::string_view option,
+                        const Options& options) {
+  const Setting& setting = *std::ranges::find(settings, option, &Setting::option);
+  return number_of(setting.type, option, value_of(setting, options));
+}
+
 namespace {
 
 // Only the core knows all HEADRACE_* names; the settings of a module outside it are called

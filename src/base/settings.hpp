@@ -40,6 +40,12 @@ std::uint64_t number_of(Type type, std::string_view name, std::string_view value
 // module was loaded, else the default; checked.
 std::string value_of(const Setting& setting, const Options& options);
 
+// The same for the setting with that option, which is one of `settings`; and its number.
+std::string value_of(std::span<const Setting> settings, std::string_view option,
+                     const Options& options);
+std::uint64_t number_of(std::span<const Setting> settings, std::string_view option,
+                        const Options& options);
+
 // Reads the environment, once, when the module is loaded: keeps the values of the rows of `tables`
 // for value_of(), and looks for malformed values of theirs and, in the core, for HEADRACE_*
 // variables that no row names. Failing there would crash programs that do not expect it, so the

@@ -1,15 +1,12 @@
 #include "vol/driver_seat.hpp"
 
-#include <algorithm>
-
 #include "base/connection_string.hpp"
 
 namespace headrace::vol {
 
 DriverSeat driver_seat(std::span<const Setting> settings, Options options, std::string serial,
                        std::string parallel) {
-  const Setting& seat = *std::ranges::find(settings, "seat", &Setting::option);
-  if (value_of(seat, options) != "both") return {};
+  if (value_of(settings, "seat", options) != "both") return {};
   options.erase("seat");
   return {std::move(serial), std::move(parallel), format_connection_string(options, {})};
 }

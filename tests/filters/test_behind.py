@@ -88,14 +88,14 @@ AFTER = {
     "exit_closed": ("d = None; keep = f; sys.exit()", 7 * 200_000),
     "forked": (
         "child = os.fork()\n"
-        "        if child == 0: os._exit(0 if (d[...] == 7).all() else 1)\n"
-        "        d[0] = 8; assert os.waitpid(child, 0)[1] == 0",
+        "    if child == 0: os._exit(0 if (d[...] == 7).all() else 1)\n"
+        "    d[0] = 8; assert os.waitpid(child, 0)[1] == 0",
         7 * 200_000 + 500,
     ),
     "child_exits": (
         "child = os.fork()\n"
-        "        if child == 0: os._exit(0)\n"
-        "        assert os.waitpid(child, 0)[1] == 0; d[0] = 8",
+        "    if child == 0: os._exit(0)\n"
+        "    assert os.waitpid(child, 0)[1] == 0; d[0] = 8",
         7 * 200_000 + 500,
     ),
 }
@@ -108,14 +108,34 @@ def test_what_follows(filters: Filters, after: str, options: str) -> None:
     filters.python(
         BEGIN
         + f"""
-    with h5py.File("x.h5", "w") as f:
-        d = f.create_dataset("d", (400, 500), "f4", maxshape=(None, 500), **rest)
-        d[...] = 7
-        {text}
+    f = h5py.File("x.h5", "w")
+    d = f.create_dataset("d", (400, 500), "f4", maxshape=(None, 500), **rest)
+    d[...] = 7
+    {text}
+    f.close()
     """,
         options,
     )
     assert filters.plain("float(f['d'][...].sum(dtype='f8'))") == str(float(total))
+
+
+def test_a_chunk_changes_while_it_is_encoded(filters: Filters) -> None:
+    """The whole chunk takes a second, so the part comes in the midst of it."""
+    filters.python(
+        BEGIN
+        + """
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", (3_000_000,), "f8", chunks=(3_000_000,), compression=9)
+        d[...] = random.random(3_000_000).round(3)
+        d[2_900_000:] = 8
+        assert (d[2_899_000:][1000:] == 8).all() and (d[:2_900_000] < 8).all()
+    """,
+        "seat=vol;threads=1;",
+    )
+    assert filters.plain("(f['d'][2_900_000:] == 8).all() and (f['d'][:2_900_000] < 8).all()") == (
+        "True"
+    )
+    assert filters.counts["chunks_encoded"] == 2
 
 
 def test_memory_is_bounded(filters: Filters) -> None:

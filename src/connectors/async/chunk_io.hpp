@@ -1,6 +1,9 @@
 // Chunks between a dataset's file and memory, and what was done in all.
 #pragma once
 
+#include <map>
+#include <string_view>
+
 #include "connectors/async/dataset.hpp"
 
 namespace headrace::async {
@@ -13,7 +16,8 @@ struct Statistics {
   std::uint64_t decoded = 0;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t cache_hits = 0;
-  std::uint64_t native_calls = 0;  // reads and writes of datasets left to HDF5
+  // Reads and writes of datasets that were left to HDF5, by the reason.
+  std::map<std::string_view, std::uint64_t> left;
 };
 
 // The application's thread only.

@@ -16,6 +16,8 @@ struct Handle {
   std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
   bool asked = false;
   bool created = false;
+  bool alone = false;
+  std::string_view why = "left_for_file";  // it is left to HDF5
 };
 
 using Registry = std::map<Identity, std::shared_ptr<Dataset>>;
@@ -72,6 +74,12 @@ bool read_pipeline(hid_t dcpl, engine::Pipeline& pipeline) {
   for (int i = 0; i < count; ++i)
     if (!read_filter(dcpl, static_cast<unsigned>(i), pipeline)) return false;
   return count > 0;
+}
+
+void note_layout(hid_t dcpl, Handle& handle) {
+  const H5D_layout_t layout = h5.Pget_layout(dcpl);
+  handle.alone = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
+  handle.why = layout == H5D_CHUNKED ? "left_for_filters" : "left_for_layout";
 }
 
 bool read_layout(hid_t dcpl, Dataset& dataset) {
@@ -157,13 +165,19 @@ bool read_identity(const vol::Object& object, Identity& identity) {
 }
 
 // Null when it is not one for us.
-std::shared_ptr<Dataset> examine(const vol::Object& object) {
+std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   const Id<Kind::plist> dcpl(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   auto dataset = std::make_shared<Dataset>();
-  if (!read_layout(dcpl.get(), *dataset) || !read_pipeline(dcpl.get(), dataset->pipeline) ||
-      !read_type(Id<Kind::datatype>(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id),
-                 *dataset) ||
-      !read_fill(dcpl.get(), *dataset) ||
+  note_layout(dcpl.get(), handle);
+  if (!read_layout(dcpl.get(), *dataset)) return nullptr;
+  handle.why = "left_for_filters";
+  if (!read_pipeline(dcpl.get(), dataset->pipeline)) return nullptr;
+  handle.why = "left_for_datatype";
+  if (!read_type(Id<Kind::datatype>(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id),
+                 *dataset))
+    return nullptr;
+  handle.why = "left_for_connector_below";
+  if (!read_fill(dcpl.get(), *dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
       !read_identity(object, dataset->identity))
     return nullptr;
@@ -171,15 +185,15 @@ std::shared_ptr<Dataset> examine(const vol::Object& object) {
   return dataset;
 }
 
-std::shared_ptr<Dataset> find(const vol::Object& object, bool created) {
+std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   static std::uint64_t serial = 0;
   const Aside aside;
-  std::shared_ptr<Dataset> dataset = examine(object);
+  std::shared_ptr<Dataset> dataset = examine(object, handle);
   if (dataset == nullptr) return nullptr;
   auto& known = registry()[dataset->identity];
   if (known == nullptr) {
     dataset->serial = ++serial;
-    dataset->fresh = created;
+    dataset->fresh = handle.created;
     known = std::move(dataset);
   }
   return known;
@@ -196,7 +210,7 @@ std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
   if (!filters_on(*object.connector)) return nullptr;
   Handle& handle = handle_of(object);
   if (!handle.asked) {
-    handle.dataset = find(object, handle.created);
+    handle.dataset = find(object, handle);
     handle.asked = true;
   }
   return handle.dataset;
@@ -207,7 +221,16 @@ void note_created(vol::Object& object, hid_t dcpl) {
   Handle& handle = handle_of(object);
   handle.created = true;
   const Aside aside;
+  note_layout(dcpl, handle);
   handle.asked = h5.Pget_layout(dcpl) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
+}
+
+std::string_view why_not(const vol::Object& object) {
+  return object.state == nullptr ? Handle().why : static_cast<Handle*>(object.state.get())->why;
+}
+
+bool stands_alone(const vol::Object& object) {
+  return object.state != nullptr && static_cast<Handle*>(object.state.get())->alone;
 }
 
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -54,6 +55,11 @@ struct Dataset {
 // The dataset behind a handle; null when it is one that the connector leaves to HDF5. Asks HDF5 on
 // the first call for a handle only.
 std::shared_ptr<Dataset> dataset_of(vol::Object& object);
+
+// Of a handle for which dataset_of() gives none: why. And whether its reads and writes touch no
+// other dataset, as those of a virtual one do.
+std::string_view why_not(const vol::Object& object);
+bool stands_alone(const vol::Object& object);
 
 // Marks the handle of a new dataset; `dcpl` is its creation list.
 void note_created(vol::Object& object, hid_t dcpl);

@@ -1,7 +1,5 @@
 #include "connectors/async/file_state.hpp"
 
-#include <algorithm>
-
 #include "connectors/async/chunk_cache.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
@@ -19,15 +17,6 @@ constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_RE
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-std::string text_of(std::string_view option, const Options& options) {
-  return value_of(*std::ranges::find(kSettings, option, &Setting::option), options);
-}
-
-std::uint64_t count_of(std::string_view option, const Options& options) {
-  const Setting& setting = *std::ranges::find(kSettings, option, &Setting::option);
-  return number_of(setting.type, setting.option, value_of(setting, options));
-}
-
 bool wanted(const std::string& value) { return value == "true" || value == "1"; }
 
 bool parallel(hid_t fapl) {
@@ -41,13 +30,13 @@ bool parallel(hid_t fapl) {
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                  const Options& options) {
   auto state = std::make_shared<FileState>();
-  state->filters = (flags & kSwmr) == 0 && text_of("seat", options) != "vfd" &&
-                   wanted(text_of("filters", options)) && !parallel(fapl);
+  state->filters = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
+                   wanted(value_of(kSettings, "filters", options)) && !parallel(fapl);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   if (!state->filters) return;
-  cache().set_limit(count_of("chunk_cache", options));
-  engine::set_workers(static_cast<unsigned>(count_of("threads", options)));
+  cache().set_limit(number_of(kSettings, "chunk_cache", options));
+  engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
 
 bool filters_on(const vol::UnderConnector& connector) {

@@ -1,6 +1,6 @@
 #include "connectors/async/filters.hpp"
 
-#include <array>
+#include <vector>
 
 #include "base/events.hpp"
 #include "base/log.hpp"
@@ -16,25 +16,28 @@ namespace {
 struct Ours {
   std::shared_ptr<Dataset> dataset;
   std::optional<Transfer> transfer;
+  std::string_view why;  // there is no transfer
 };
 
 Ours ours(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
           const void* buffer) {
-  Ours result{dataset_of(object), std::nullopt};
+  Ours result{dataset_of(object), std::nullopt, why_not(object)};
   if (result.dataset == nullptr || buffer == nullptr) return result;
   Dataset& dataset = *result.dataset;
-  result.transfer = transfer_of(dataset, object, mem_type, mem_space, file_space, dxpl);
+  result.transfer = transfer_of(dataset, object, mem_type, mem_space, file_space, dxpl, result.why);
   // Parts of chunks that cannot be kept would be decoded once for each part, as HDF5 does; which
   // may have the larger cache.
-  if (result.transfer && !cache().fits(dataset) && !dataset.grid().aligned(result.transfer->box))
+  if (result.transfer && !cache().fits(dataset) && !dataset.grid().aligned(result.transfer->box)) {
     result.transfer.reset();
+    result.why = "left_for_chunk_cache";
+  }
   if (result.transfer) dataset.handle = &object;
   return result;
 }
 
-Taken leave_to_hdf5(const Ours& ours, bool writes) {
-  ++statistics().native_calls;
-  settle();
+Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
+  ++statistics().left[ours.why];
+  if (ours.dataset != nullptr ? ours.dataset->unstored > 0 : !stands_alone(object)) settle();
   if (writes && ours.dataset != nullptr) {
     cache().drop(*ours.dataset);
     ours.dataset->fresh = false;  // HDF5 leaves out a filter that gains nothing
@@ -46,8 +49,8 @@ Taken leave_to_hdf5(const Ours& ours, bool writes) {
 
 Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                   hid_t dxpl, void* buffer) {
-  const Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
-  if (!call.transfer) return leave_to_hdf5(call, false);
+  Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
+  if (!call.transfer) return leave_to_hdf5(object, call, false);
   try {
     const Aside aside;
     read_pieces(Call(*call.dataset, *call.transfer, dxpl), static_cast<std::byte*>(buffer));
@@ -55,22 +58,28 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
   } catch (const std::exception& error) {
     // HDF5 finds the error itself, if there is one, and tells it in its own words.
     log(Level::info, describe(object) + " is read by HDF5: " + error.what());
+    call.why = "left_for_error";
   }
-  return leave_to_hdf5(call, false);
+  return leave_to_hdf5(object, call, false);
 }
 
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer) {
-  const Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
-  if (!call.transfer || !may_write(*object.connector)) return leave_to_hdf5(call, true);
+  Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
+  if (call.transfer && !may_write(*object.connector)) {  // which HDF5 refuses
+    call.transfer.reset();
+    call.why = "left_for_error";
+  }
+  if (!call.transfer) return leave_to_hdf5(object, call, true);
   try {
     const Aside aside;
     write_pieces(Call(*call.dataset, *call.transfer, dxpl), static_cast<const std::byte*>(buffer));
     return Taken::done;
   } catch (const std::exception& error) {
     log(Level::info, describe(object) + " is written by HDF5: " + error.what());
+    call.why = "left_for_error";
   }
-  return leave_to_hdf5(call, true);
+  return leave_to_hdf5(object, call, true);
 }
 
 void settle() noexcept { cache().settle(); }
@@ -103,15 +112,18 @@ void let_go(const vol::Object& object) {
 
 void report_filters() {
   const Statistics done = std::exchange(statistics(), {});
-  const std::array<std::pair<std::string_view, std::uint64_t>, 7> values{{
+  std::uint64_t calls = 0;
+  for (const auto& [why, count] : done.left) calls += count;
+  std::vector<std::pair<std::string_view, std::uint64_t>> values{
       {"chunks_encoded", done.encoded},
       {"encoded_bytes", done.encoded_bytes},
       {"chunks_encoded_behind", done.encoded_behind},
       {"chunks_decoded", done.decoded},
       {"decoded_bytes", done.decoded_bytes},
       {"chunk_cache_hits", done.cache_hits},
-      {"calls_left_to_hdf5", done.native_calls},
-  }};
+      {"calls_left_to_hdf5", calls},
+  };
+  values.insert(values.end(), done.left.begin(), done.left.end());
   report_statistics(Seat::vol, "headrace_async", "", values);
 }
 

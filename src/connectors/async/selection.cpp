@@ -155,12 +155,17 @@ bool plain(hid_t dxpl) {
 }  // namespace
 
 std::optional<Transfer> transfer_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
-                                    hid_t mem_space, hid_t file_space, hid_t dxpl) {
+                                    hid_t mem_space, hid_t file_space, hid_t dxpl,
+                                    std::string_view& why) {
   const Aside aside;
   Transfer transfer;
-  if (file_space == kBlock || file_space == kPlist || mem_space == kPlist || !plain(dxpl) ||
-      !read_types(dataset, mem_type, transfer) || !update_dims(dataset, object))
+  why = "left_for_transfer_list";
+  if (file_space == kBlock || file_space == kPlist || mem_space == kPlist || !plain(dxpl))
     return std::nullopt;
+  why = "left_for_conversion";
+  if (!read_types(dataset, mem_type, transfer)) return std::nullopt;
+  why = "left_for_selection";
+  if (!update_dims(dataset, object)) return std::nullopt;
   if (file_space == kAll) {
     transfer.box.count = dataset.dims;
     if (engine::volume(dataset.rank, dataset.dims) == 0) return std::nullopt;

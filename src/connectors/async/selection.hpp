@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "connectors/async/dataset.hpp"
 
@@ -17,10 +18,11 @@ struct Transfer {
 };
 
 // None when HDF5 must do it: selections that are no solid box, types that need more than a
-// conversion of numbers, transfer properties that change the data, or arguments it will refuse.
-// The dataset's extent is up to date afterwards.
+// conversion of numbers, transfer properties that change the data, or arguments it will refuse;
+// `why` tells then. The dataset's extent is up to date afterwards.
 std::optional<Transfer> transfer_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
-                                    hid_t mem_space, hid_t file_space, hid_t dxpl);
+                                    hid_t mem_space, hid_t file_space, hid_t dxpl,
+                                    std::string_view& why);
 
 // Whether Dataset::dims is up to date.
 bool extent_known(const Dataset& dataset);

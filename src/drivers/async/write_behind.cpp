@@ -18,13 +18,6 @@ namespace {
 constexpr unsigned kReadWrite = 0x01;
 constexpr unsigned kSwmrWrite = 0x20;
 
-std::uint64_t number(std::string_view option, const Options& options) {
-  for (const Setting& setting : kSettings)
-    if (setting.option == option)
-      return number_of(setting.type, option, value_of(setting, options));
-  throw Error("no setting " + std::string(option));
-}
-
 }  // namespace
 
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options) {
@@ -32,15 +25,16 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   constexpr std::uint64_t kLeastBudget = 512U << 10U;
   file.name = name;
   if ((flags & kReadWrite) == 0 || (flags & kSwmrWrite) != 0) return;
-  const std::uint64_t budget = number("budget", options);
+  const std::uint64_t budget = number_of(kSettings, "budget", options);
   if (budget > 0 && budget < kLeastBudget) return;
   const H5FD_t* under = file.under;
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
   std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name);
   if (device == nullptr) return;
-  engine::set_workers(static_cast<unsigned>(number("threads", options)));
-  engine::configure_staging(budget, std::chrono::nanoseconds(number("flush_interval", options)));
+  engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
+  engine::configure_staging(
+      budget, std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options)));
   file.staged = std::make_unique<engine::StagedFile>(std::move(device), size);
 }
 

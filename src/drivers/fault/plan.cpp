@@ -47,7 +47,7 @@ constexpr std::array kErrors{ErrorName{"EIO", EIO},
                              ErrorName{"ETIMEDOUT", ETIMEDOUT}};
 
 std::string text(std::string_view option, const Options& options) {
-  return value_of(*std::ranges::find(kSettings, option, &Setting::option), options);
+  return value_of(kSettings, option, options);
 }
 
 template <typename Enum, std::size_t n>
@@ -58,7 +58,7 @@ Enum choice(const std::array<std::string_view, n>& names, std::string_view optio
 
 std::uint64_t number(std::string_view option, const Options& options, std::uint64_t least,
                      std::uint64_t most) {
-  const std::uint64_t found = number_of(Type::integer, option, text(option, options));
+  const std::uint64_t found = number_of(kSettings, option, options);
   if (found >= least && found <= most) return found;
   throw Error("setting " + std::string(option) + " of layer fault: " + std::to_string(found) +
               " is not from " + std::to_string(least) + " to " + std::to_string(most));
@@ -93,7 +93,7 @@ Plan::Plan(const Options& options)
       sync_at_close(text("sync", options) == "close"),
       exits(text("then", options) == "exit"),
       error_name(text("errno", options)),
-      delay(number_of(Type::duration, "delay", text("delay", options))),
+      delay(number_of(kSettings, "delay", options)),
       seed(number("seed", options, 0, UINT64_MAX)),
       journal(text("journal", options)),
       op_(choice<Op>(kOps, "op", options)),

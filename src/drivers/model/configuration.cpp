@@ -9,7 +9,7 @@ namespace headrace::model {
 namespace {
 
 std::string value(std::string_view option, const Options& options) {
-  return value_of(*std::ranges::find(kSettings, option, &Setting::option), options);
+  return value_of(kSettings, option, options);
 }
 
 // Absolute: the program may change its working directory before it closes a file.
@@ -21,12 +21,12 @@ std::string path(std::string_view option, const Options& options) {
 // Leaves `target` alone for 0, which stands for the preset's.
 void replace_number(std::uint32_t& target, std::string_view option, const Options& options) {
   constexpr std::uint64_t kMost = ~std::uint32_t{0};
-  const std::uint64_t given = number_of(Type::size, option, value(option, options));
+  const std::uint64_t given = number_of(kSettings, option, options);
   if (given > 0) target = static_cast<std::uint32_t>(std::min(given, kMost));
 }
 
 bool replace_rate(double& target, std::string_view option, const Options& options) {
-  const std::uint64_t given = number_of(Type::size, option, value(option, options));
+  const std::uint64_t given = number_of(kSettings, option, options);
   if (given > 0) target = static_cast<double>(given);
   return given > 0;
 }
@@ -48,8 +48,7 @@ Configuration configuration(const Options& options) {
   parameters = preset(result.preset).parameters;
   replace_number(parameters.servers, "servers", options);
   replace_number(parameters.stripe_count, "stripe_count", options);
-  if (const auto size = number_of(Type::size, "stripe_size", value("stripe_size", options));
-      size > 0)
+  if (const auto size = number_of(kSettings, "stripe_size", options); size > 0)
     parameters.stripe_size = size;
   if (replace_duration(parameters.latency, "latency", options))
     parameters.read_latency = parameters.latency;
