@@ -6,6 +6,7 @@
 
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/file_state.hpp"
+#include "connectors/async/pipeline.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -39,39 +40,6 @@ H5VL_dataset_get_args_t get(const vol::Object& object, H5VL_dataset_get_t what) 
                        nullptr) < 0)
     throw Error("HDF5 does not tell a dataset's properties");
   return args;
-}
-
-bool read_filter(hid_t dcpl, unsigned place, engine::Pipeline& pipeline) {
-  using enum engine::Filter::Kind;
-  unsigned flags = 0;
-  std::array<unsigned, 1> values{};
-  std::size_t count = values.size();
-  unsigned config = 0;
-  const H5Z_filter_t filter =
-      h5.Pget_filter2(dcpl, place, &flags, &count, values.data(), 0, nullptr, &config);
-  constexpr unsigned kBoth = H5Z_FILTER_CONFIG_ENCODE_ENABLED | H5Z_FILTER_CONFIG_DECODE_ENABLED;
-  if (filter < 0 || h5.Zfilter_avail(filter) <= 0 || (config & kBoth) != kBoth) return false;
-  if (filter == H5Z_FILTER_FLETCHER32) {
-    pipeline.push_back({fletcher32});
-  } else if (filter == H5Z_FILTER_DEFLATE) {
-    if (count != 1 || values[0] > 9) return false;
-    for (const auto& other : pipeline)
-      if (other.kind == deflate) return false;
-    pipeline.push_back({deflate, values[0]});
-  } else if (filter == H5Z_FILTER_SHUFFLE) {
-    if (count != 1 || values[0] == 0) return false;
-    pipeline.push_back({shuffle, values[0]});
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool read_pipeline(hid_t dcpl, engine::Pipeline& pipeline) {
-  const int count = h5.Pget_nfilters(dcpl);
-  for (int i = 0; i < count; ++i)
-    if (!read_filter(dcpl, static_cast<unsigned>(i), pipeline)) return false;
-  return count > 0;
 }
 
 bool read_layout(hid_t dcpl, Dataset& dataset) {
@@ -160,9 +128,10 @@ bool read_identity(const vol::Object& object, Identity& identity) {
 std::shared_ptr<Dataset> examine(const vol::Object& object) {
   const Id<Kind::plist> dcpl(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   auto dataset = std::make_shared<Dataset>();
-  if (!read_layout(dcpl.get(), *dataset) || !read_pipeline(dcpl.get(), dataset->pipeline) ||
+  if (!read_layout(dcpl.get(), *dataset) ||
       !read_type(Id<Kind::datatype>(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id),
                  *dataset) ||
+      !read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline) ||
       !read_fill(dcpl.get(), *dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
       !read_identity(object, dataset->identity))

@@ -1,0 +1,116 @@
+#include "connectors/async/pipeline.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "engine/codec/blosc.hpp"
+#include "engine/codec/zstd.hpp"
+
+namespace headrace::async {
+namespace {
+
+using engine::Filter;
+using Given = std::span<const unsigned>;  // the filter's parameters, as HDF5 stores them
+using enum Filter::Kind;
+
+constexpr H5Z_filter_t kLzf = 32000;
+constexpr H5Z_filter_t kBlosc = 32001;
+constexpr H5Z_filter_t kLz4 = 32004;
+constexpr H5Z_filter_t kZstd = 32015;
+
+std::optional<Filter> zstd_of(Given given) {
+  constexpr int kDefaultLevel = 3;
+  if (given.size() > 1) return std::nullopt;
+  const int level = given.empty() ? kDefaultLevel : static_cast<int>(given[0]);
+  if (level < engine::lowest_zstd_level() || level > engine::highest_zstd_level())
+    return std::nullopt;
+  return Filter{zstd, {static_cast<unsigned>(level)}};
+}
+
+// The filter's revision, the format's, bytes of an element, of a chunk, level, how to shuffle,
+// compressor.
+std::optional<Filter> blosc_of(Given given) {
+  using Compressor = engine::BloscOptions::Compressor;
+  constexpr unsigned kRevision = 2;
+  constexpr unsigned kFormat = 2;
+  if (given.size() != 7 || given[0] != kRevision || given[1] != kFormat) return std::nullopt;
+  if (given[2] < 1 || given[2] > 255 || given[4] > 9 || given[5] > 1) return std::nullopt;
+  switch (static_cast<Compressor>(given[6])) {
+    case Compressor::lz4:
+    case Compressor::lz4hc:
+    case Compressor::zlib:
+    case Compressor::zstd:
+      return Filter{blosc, {given[2], given[4], given[5], given[6]}};
+  }
+  return std::nullopt;
+}
+
+// The filter's revision, liblzf's version, bytes of a chunk.
+std::optional<Filter> lzf_of(Given given) {
+  constexpr unsigned kLastRevision = 4;
+  constexpr unsigned kVersion = 0x0105;
+  if (given.size() != 3 || given[0] > kLastRevision || given[1] != kVersion) return std::nullopt;
+  return Filter{lzf};
+}
+
+std::optional<Filter> filter_of(H5Z_filter_t id, Given given) {
+  switch (id) {
+    case H5Z_FILTER_FLETCHER32:
+      return Filter{fletcher32};
+    case H5Z_FILTER_SHUFFLE:
+      if (given.size() != 1 || given[0] == 0) return std::nullopt;
+      return Filter{shuffle, {given[0]}};
+    case H5Z_FILTER_DEFLATE:
+      if (given.size() != 1 || given[0] > 9) return std::nullopt;
+      return Filter{deflate, {given[0]}};
+    case kZstd:
+      return zstd_of(given);
+    case kBlosc:
+      return blosc_of(given);
+    case kLzf:
+      return lzf_of(given);
+    case kLz4:
+      if (given.size() > 1) return std::nullopt;
+      return Filter{lz4, {given.empty() ? 0 : given[0]}};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Filter> read_filter(hid_t dcpl, unsigned place) {
+  std::array<unsigned, 8> values{};
+  std::size_t count = values.size();
+  unsigned flags = 0;
+  const H5Z_filter_t id =
+      h5.Pget_filter2(dcpl, place, &flags, &count, values.data(), 0, nullptr, nullptr);
+  if (id < 0 || count > values.size()) return std::nullopt;
+  const auto filter = filter_of(id, Given(values).first(count));
+  // Files must stay those that this HDF5 would write and can read.
+  constexpr unsigned kBoth = H5Z_FILTER_CONFIG_ENCODE_ENABLED | H5Z_FILTER_CONFIG_DECODE_ENABLED;
+  unsigned config = 0;
+  if (!filter || h5.Zfilter_avail(id) <= 0 || h5.Zget_filter_info(id, &config) < 0 ||
+      (config & kBoth) != kBoth)
+    return std::nullopt;
+  return filter;
+}
+
+}  // namespace
+
+bool read_pipeline(hid_t dcpl, std::size_t chunk_bytes, engine::Pipeline& pipeline) {
+  const int count = h5.Pget_nfilters(dcpl);
+  bool compressed = false;
+  for (int i = 0; i < count; ++i) {
+    const auto filter = read_filter(dcpl, static_cast<unsigned>(i));
+    if (!filter) return false;
+    if (engine::compresses(filter->kind)) {
+      if (compressed || (filter->kind != deflate && chunk_bytes > engine::kLargestChunk))
+        return false;
+      compressed = true;
+    }
+    pipeline.push_back(*filter);
+  }
+  return count > 0;
+}
+
+}  // namespace headrace::async
