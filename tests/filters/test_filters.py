@@ -233,7 +233,6 @@ def test_settings_leave_all_to_hdf5(filters: Filters, options: str) -> None:
 
 
 NOT_OURS = {
-    "other_filter": "f.create_dataset('d', data=field, compression='lzf')",
     "scale_offset": "f.create_dataset('d', (9,), 'i4', scaleoffset=0, compression=1)[...] = 5",
     "variable_strings": "f.create_dataset('d', data=['a', 'b'] * 50, chunks=(9,), compression=1)",
     "strings_in_compounds": """f.create_dataset('d', (9,), [('a', h5py.string_dtype())],
