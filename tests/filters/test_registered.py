@@ -145,6 +145,40 @@ def test_damaged_chunks_end_as_they_do_natively(
     assert filters.counts["chunks_decoded"] > 0
 
 
+@pytest.mark.parametrize("alloc_time", ["early", "late"])
+@pytest.mark.parametrize("which", ["blosc", "lzf"])
+def test_filters_that_leave_themselves_out(filters: Filters, which: str, alloc_time: str) -> None:
+    """HDF5 stores a chunk as it is where such a filter gains nothing, over one of ours."""
+    filters.python(
+        ARRAYS
+        + f"""
+    for size in (4, 8, 130, 1000):
+        data = random.integers(0, 256, 10 * size).astype("u1")
+        dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        dcpl.set_alloc_time(h5py.h5d.ALLOC_TIME_{alloc_time.upper()})
+        for part in (0, 4, 128, 256):
+            field = numpy.where(data < part, 0, data)
+            with h5py.File("x.h5", "w") as f:
+                d = f.create_dataset("d", data.shape, "u1", chunks=(size,), fillvalue=7,
+                                     compression={FILTERS[which]}, dcpl=dcpl.copy())
+                d[...] = field
+                assert (d[::2] == field[::2]).all()
+                d[::3] = field[::3] = data[::3]
+                f.flush()
+                assert (d[...] == field).all()
+                assert (d[::2] == field[::2]).all()
+                d[5:-5] = field[5:-5] = data[5:-5]
+                assert (d[::2] == field[::2]).all()
+            with h5py.File("x.h5") as f:
+                assert (f["d"][...] == field).all()
+                assert (f["d"][::2] == field[::2]).all()
+    """
+    )
+    assert filters.counts["chunks_encoded"] > 0
+    assert filters.counts["chunks_decoded"] > 0
+    assert filters.counts["calls_left_to_hdf5"] > 0
+
+
 # Pairs of a filter's number and its parameters, each in a pipeline of its own.
 NOT_OURS = {
     "another_filter": [(32008, (0, 2))],  # bitshuffle

@@ -95,8 +95,11 @@ bool read_type(Id<Kind::datatype> type, Dataset& dataset) {
 bool read_fill(hid_t dcpl, Dataset& dataset) {
   H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
   H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
-  if (h5.Pget_fill_time(dcpl, &time) < 0 || h5.Pfill_value_defined(dcpl, &defined) < 0)
+  H5D_alloc_time_t allocated = H5D_ALLOC_TIME_ERROR;
+  if (h5.Pget_fill_time(dcpl, &time) < 0 || h5.Pfill_value_defined(dcpl, &defined) < 0 ||
+      h5.Pget_alloc_time(dcpl, &allocated) < 0)
     return false;
+  dataset.fresh = allocated != H5D_ALLOC_TIME_EARLY;  // HDF5 has stored chunks then
   dataset.fills = time == H5D_FILL_TIME_ALLOC ||
                   (time == H5D_FILL_TIME_IFSET && defined != H5D_FILL_VALUE_UNDEFINED);
   dataset.fill.assign(dataset.element, std::byte{0});
@@ -148,7 +151,7 @@ std::shared_ptr<Dataset> find(const vol::Object& object, bool created) {
   auto& known = registry()[dataset->identity];
   if (known == nullptr) {
     dataset->serial = ++serial;
-    dataset->fresh = created;
+    dataset->fresh = dataset->fresh && created;
     known = std::move(dataset);
   }
   return known;

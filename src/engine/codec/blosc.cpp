@@ -214,7 +214,7 @@ Buffer blosc_compress(const BloscOptions& options, std::span<const std::byte> fr
   const std::size_t block = block_size(options, from.size());
   if (options.level == 0 || from.size() < kLeast) return store(options, block, from);
   const std::size_t blocks = (from.size() + block - 1) / block;
-  Buffer result(from.size());  // what is larger is stored
+  Buffer result(from.size() - 1);  // what is as large is stored, and larger
   Buffer shuffled(options.shuffle ? block : 0);
   std::size_t end = kHeader + blocks * kSize;
   for (std::size_t i = 0; i < blocks; ++i) {

@@ -18,8 +18,8 @@ struct BloscOptions {
   Compressor compressor;
 };
 
-// A buffer that any Blosc reads, of about its size. At most kLargestChunk bytes and some checksums.
-// Throws std::bad_alloc.
+// A buffer that any Blosc reads, of about its size, but never of the size of the bytes: see Codec
+// in pipeline.cpp. At most kLargestChunk bytes and some checksums. Throws std::bad_alloc.
 Buffer blosc_compress(const BloscOptions& options, std::span<const std::byte> from);
 
 // Fills `to`. Throws Error when the buffer is damaged or has another size, and when it is made with

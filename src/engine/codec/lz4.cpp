@@ -23,6 +23,19 @@ const char* chars(std::span<const std::byte> bytes) {
 }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
+[[noreturn]] void damaged() { throw Error("the compressed data is damaged (lz4)"); }
+
+void unpack(std::span<const std::byte> from, std::span<std::byte> to) {
+  if (from.size() == to.size()) {
+    std::memcpy(to.data(), from.data(), to.size());
+    return;
+  }
+  if (!std::in_range<int>(from.size()) || !std::in_range<int>(to.size())) damaged();
+  const auto room = static_cast<int>(to.size());
+  if (LZ4_decompress_safe(chars(from), chars(to), static_cast<int>(from.size()), room) != room)
+    damaged();
+}
+
 }  // namespace
 
 Buffer lz4_compress(std::size_t block, std::span<const std::byte> from) {
@@ -56,29 +69,22 @@ Buffer lz4_compress(std::size_t block, std::span<const std::byte> from) {
 }
 
 void lz4_decompress(std::span<const std::byte> from, std::span<std::byte> to) {
-  const Error damaged("the compressed data is damaged (lz4)");
-  if (from.size() < kHeader) throw damaged;
+  if (from.size() < kHeader) damaged();
   if (big_endian(from) != 0 || big_endian(from.subspan(4)) != to.size())
     throw Error("the compressed data has another size");
   const std::size_t block = std::min<std::size_t>(big_endian(from.subspan(8)), to.size());
-  if (block == 0) throw damaged;
+  if (block == 0) damaged();
   from = from.subspan(kHeader);
   while (!to.empty()) {
     const auto plain = to.first(std::min(block, to.size()));
-    if (from.size() < kSize) throw damaged;
+    if (from.size() < kSize) damaged();
     const std::size_t size = big_endian(from);
-    if (size > from.size() - kSize) throw damaged;
-    const auto packed = from.subspan(kSize, size);
-    if (size == plain.size())
-      std::memcpy(plain.data(), packed.data(), size);
-    else if (!std::in_range<int>(size) || !std::in_range<int>(plain.size()) ||
-             LZ4_decompress_safe(chars(packed), chars(plain), static_cast<int>(size),
-                                 static_cast<int>(plain.size())) != static_cast<int>(plain.size()))
-      throw damaged;
+    if (size > from.size() - kSize) damaged();
+    unpack(from.subspan(kSize, size), plain);
     from = from.subspan(kSize + size);
     to = to.subspan(plain.size());
   }
-  if (!from.empty()) throw damaged;
+  if (!from.empty()) damaged();
 }
 
 }  // namespace headrace::engine

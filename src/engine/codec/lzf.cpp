@@ -46,6 +46,11 @@ class Compressor {
         last_and_remember(near);
     }
     put_literals(from_.size());
+    if (to_ == result_.data() + from_.size()) {
+      to_ = result_.data();
+      literals_ = 0;
+      put_literals(from_.size());
+    }
     result_.resize(static_cast<std::size_t>(to_ - result_.data()));
     return std::move(result_);
   }

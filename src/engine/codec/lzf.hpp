@@ -9,7 +9,7 @@
 namespace headrace::engine {
 
 // A stream that liblzf reads, of about its size; up to a 32nd longer than the bytes where they do
-// not compress. At most 4 GiB. Throws std::bad_alloc.
+// not compress, but never as long: see Codec in pipeline.cpp. At most 4 GiB. Throws std::bad_alloc.
 Buffer lzf_compress(std::span<const std::byte> from);
 
 // Fills `to`. Throws Error when the stream is damaged or has another size.

@@ -21,6 +21,8 @@ using Parameters = Filter::Parameters;
 using Bytes = std::span<const std::byte>;
 constexpr std::size_t kChecksum = 4;
 
+// HDF5's Blosc and LZF leave a chunk as it is where they gain nothing, and HDF5 notes that only
+// where the chunk's stored size changes. So none of ours may be of the size that it has then.
 struct Codec {
   Buffer (*compress)(const Parameters& parameters, Bytes from);
   void (*decompress)(Bytes from, std::span<std::byte> to);  // fills `to` or throws Error
