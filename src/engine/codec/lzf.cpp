@@ -41,9 +41,8 @@ class Compressor {
       put_match(length);
       at += length;
       literals_ = at;
-      // Of the bytes of a match only the last are looked for again, as by liblzf.
-      for (std::size_t near = at - 2; near < at && near + kShortest <= from_.size(); ++near)
-        last_and_remember(near);
+      // Of a match's bytes only the last are found again, as by h5py: it makes longer matches.
+      if (at + kShortest <= from_.size() + 1) last_and_remember(at - 1);
     }
     put_literals(from_.size());
     if (to_ == result_.data() + from_.size()) {
