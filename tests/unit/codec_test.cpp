@@ -128,6 +128,22 @@ TEST(Lzf, reads_literals_and_matches_and_nothing_outside_of_them) {
   EXPECT_THROW(lzf_decompress(bytes_of({0, 'a', 7U << 5U}), to), Error);
 }
 
+// A part whose compressed size is its size would be taken for one that is not compressed.
+TEST(Blosc, stores_parts_that_become_no_smaller) {
+  using Compressor = BloscOptions::Compressor;
+  std::mt19937 random(11);
+  for (const auto compressor :
+       {Compressor::lz4, Compressor::lz4hc, Compressor::zlib, Compressor::zstd})
+    for (unsigned round = 0; round < 5000; ++round) {
+      Bytes raw(2000);  // of elements of four bytes, one of which is noise with a constant stretch
+      for (std::size_t i = 0; i < raw.size(); i += 4) raw[i] = std::byte(random() & 0xffU);
+      for (std::size_t i = 0; i < 4 * (round % 40); i += 4) raw[i] = std::byte{7};
+      Bytes back(raw.size());
+      blosc_decompress(blosc_compress({4, 5, true, compressor}, raw).bytes(), back);
+      ASSERT_EQ(back, raw) << round;
+    }
+}
+
 // The header, the places of blocks and the sizes of parts, each byte set to what hurts.
 TEST(Blosc, believes_no_size_in_a_buffer) {
   Bytes raw(3000);

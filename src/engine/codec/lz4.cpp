@@ -52,7 +52,7 @@ Buffer lz4_compress(std::size_t block, std::span<const std::byte> from) {
   to = to.subspan(kHeader);
   while (!from.empty()) {
     const auto plain = from.first(std::min(block, from.size()));
-    const auto packed = to.subspan(kSize, bound);
+    const auto packed = to.subspan(kSize).first(std::min(bound, to.size() - kSize));
     auto size = static_cast<std::size_t>(LZ4_compress_default(chars(plain), chars(packed),
                                                               static_cast<int>(plain.size()),
                                                               static_cast<int>(packed.size())));
