@@ -28,7 +28,8 @@ function(headrace_plugin_properties file)
 endfunction()
 
 # HDF5 closes plug-ins whose name it was not looking for, but their code and state must stay. A
-# module calls its own functions, whatever else in the process has the same names.
+# module calls its own functions, whatever else in the process has the same names, and offers those of
+# its codecs to nobody.
 function(headrace_loaded_for_good target)
-  target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-Bsymbolic)
+  target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--exclude-libs,ALL)
 endfunction()

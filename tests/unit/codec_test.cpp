@@ -9,8 +9,10 @@
 #include "base/error.hpp"
 #include "engine/codec/deflate.hpp"
 #include "engine/codec/fletcher32.hpp"
+#include "engine/codec/lz4.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "engine/codec/shuffle.hpp"
+#include "engine/codec/zstd.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -88,6 +90,28 @@ TEST(Shuffle, is_a_transposition_that_leaves_the_rest) {
     }
 }
 
+Bytes bytes_of(std::initializer_list<unsigned> values) {
+  Bytes bytes;
+  for (const unsigned value : values) bytes.push_back(std::byte(value));
+  return bytes;
+}
+
+TEST(Lz4, reads_the_filters_format_and_believes_no_size_in_it) {
+  // Five bytes in blocks of three; both are stored as they are.
+  const Bytes good = bytes_of(
+      {0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 3, 'a', 'b', 'c', 0, 0, 0, 2, 'd', 'e'});
+  Bytes to(5);
+  lz4_decompress(good, to);
+  EXPECT_EQ(to, bytes_of({'a', 'b', 'c', 'd', 'e'}));
+  for (std::size_t place : {0, 4, 7, 8, 11, 12, 15, 19, 22})
+    for (unsigned value : {0, 1, 127, 255}) {
+      Bytes bad = good;
+      if (bad[place] == std::byte(value)) continue;
+      bad[place] = std::byte(value);
+      EXPECT_THROW(lz4_decompress(bad, to), Error) << place << ' ' << value;
+    }
+}
+
 // Sums in 64 bits, reduced once at the end, cannot overflow at these sizes.
 std::uint32_t plain_fletcher32(const Bytes& bytes) {
   std::uint64_t sum = 0;
@@ -134,7 +158,20 @@ const std::vector<Pipeline>& pipelines() {
       {{Kind::fletcher32}, {Kind::shuffle, 3}, {Kind::deflate, 4}, {Kind::fletcher32}},
       {{Kind::deflate, 4}, {Kind::shuffle, 2}},
       {{Kind::fletcher32}, {Kind::fletcher32}},
+      {{Kind::zstd, 3}},
+      {{Kind::shuffle, 4}, {Kind::zstd, -5U}, {Kind::fletcher32}},
+      {{Kind::lz4}},
+      {{Kind::lz4, 100}, {Kind::fletcher32}},
   };
+  return all;
+}
+
+// Of each codec, as the only filter.
+std::vector<Pipeline> codecs() {
+  std::vector<Pipeline> all;
+  for (const Pipeline& pipeline : pipelines())
+    for (const Filter& filter : pipeline)
+      if (compresses(filter.kind)) all.push_back({filter});
   return all;
 }
 
@@ -147,6 +184,36 @@ TEST(Pipeline, decodes_what_it_encodes) {
       decode(pipeline, 0, stored.bytes(), back);
       ASSERT_EQ(back, raw);
     }
+}
+
+// Whether the data compress well, hardly, not at all: each codec has a size at which it begins to
+// store what it was given.
+TEST(Pipeline, decodes_data_of_every_entropy) {
+  std::mt19937 random(5);
+  for (const Pipeline& pipeline : codecs())
+    for (unsigned values = 1; values <= 256; values += values < 8 ? 1 : 31)
+      for (std::size_t size : {1, 2, 3, 15, 127, 128, 129, 511, 1024, 5000, 70001}) {
+        Bytes raw(size);
+        for (auto& byte : raw) byte = std::byte(random() % values);
+        const Buffer stored = encode(pipeline, raw);
+        EXPECT_LE(stored.size(), size + size / 32 + size / 100 * 5 + 64);
+        Bytes back(size);
+        decode(pipeline, 0, stored.bytes(), back);
+        ASSERT_EQ(back, raw) << static_cast<int>(pipeline[0].kind) << ' ' << values << ' ' << size;
+      }
+}
+
+TEST(Pipeline, refuses_compressed_data_of_another_size) {
+  for (const Pipeline& pipeline : codecs()) {
+    const Buffer stored = encode(pipeline, field(5000));
+    for (std::size_t size : {1, 4999, 5001, 70000}) {
+      Bytes to(size);
+      EXPECT_THROW(decode(pipeline, 0, stored.bytes(), to), Error);
+    }
+    Bytes to(5000);
+    EXPECT_THROW(decode(pipeline, 0, stored.bytes().first(stored.size() - 1), to), Error);
+    EXPECT_THROW(decode(pipeline, 0, {}, to), Error);
+  }
 }
 
 TEST(Pipeline, leaves_out_the_filters_of_the_mask) {

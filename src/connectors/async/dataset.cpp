@@ -6,6 +6,7 @@
 
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/file_state.hpp"
+#include "connectors/async/pipeline.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -41,39 +42,6 @@ H5VL_dataset_get_args_t get(const vol::Object& object, H5VL_dataset_get_t what) 
                        nullptr) < 0)
     throw Error("HDF5 does not tell a dataset's properties");
   return args;
-}
-
-bool read_filter(hid_t dcpl, unsigned place, engine::Pipeline& pipeline) {
-  using enum engine::Filter::Kind;
-  unsigned flags = 0;
-  std::array<unsigned, 1> values{};
-  std::size_t count = values.size();
-  unsigned config = 0;
-  const H5Z_filter_t filter =
-      h5.Pget_filter2(dcpl, place, &flags, &count, values.data(), 0, nullptr, &config);
-  constexpr unsigned kBoth = H5Z_FILTER_CONFIG_ENCODE_ENABLED | H5Z_FILTER_CONFIG_DECODE_ENABLED;
-  if (filter < 0 || h5.Zfilter_avail(filter) <= 0 || (config & kBoth) != kBoth) return false;
-  if (filter == H5Z_FILTER_FLETCHER32) {
-    pipeline.push_back({fletcher32});
-  } else if (filter == H5Z_FILTER_DEFLATE) {
-    if (count != 1 || values[0] > 9) return false;
-    for (const auto& other : pipeline)
-      if (other.kind == deflate) return false;
-    pipeline.push_back({deflate, values[0]});
-  } else if (filter == H5Z_FILTER_SHUFFLE) {
-    if (count != 1 || values[0] == 0) return false;
-    pipeline.push_back({shuffle, values[0]});
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool read_pipeline(hid_t dcpl, engine::Pipeline& pipeline) {
-  const int count = h5.Pget_nfilters(dcpl);
-  for (int i = 0; i < count; ++i)
-    if (!read_filter(dcpl, static_cast<unsigned>(i), pipeline)) return false;
-  return count > 0;
 }
 
 void note_layout(hid_t dcpl, Handle& handle) {
@@ -135,8 +103,11 @@ bool read_type(Id<Kind::datatype> type, Dataset& dataset) {
 bool read_fill(hid_t dcpl, Dataset& dataset) {
   H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
   H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
-  if (h5.Pget_fill_time(dcpl, &time) < 0 || h5.Pfill_value_defined(dcpl, &defined) < 0)
+  H5D_alloc_time_t allocated = H5D_ALLOC_TIME_ERROR;
+  if (h5.Pget_fill_time(dcpl, &time) < 0 || h5.Pfill_value_defined(dcpl, &defined) < 0 ||
+      h5.Pget_alloc_time(dcpl, &allocated) < 0)
     return false;
+  dataset.fresh = allocated != H5D_ALLOC_TIME_EARLY;  // HDF5 has stored chunks then
   dataset.fills = time == H5D_FILL_TIME_ALLOC ||
                   (time == H5D_FILL_TIME_IFSET && defined != H5D_FILL_VALUE_UNDEFINED);
   dataset.fill.assign(dataset.element, std::byte{0});
@@ -170,12 +141,12 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   auto dataset = std::make_shared<Dataset>();
   note_layout(dcpl.get(), handle);
   if (!read_layout(dcpl.get(), *dataset)) return nullptr;
-  handle.why = "left_for_filters";
-  if (!read_pipeline(dcpl.get(), dataset->pipeline)) return nullptr;
   handle.why = "left_for_datatype";
   if (!read_type(Id<Kind::datatype>(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id),
                  *dataset))
     return nullptr;
+  handle.why = "left_for_filters";
+  if (!read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline)) return nullptr;
   handle.why = "left_for_connector_below";
   if (!read_fill(dcpl.get(), *dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
@@ -193,7 +164,7 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   auto& known = registry()[dataset->identity];
   if (known == nullptr) {
     dataset->serial = ++serial;
-    dataset->fresh = handle.created;
+    dataset->fresh = dataset->fresh && handle.created;
     known = std::move(dataset);
   }
   return known;

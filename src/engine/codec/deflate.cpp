@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <mutex>
 #include <new>
-#include <vector>
 
 #include "base/error.hpp"
+#include "engine/codec/shelf.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -21,40 +19,16 @@ constexpr std::array<int, 10> kLevels{0, 2, 2, 2, 2, 5, 6, 7, 7, 8};
 constexpr int kThorough = 10;
 constexpr std::size_t kLittle = 8 << 10;
 
-struct Free {
-  void operator()(libdeflate_compressor* one) const { libdeflate_free_compressor(one); }
-  void operator()(libdeflate_decompressor* one) const { libdeflate_free_decompressor(one); }
-};
+using Compressors = Shelf<libdeflate_compressor, libdeflate_free_compressor>;
+using Decompressors = Shelf<libdeflate_decompressor, libdeflate_free_decompressor>;
 
-// Codecs are large; each is lent to one thread at a time. Leaked: used while the process exits.
-template <typename Codec>
-class Shelf {
- public:
-  using Owned = std::unique_ptr<Codec, Free>;
-  Owned take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return nullptr;
-    Owned one = std::move(free_.back());
-    free_.pop_back();
-    return one;
-  }
-  void give_back(Owned one) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(one));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<Owned> free_;
-};
-
-Shelf<libdeflate_compressor>& compressors(int level) {
-  static auto& shelves = *new std::array<Shelf<libdeflate_compressor>, kThorough + 1>;
+Compressors& compressors(int level) {
+  static auto& shelves = *new std::array<Compressors, kThorough + 1>;
   return shelves.at(static_cast<std::size_t>(level));
 }
 
-Shelf<libdeflate_decompressor>& decompressors() {
-  static auto& shelf = *new Shelf<libdeflate_decompressor>;
+Decompressors& decompressors() {
+  static auto& shelf = *new Decompressors;
   return shelf;
 }
 

@@ -4,32 +4,59 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "engine/codec/bytes.hpp"
 #include "engine/codec/deflate.hpp"
 #include "engine/codec/fletcher32.hpp"
+#include "engine/codec/lz4.hpp"
 #include "engine/codec/shuffle.hpp"
+#include "engine/codec/zstd.hpp"
 
 namespace headrace::engine {
 namespace {
 
 using Kind = Filter::Kind;
+using Bytes = std::span<const std::byte>;
 constexpr std::size_t kChecksum = 4;
 
-// Stored little-endian.
-std::array<std::byte, kChecksum> bytes_of(std::uint32_t checksum) {
-  std::array<std::byte, kChecksum> bytes{};
-  for (unsigned i = 0; i < kChecksum; ++i) bytes.at(i) = std::byte(checksum >> 8 * i & 0xffU);
-  return bytes;
-}
+struct Codec {
+  Buffer (*compress)(unsigned parameter, Bytes from);
+  void (*decompress)(Bytes from, std::span<std::byte> to);  // fills `to` or throws Error
+};
+
+// In the order of their kinds.
+constexpr std::array kCodecs{
+    Codec{[](unsigned parameter, Bytes from) { return deflate(parameter, from); }, &inflate},
+    Codec{[](unsigned parameter, Bytes from) {
+            return zstd_compress(static_cast<int>(parameter), from);
+          },
+          &zstd_decompress},
+    Codec{[](unsigned parameter, Bytes from) { return lz4_compress(parameter, from); },
+          &lz4_decompress},
+};
+static_assert(kCodecs.size() == static_cast<std::size_t>(Kind::shuffle));
+
+const Codec& codec(Kind kind) { return kCodecs.at(static_cast<std::size_t>(kind)); }
 
 std::span<const std::byte> checked(std::span<const std::byte> bytes) {
   if (bytes.size() < kChecksum) throw Error("the chunk is too small for its checksum");
   const auto data = bytes.first(bytes.size() - kChecksum);
-  std::uint32_t stored = 0;
-  for (unsigned i = 0; i < kChecksum; ++i)
-    stored |= std::to_integer<std::uint32_t>(bytes[data.size() + i]) << 8 * i;
-  if (data.empty() || !fletcher32_matches(stored, data))
+  if (data.empty() || !fletcher32_matches(little_endian(bytes.subspan(data.size())), data))
     throw Error("the chunk's checksum (fletcher32) does not match");
   return data;
+}
+
+// `bytes` are those of `now`, or the chunk's own when that is empty.
+Buffer with_checksum(Buffer now, Bytes bytes) {
+  const std::uint32_t checksum = fletcher32(bytes);
+  const std::size_t size = bytes.size();
+  if (now.size() > 0) {
+    now.resize(size + kChecksum);
+  } else {
+    now = Buffer(size + kChecksum);
+    std::memcpy(now.data(), bytes.data(), size);
+  }
+  put_little_endian(now.bytes().subspan(size), checksum);
+  return now;
 }
 
 bool applied(std::uint32_t mask, std::size_t filter) {
@@ -38,32 +65,20 @@ bool applied(std::uint32_t mask, std::size_t filter) {
 
 }  // namespace
 
+bool compresses(Kind kind) { return static_cast<std::size_t>(kind) < kCodecs.size(); }
+
 Buffer encode(const Pipeline& pipeline, std::span<const std::byte> raw) {
   Buffer now;
   std::span<const std::byte> bytes = raw;
   for (const Filter& filter : pipeline) {
     Buffer next;
-    switch (filter.kind) {
-      case Kind::deflate:
-        next = deflate(filter.parameter, bytes);
-        break;
-      case Kind::shuffle:
-        next = Buffer(bytes.size());
-        shuffle(filter.parameter, bytes, next.bytes());
-        break;
-      case Kind::fletcher32: {
-        const auto checksum = bytes_of(fletcher32(bytes));
-        const std::size_t size = bytes.size();
-        if (now.size() > 0) {
-          next = std::move(now);
-          next.resize(size + kChecksum);
-        } else {
-          next = Buffer(size + kChecksum);
-          std::memcpy(next.data(), bytes.data(), size);
-        }
-        std::memcpy(next.data() + size, checksum.data(), kChecksum);
-        break;
-      }
+    if (compresses(filter.kind)) {
+      next = codec(filter.kind).compress(filter.parameter, bytes);
+    } else if (filter.kind == Kind::shuffle) {
+      next = Buffer(bytes.size());
+      shuffle(filter.parameter, bytes, next.bytes());
+    } else {
+      next = with_checksum(std::move(now), bytes);
     }
     now = std::move(next);
     bytes = now.bytes();
@@ -73,12 +88,12 @@ Buffer encode(const Pipeline& pipeline, std::span<const std::byte> raw) {
 
 void decode(const Pipeline& pipeline, std::uint32_t mask, std::span<const std::byte> stored,
             std::span<std::byte> raw) {
-  // The size before deflate is that of the chunk and of the checksums that come earlier.
+  // The size before compression is that of the chunk and of the checksums that come earlier.
   std::size_t plain = raw.size();
   std::size_t first = pipeline.size();  // of those to undo, which writes into `raw`
   for (std::size_t i = pipeline.size(); i-- > 0;)
     if (applied(mask, i) && pipeline[i].kind != Kind::fletcher32) first = i;
-  for (std::size_t i = 0; i < pipeline.size() && pipeline[i].kind != Kind::deflate; ++i)
+  for (std::size_t i = 0; i < pipeline.size() && !compresses(pipeline[i].kind); ++i)
     if (applied(mask, i) && pipeline[i].kind == Kind::fletcher32) plain += kChecksum;
 
   Buffer now;
@@ -89,12 +104,13 @@ void decode(const Pipeline& pipeline, std::uint32_t mask, std::span<const std::b
       bytes = checked(bytes);
       continue;
     }
-    const std::size_t size = pipeline[i].kind == Kind::deflate ? plain : bytes.size();
+    const bool compressed = compresses(pipeline[i].kind);
+    const std::size_t size = compressed ? plain : bytes.size();
     const bool last = i == first && size == raw.size();
     Buffer next = last ? Buffer() : Buffer(size);
     const std::span<std::byte> to = last ? raw : next.bytes();
-    if (pipeline[i].kind == Kind::deflate)
-      inflate(bytes, to);
+    if (compressed)
+      codec(pipeline[i].kind).decompress(bytes, to);
     else
       unshuffle(pipeline[i].parameter, bytes, to);
     now = std::move(next);

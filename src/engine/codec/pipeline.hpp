@@ -1,6 +1,7 @@
 // Several filters one after the other, as a dataset has them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,13 +11,21 @@
 namespace headrace::engine {
 
 struct Filter {
-  enum class Kind { deflate, shuffle, fletcher32 };
+  enum class Kind { deflate, zstd, lz4, shuffle, fletcher32 };
   Kind kind;
-  unsigned parameter = 0;  // deflate: zlib's level, shuffle: bytes of an element
+  // deflate: zlib's level; zstd: its level, an int; lz4: bytes of a block; shuffle: bytes of an
+  // element.
+  unsigned parameter = 0;
 };
 
-// At most one of the filters is deflate; a shuffle's element has at least one byte.
+// Whether it is one of those that compress.
+[[nodiscard]] bool compresses(Filter::Kind kind);
+
+// At most one of the filters compresses; a shuffle's element has at least one byte.
 using Pipeline = std::vector<Filter>;
+
+// The codecs' own limits are a little above it; that of deflate is far above.
+constexpr std::size_t kLargestChunk = std::size_t{1} << 30U;
 
 // What is stored for a chunk. At least one filter. Throws std::bad_alloc.
 Buffer encode(const Pipeline& pipeline, std::span<const std::byte> raw);
