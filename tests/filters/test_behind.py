@@ -187,6 +187,26 @@ def test_a_late_error_is_told_at_flush_or_close(filters: Filters, closed: bool) 
     assert b"File too large" in done.out or b"writing" in done.out, done.text
 
 
+def test_the_last_close_of_a_closed_file_completes_it(filters: Filters) -> None:
+    """HDF5 keeps a file open for the objects that the program leaves open."""
+    filters.python(
+        BEGIN
+        + """
+    import subprocess
+    f = h5py.File("x.h5", "w")
+    d = f.create_dataset("d", data=frame(0), **rest)
+    e = f.create_dataset("e", data=frame(1), **rest)
+    h5py.h5f.FileID.close(f.id)
+    d[...] = 7
+    e = None
+    d = None
+    read = "import h5py; f = h5py.File('x.h5'); assert f['d'][...].mean() == 7 == f['e'][0, 0] + 6"
+    plain = {name: text for name, text in os.environ.items() if not name.startswith("HDF5_")}
+    subprocess.run([sys.executable, "-c", read], check=True, env=plain)
+    """
+    )
+
+
 def test_threads_of_the_program(filters: Filters) -> None:
     filters.python(
         BEGIN

@@ -41,6 +41,7 @@ struct Connector : vol::PassThrough<Connector> {
           distrust(object_of(args...), callback == Callback::dataset_optional);
       if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
         forget_closed_datasets();
+      if constexpr (callback == Callback::file_close) note_closing(object_of(args...));
       if constexpr (callback == Callback::file_optional) stop_for_swmr(args...);
     }
   }

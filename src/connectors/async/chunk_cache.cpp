@@ -106,6 +106,8 @@ void ChunkCache::mark_clean(CachedChunk& chunk) {
 }
 
 void ChunkCache::store_encoded() noexcept {
+  if (nothing_waits()) return;
+  const Aside aside;
   stores_.finish_done();
   close_stored();
 }

@@ -1,7 +1,9 @@
 #include "connectors/async/closings.hpp"
 
 #include <list>
+#include <new>
 
+#include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -27,17 +29,19 @@ void close(ClosingDataset& closing) {
 
 }  // namespace
 
-bool close_behind(vol::Object& object) {
+bool close_behind(vol::Object& object) noexcept try {
   constexpr std::size_t kMost = 64;
   auto dataset = known_dataset_of(object);
   if (dataset == nullptr || dataset->handle != &object || dataset->unstored == 0 ||
-      closings().size() >= kMost)
+      !is_open(*object.connector) || closings().size() >= kMost)
     return false;
   ClosingDataset& closing = closings().emplace_back(
       vol::Object{object.under, object.connector, object.state}, std::move(dataset));
   closing.dataset->handle = &closing.handle;
   object.under = nullptr;
   return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 void close_stored() noexcept {

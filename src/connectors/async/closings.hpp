@@ -7,8 +7,9 @@
 namespace headrace::async {
 
 // Takes over what is below the handle, so that the program's close can return; false when nothing
-// of the dataset waits for being stored through this handle, or too many wait already.
-bool close_behind(vol::Object& object);
+// of the dataset waits for being stored through this handle, too many wait already, or the file is
+// complete with this close: the program has closed it before.
+bool close_behind(vol::Object& object) noexcept;
 
 // Closes those all of whose chunks are stored. What fails is told by the next flush or close of the
 // file.

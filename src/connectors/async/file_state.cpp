@@ -10,6 +10,7 @@ namespace {
 struct FileState {
   bool filters = false;
   bool writable = false;
+  bool open = true;
 };
 
 constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
@@ -46,6 +47,15 @@ bool filters_on(const vol::UnderConnector& connector) {
 
 bool may_write(const vol::UnderConnector& connector) {
   return static_cast<const FileState*>(connector.state.get())->writable;
+}
+
+bool is_open(const vol::UnderConnector& connector) {
+  return static_cast<const FileState*>(connector.state.get())->open;
+}
+
+void note_closing(const vol::Object& file) {
+  if (file.connector->state != nullptr)
+    static_cast<FileState*>(file.connector->state.get())->open = false;
 }
 
 void filters_off() { all_off = true; }

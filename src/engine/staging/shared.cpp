@@ -275,6 +275,10 @@ void Shared::arm_timer(std::chrono::nanoseconds delay) {
 }
 
 void Shared::push_old() {
+  if (forker_.load() == std::this_thread::get_id()) {
+    timer_ = false;  // nothing is staged
+    return;
+  }
   Lock lock(mutex);
   timer_ = false;
   if (interval.count() == 0) return;  // as of late
@@ -298,12 +302,14 @@ void Shared::prepare_fork() {
     run_one();
     lock.lock();
   }
+  forker_ = std::this_thread::get_id();
   lock.release();  // by end_fork()
 }
 
 // What could not be written before the fork is the parent's to write and to tell of.
 void Shared::end_fork(bool child) {
   forking_ = false;
+  forker_ = std::thread::id();
   if (child) {
     new (&changed) std::condition_variable;  // the threads that waited for it are not here
     tasks_ = 0;

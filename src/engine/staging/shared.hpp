@@ -7,11 +7,13 @@
 // staged then, which is written after the older one.
 #pragma once
 
+#include <atomic>
 #include <bitset>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -135,6 +137,7 @@ class Shared {
   bool urgent_ = false;  // all that is ready is worth a task
   bool timer_ = false;
   bool forking_ = false;
+  std::atomic<std::thread::id> forker_;  // holds the mutex, and may run tasks meanwhile
 };
 
 }  // namespace headrace::engine::staging
