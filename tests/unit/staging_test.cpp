@@ -426,6 +426,7 @@ TEST_F(Staging, ForksBesideAWriter) {
   Store store;
   store.delay = 100us;
   std::atomic<bool> stop{false};
+  pattern(1, 0);  // has its noise: a child would wait for a thread that was making it
   std::thread writer([&] {
     Staged file(store);
     for (unsigned i = 0; !stop; ++i) file.write(i % 50 * 3000ULL, pattern(1 + i % 300000, i));
