@@ -207,6 +207,29 @@ def test_the_last_close_of_a_closed_file_completes_it(filters: Filters) -> None:
     )
 
 
+def test_more_waits_than_may_be_encoded_at_once(filters: Filters) -> None:
+    """Parts of chunks that nobody encodes yet, and whole ones that are finished to make way."""
+    filters.python(
+        BEGIN
+        + """
+    with h5py.File("x.h5", "w") as f:
+        parts = [f.create_dataset(f"p{i}", (500_000,), "f4", chunks=(250_000,), compression=4)
+                 for i in range(7)]
+        for i, part in enumerate(parts):
+            part[5:200_000] = i
+        whole = f.create_dataset("w", data=numpy.arange(1_750_000) % 1000, dtype="f4",
+                                 chunks=(250_000,), compression=9)
+        f.flush()
+        for i in range(7):
+            assert (parts[i][5:200_000] == i).all() and parts[i][0] == 0
+        assert (whole[...] == numpy.arange(1_750_000) % 1000).all()
+    """,
+        "seat=vol;chunk_cache=16MiB;threads=1;",
+    )
+    assert filters.plain("sum(f[f'p{i}'][6] for i in range(7)) + f['w'][999]") == "1020.0"
+    assert filters.counts["chunks_encoded"] == 14
+
+
 def test_threads_of_the_program(filters: Filters) -> None:
     filters.python(
         BEGIN

@@ -150,7 +150,7 @@ void ChunkCache::store_oldest() {
   const std::size_t most = 4 * std::size_t{engine::workers()};
   for (auto at = by_age_.rbegin(); at != by_age_.rend() && chunks.size() < most; ++at)
     if ((*at)->dirty) chunks.push_back(*at);
-  for (const ChunkRef& chunk : chunks) store_behind(chunk);
+  store_behind(chunks);
   wait_for(*oldest);
 }
 
@@ -172,6 +172,12 @@ void ChunkCache::store_behind(const ChunkRef& chunk) {
   stores_.give(std::make_unique<StoreJob>(*this, chunk));
 }
 
+// To make way for one, others may be finished: those are stored and perhaps gone.
+void ChunkCache::store_behind(const std::vector<ChunkRef>& chunks) {
+  for (const ChunkRef& chunk : chunks)
+    if (chunk->dirty) store_behind(chunk);
+}
+
 void ChunkCache::wait_for(const CachedChunk& chunk) {
   while (chunk.storing) stores_.finish_oldest();
 }
@@ -185,7 +191,7 @@ void ChunkCache::settle() noexcept {
     std::vector<ChunkRef> chunks;
     chunks.reserve(dirty_.size());
     for (const auto& [key, chunk] : dirty_) chunks.push_back(chunk);
-    for (const ChunkRef& chunk : chunks) store_behind(chunk);
+    store_behind(chunks);
     stores_.finish();
   } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close
     stores_.finish();

@@ -63,6 +63,7 @@ class ChunkCache {
   static std::size_t cost(const CachedChunk& chunk);
   void make_room(std::size_t bytes);
   void store_oldest();
+  void store_behind(const std::vector<ChunkRef>& chunks);
   void wait_for(const CachedChunk& chunk);
   void drop(const ChunkRef& chunk);
   void remove(const ChunkRef& chunk);
