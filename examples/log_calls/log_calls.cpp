@@ -93,12 +93,12 @@ struct Connector : Configured {
   static constexpr H5VL_class_value_t kValue = 7290;
   static constexpr std::span<const Setting> kSettings = log_calls::kSettings;
   static constexpr std::array kOverrides{
-#define HEADRACE_VOL(name, member, how) Callback::name,
+#define HEADRACE_VOL(name, member, how, position) Callback::name,
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
   };
 
-#define HEADRACE_VOL(name, member, how) \
+#define HEADRACE_VOL(name, member, how, position) \
   static constexpr vol::signature::name name = &Logged<Callback::name, Configured::name>::call;
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL

@@ -9,21 +9,21 @@
 namespace headrace::vol {
 
 enum class Callback {
-#define HEADRACE_VOL(name, member, how) name,
+#define HEADRACE_VOL(name, member, how, position) name,
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
   count_
 };
 
 inline constexpr auto kCallbackNames = std::to_array<const char*>({
-#define HEADRACE_VOL(name, member, how) #name,
+#define HEADRACE_VOL(name, member, how, position) #name,
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
 });
 
 // The function pointer type of each callback, named after it: signature::dataset_write.
 namespace signature {
-#define HEADRACE_VOL(name, member, how) using name = decltype(H5VL_class_t{}.member);
+#define HEADRACE_VOL(name, member, how, position) using name = decltype(H5VL_class_t{}.member);
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
 }  // namespace signature

@@ -11,10 +11,6 @@
 
 namespace headrace::vol {
 
-constexpr bool wraps(Callback callback) {
-  return callback >= Callback::wrap_get_object && callback <= Callback::wrap_free_wrap_ctx;
-}
-
 // Callbacks that work on infos and connector ids, whose functions clear the error stack.
 constexpr bool clears(Callback callback) {
   return callback < Callback::wrap_get_object || callback == Callback::introspect_get_cap_flags;
@@ -23,12 +19,9 @@ constexpr bool clears(Callback callback) {
 template <typename C>
 struct Traits {
   using Callback = vol::Callback;
-  // The H5VL functions that forwarders call leave the error stack alone, but print; those around
-  // infos clear it; wrapping is frequent and does not fail.
+  // Functions around infos clear the error stack and print; those of objects see to what they call.
   template <vol::Callback callback>
-  using Guard =
-      std::conditional_t<wraps(callback), NoGuard,
-                         std::conditional_t<clears(callback), NestedCalls, QuietForwarding>>;
+  using Guard = std::conditional_t<clears(callback), NestedCalls, NoGuard>;
   static CallCounts<Callback>& counts() {
     static CallCounts<Callback> counts{};
     return counts;
@@ -83,11 +76,11 @@ H5VL_class_t make_class() {
   cls.conn_version = C::kVersion;
   cls.cap_flags = C::kCapFlags;
   cls.info_cls.size = sizeof(Info);
-#define HEADRACE_CLOSES_pass_1 false
-#define HEADRACE_CLOSES_pass_2 false
+#define HEADRACE_CLOSES_pass false
 #define HEADRACE_CLOSES_own false
-#define HEADRACE_CLOSES_close_1 true
-#define HEADRACE_VOL(name, member, how)                                                       \
+#define HEADRACE_CLOSES_alone false
+#define HEADRACE_CLOSES_close true
+#define HEADRACE_VOL(name, member, how, position)                                             \
   {                                                                                           \
     constexpr signature::name kFunction = C::name;                                            \
     constexpr signature::name kInherited = PassThrough<C>::name;                              \
@@ -100,10 +93,10 @@ H5VL_class_t make_class() {
   }
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
-#undef HEADRACE_CLOSES_pass_1
-#undef HEADRACE_CLOSES_pass_2
+#undef HEADRACE_CLOSES_pass
 #undef HEADRACE_CLOSES_own
-#undef HEADRACE_CLOSES_close_1
+#undef HEADRACE_CLOSES_alone
+#undef HEADRACE_CLOSES_close
   cls.terminate = &terminate<C>;
   return cls;
 }

@@ -16,6 +16,16 @@ UnderConnector::~UnderConnector() {
   }
 }
 
+// A library for threads has locks that its H5VL functions take and give back around a connector.
+void UnderConnector::look_below(void* under_file) {
+  const Aside aside;
+  const H5VL_class_t* found = nullptr;
+  if (!library.thread_safe &&
+      h5.VLintrospect_get_conn_cls(under_file, id(), H5VL_GET_CONN_LVL_CURR, &found) >= 0 &&
+      found != nullptr && found->value == H5_VOL_NATIVE && found->version == H5VL_VERSION)
+    native_ = found;
+}
+
 void UnderConnector::require_same(const UnderConnector& other) const {
   if (id() == other.id()) return;
   const Aside aside;

@@ -17,12 +17,18 @@ class UnderConnector {
  public:
   UnderConnector(Id<Kind::vol> id, DriverSeat seat)
       : id_(std::make_shared<const Id<Kind::vol>>(std::move(id))), seat_(std::move(seat)) {}
-  UnderConnector(const UnderConnector& other) : id_(other.id_), seat_(other.seat_) {}
+  UnderConnector(const UnderConnector& other)
+      : id_(other.id_), seat_(other.seat_), native_(other.native_) {}
   UnderConnector& operator=(const UnderConnector&) = delete;
   UnderConnector(UnderConnector&&) = delete;
   UnderConnector& operator=(UnderConnector&&) = delete;
   ~UnderConnector();
   [[nodiscard]] hid_t id() const { return id_->get(); }
+  // The class struct of the connector below if that is HDF5's native one and its functions may be
+  // called as they are; else, and before look_below(), null.
+  [[nodiscard]] const H5VL_class_t* native() const { return native_; }
+  // `under_file`: a file of the connector below.
+  void look_below(void* under_file);
   [[nodiscard]] const DriverSeat& seat() const { return seat_; }
 
   // What the layer keeps for the file; null until it puts something there.
@@ -44,6 +50,7 @@ class UnderConnector {
  private:
   std::shared_ptr<const Id<Kind::vol>> id_;
   DriverSeat seat_;
+  const H5VL_class_t* native_ = nullptr;
   std::exception_ptr deferred_;
 };
 

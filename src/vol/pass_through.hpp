@@ -65,20 +65,19 @@ class PassThrough {
   static DriverSeat driver_seat(const Options& /*options*/) { return {}; }
   static Layer layer() { return {C::kName, C::kSettings, &C::driver_seat}; }
 
-#define HEADRACE_UNDER_pass_1(name) \
-  static constexpr signature::name name = &Forwarder<&Api::VL##name, 1, signature::name>::call;
-#define HEADRACE_UNDER_pass_2(name) \
-  static constexpr signature::name name = &Forwarder<&Api::VL##name, 2, signature::name>::call;
-#define HEADRACE_UNDER_close_1(name) \
-  static constexpr signature::name name = &CloseForwarder<&Api::VL##name, signature::name>::call;
+#define HEADRACE_UNDER_pass(name) \
+  static constexpr signature::name name = &Forwarder<Callback::name, signature::name>::call;
+#define HEADRACE_UNDER_close(name) \
+  static constexpr signature::name name = &CloseForwarder<Callback::name, signature::name>::call;
 #define HEADRACE_UNDER_own(name)
-#define HEADRACE_VOL(name, member, how) HEADRACE_UNDER_##how(name)
+#define HEADRACE_UNDER_alone(name)
+#define HEADRACE_VOL(name, member, how, position) HEADRACE_UNDER_##how(name)
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
-#undef HEADRACE_UNDER_pass_1
-#undef HEADRACE_UNDER_pass_2
-#undef HEADRACE_UNDER_close_1
+#undef HEADRACE_UNDER_pass
+#undef HEADRACE_UNDER_close
 #undef HEADRACE_UNDER_own
+#undef HEADRACE_UNDER_alone
 
   static herr_t initialize(hid_t /*vipl*/) {
     report_load(Seat::vol, C::kName);
@@ -88,11 +87,13 @@ class PassThrough {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
+    const QuietForwarding quiet;
     const FileAccess access(fapl, layer());
     void* under = h5.VLfile_create(name, flags, fcpl, access.under_fapl(), dxpl, req);
     return opened("file_create", name, under, access.connector(), fapl, dxpl, req);
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    const QuietForwarding quiet;
     const FileAccess access(fapl, layer());
     void* under = h5.VLfile_open(name, flags, access.under_fapl(), dxpl, req);
     return opened("file_open", name, under, access.connector(), fapl, dxpl, req);
@@ -139,6 +140,7 @@ class PassThrough {
       return 0;
     }
     const Object& object = Object::from(self);
+    const QuietForwarding quiet;
     return h5.VLintrospect_get_conn_cls(object.under, object.connector->id(), level, cls);
   }
   static herr_t introspect_get_cap_flags(const void* given, std::uint64_t* flags) {
@@ -156,7 +158,9 @@ class PassThrough {
     const auto place = under == nullptr ? std::nullopt : place_in(under, *connector, fapl, dxpl);
     report_file(Seat::vol, C::kName, call, name, under != nullptr, place);
     wrap_request(req, connector);
-    return under == nullptr ? nullptr : new Object{under, connector};
+    if (under == nullptr) return nullptr;
+    connector->look_below(under);
+    return new Object{under, connector};
   }
 };
 

@@ -19,9 +19,9 @@ void* wrap_get_object(const void* self) {
 herr_t wrap_get_wrap_ctx(const void* self, void** context) {
   const Object& object = Object::from(self);
   void* under = nullptr;
-  // An object whose close failed half-way has nothing below it, but HDF5 asks before it closes
-  // again.
-  if (object.under != nullptr &&
+  // The native connector has none. An object whose close failed half-way has nothing below it, but
+  // HDF5 asks before it closes again.
+  if (object.under != nullptr && object.connector->native() == nullptr &&
       h5.VLget_wrap_ctx(object.under, object.connector->id(), &under) < 0)
     return -1;
   *context = new WrapContext{object.connector, under};

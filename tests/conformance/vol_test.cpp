@@ -21,7 +21,7 @@ const H5VL_class_t& null_class() { return vol::class_of<null::Connector>(); }
 
 TEST(NullVol, HasEveryCallback) {
   bind_to_test_library();
-#define HEADRACE_VOL(name, member, how) EXPECT_NE(null_class().member, nullptr) << #name;
+#define HEADRACE_VOL(name, member, how, position) EXPECT_NE(null_class().member, nullptr) << #name;
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
   EXPECT_STREQ(null_class().name, "headrace_null");

@@ -1,11 +1,14 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
+#include <algorithm>
+
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/closings.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
+#include "connectors/async/queue.hpp"
 #include "connectors/async/request.hpp"
 #include "drivers/async/settings.hpp"
 #include "vol/pass_through.hpp"
@@ -34,6 +37,7 @@ struct Connector : vol::PassThrough<Connector> {
   static void before(const Args&... args) {
     if constexpr (!leaves_chunks_alone(callback)) {
       if (leaves_chunks_alone(args...)) return;
+      carry_out_queue();
       settle();
       if constexpr (callback == Callback::dataset_specific ||
                     callback == Callback::dataset_optional || callback == Callback::object_specific)
@@ -73,6 +77,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
     vol::Object& object = vol::Object::from(self);
+    carry_out_queue();
     cache().store_encoded();
     if (close_behind(object)) return 0;
     let_go(object);
@@ -81,6 +86,17 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+    if (splits(count, dset)) {
+      for (std::size_t i = 0; i < count; ++i)
+        if (dataset_read(1, &dset[i], &mem_type[i], &mem_space[i], &file_space[i], dxpl, &buf[i],
+                         nullptr) < 0)
+          return -1;
+      return 0;
+    }
+    if (count == 1 && queue_read(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
+                                 file_space[0], dxpl, buf[0], req))
+      return 0;
+    carry_out_queue();
     if (count == 1 && read_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
                                   file_space[0], dxpl, buf[0]) == Taken::done)
       return 0;
@@ -90,6 +106,17 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    if (splits(count, dset)) {
+      for (std::size_t i = 0; i < count; ++i)
+        if (dataset_write(1, &dset[i], &mem_type[i], &mem_space[i], &file_space[i], dxpl, &buf[i],
+                          nullptr) < 0)
+          return -1;
+      return 0;
+    }
+    if (count == 1 && queue_write(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
+                                  file_space[0], dxpl, buf[0], req))
+      return 0;
+    carry_out_queue();
     if (count == 1 && write_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
                                    file_space[0], dxpl, buf[0]) == Taken::done)
       return 0;
@@ -133,6 +160,12 @@ struct Connector : vol::PassThrough<Connector> {
       case Callback::introspect_get_conn_cls:
       case Callback::introspect_get_cap_flags:
       case Callback::introspect_opt_query:
+      case Callback::request_wait:
+      case Callback::request_notify:
+      case Callback::request_cancel:
+      case Callback::request_specific:
+      case Callback::request_optional:
+      case Callback::request_free:
       case Callback::token_cmp:
       case Callback::token_to_str:
       case Callback::token_from_str:
@@ -176,6 +209,13 @@ struct Connector : vol::PassThrough<Connector> {
                              const H5VL_object_specific_args_t* args, hid_t /*dxpl*/,
                              void** /*req*/) {
     return args->op_type == H5VL_OBJECT_REFRESH;
+  }
+
+  // Whether a call on several datasets is made one by one, for chunks that this layer takes over.
+  static bool splits(std::size_t count, void* const dset[]) {
+    return count > 1 && std::any_of(dset, dset + count, [](void* one) {
+             return dataset_of(vol::Object::from(one)) != nullptr;
+           });
   }
 
   // The object that a callback works on.

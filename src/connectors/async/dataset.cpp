@@ -14,8 +14,10 @@ namespace {
 
 // What is kept with a handle.
 struct Handle {
-  std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
+  std::shared_ptr<Dataset> dataset;    // null when it is left to HDF5
+  std::unique_ptr<Elements> elements;  // once asked for, when there is no dataset
   bool asked = false;
+  bool asked_elements = false;
   bool created = false;
   bool alone = false;
   std::string_view why = "left_for_file";  // it is left to HDF5
@@ -36,7 +38,7 @@ Handle& handle_of(vol::Object& object) {
 
 H5VL_dataset_get_args_t get(const vol::Object& object, H5VL_dataset_get_t what) {
   H5VL_dataset_get_args_t args{what, {}};
-  // The ids of the three questions asked here share their place in the union.
+  // The ids of the questions asked here share their place in the union.
   args.args.get_dcpl.dcpl_id = kInvalidId;
   if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
                        nullptr) < 0)
@@ -44,16 +46,16 @@ H5VL_dataset_get_args_t get(const vol::Object& object, H5VL_dataset_get_t what) 
   return args;
 }
 
-void note_layout(hid_t dcpl, Handle& handle) {
+H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
   const H5D_layout_t layout = h5.Pget_layout(dcpl);
   handle.alone = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
   handle.why = layout == H5D_CHUNKED ? "left_for_filters" : "left_for_layout";
+  return layout;
 }
 
-bool read_layout(hid_t dcpl, Dataset& dataset) {
+bool read_chunk_size(hid_t dcpl, Dataset& dataset) {
   unsigned options = 0;
   std::array<hsize_t, engine::kMaxRank> chunk{};
-  if (h5.Pget_layout(dcpl) != H5D_CHUNKED) return false;
   const int rank = h5.Pget_chunk(dcpl, chunk.size(), chunk.data());
   if (rank <= 0 || h5.Pget_chunk_opts(dcpl, &options) < 0 || options != 0) return false;
   dataset.rank = static_cast<unsigned>(rank);
@@ -89,15 +91,19 @@ bool is_flat(hid_t type) {
   }
 }
 
-bool read_type(Id<Kind::datatype> type, Dataset& dataset) {
+bool read_type(const vol::Object& object, Elements& elements) {
+  Id<Kind::datatype> type(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
   if (!type || !is_flat(type.get())) return false;
   const H5T_class_t kind = h5.Tget_class(type.get());
-  dataset.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
-  dataset.element = h5.Tget_size(type.get());
-  dataset.type = std::move(type);
+  elements.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
+  elements.element = h5.Tget_size(type.get());
+  elements.type = std::move(type);
+  return elements.element > 0;
+}
+
+bool countable(Dataset& dataset) {
   const std::uint64_t elements = engine::volume(dataset.rank, dataset.chunk);
-  return dataset.element > 0 &&
-         !__builtin_mul_overflow(elements, dataset.element, &dataset.chunk_bytes);
+  return !__builtin_mul_overflow(elements, dataset.element, &dataset.chunk_bytes);
 }
 
 bool read_fill(hid_t dcpl, Dataset& dataset) {
@@ -113,6 +119,13 @@ bool read_fill(hid_t dcpl, Dataset& dataset) {
   dataset.fill.assign(dataset.element, std::byte{0});
   return !dataset.fills || defined != H5D_FILL_VALUE_USER_DEFINED ||
          h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
+}
+
+bool read_rank(const vol::Object& object, Elements& elements) {
+  const Id<Kind::dataspace> space(get(object, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  const int rank = h5.Sget_simple_extent_ndims(space.get());
+  elements.rank = static_cast<unsigned>(std::max(rank, 0));
+  return rank > 0;
 }
 
 std::size_t native_cache_of(const vol::Object& object) {
@@ -139,12 +152,10 @@ bool read_identity(const vol::Object& object, Identity& identity) {
 std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   const Id<Kind::plist> dcpl(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   auto dataset = std::make_shared<Dataset>();
-  note_layout(dcpl.get(), handle);
-  if (!read_layout(dcpl.get(), *dataset)) return nullptr;
-  handle.why = "left_for_datatype";
-  if (!read_type(Id<Kind::datatype>(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id),
-                 *dataset))
+  if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk_size(dcpl.get(), *dataset))
     return nullptr;
+  handle.why = "left_for_datatype";
+  if (!read_type(object, *dataset) || !countable(*dataset)) return nullptr;
   handle.why = "left_for_filters";
   if (!read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline)) return nullptr;
   handle.why = "left_for_connector_below";
@@ -187,13 +198,27 @@ std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
   return handle.dataset;
 }
 
+Elements* elements_of(vol::Object& object) {
+  if (const auto dataset = dataset_of(object)) return dataset.get();
+  if (!stands_alone(object)) return nullptr;
+  Handle& handle = handle_of(object);
+  if (!handle.asked_elements) {
+    handle.asked_elements = true;
+    const Aside aside;
+    auto elements = std::make_unique<Elements>();
+    if (read_type(object, *elements) && read_rank(object, *elements) &&
+        read_identity(object, elements->identity))
+      handle.elements = std::move(elements);
+  }
+  return handle.elements.get();
+}
+
 void note_created(vol::Object& object, hid_t dcpl) {
   if (!filters_on(*object.connector)) return;
   Handle& handle = handle_of(object);
   handle.created = true;
-  const Aside aside;
-  note_layout(dcpl, handle);
-  handle.asked = h5.Pget_layout(dcpl) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
+  // HDF5 has just used the list: the questions do not fail, and the stack that they clear is empty.
+  handle.asked = note_layout(dcpl, handle) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
 }
 
 std::string_view why_not(const vol::Object& object) {

@@ -1,4 +1,5 @@
-// What the connector knows of a chunked dataset whose filters it takes over.
+// What the connector knows of datasets: of all, what their elements are and where; of chunked ones
+// whose filters it takes over, the rest.
 #pragma once
 
 #include <functional>
@@ -23,25 +24,29 @@ struct Identity {
 
 struct CachedChunk;
 
-// One for all handles of a dataset. The application's thread only.
-struct Dataset {
+// Elements that are nothing but their bytes, in an array. The application's thread only.
+struct Elements {
   Identity identity{};
-  std::uint64_t serial = 0;  // in the order of their discovery
   unsigned rank = 0;
+  std::size_t element = 0;  // bytes
+  Id<Kind::datatype> type;
+  bool numeric = false;  // integers or floats: their conversions need no background
+
+  // The extent as it was at a time; see selection.cpp.
+  engine::Index dims{};
+  std::uint64_t dims_time = 0;
+};
+
+// One for all handles of a dataset. The application's thread only.
+struct Dataset : Elements {
+  std::uint64_t serial = 0;  // in the order of their discovery
   engine::Index chunk{};
-  std::size_t element = 0;
   std::size_t chunk_bytes = 0;
   engine::Pipeline pipeline;
-  Id<Kind::datatype> type;
-  bool numeric = false;         // integers or floats: their conversions need no background
   std::vector<std::byte> fill;  // one element
   bool fills = true;            // whether HDF5 puts it where nothing was written
   bool fresh = false;           // made by this process: no chunk lacks a filter
   std::size_t native_cache = 0;
-
-  // The extent as it was at a time; see filters.cpp.
-  engine::Index dims{};
-  std::uint64_t dims_time = 0;
 
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
@@ -55,6 +60,10 @@ struct Dataset {
 // The dataset behind a handle; null when it is one that the connector leaves to HDF5. Asks HDF5 on
 // the first call for a handle only.
 std::shared_ptr<Dataset> dataset_of(vol::Object& object);
+
+// The elements of a dataset of any layout; null where they are more than their bytes, or belong to
+// other datasets (virtual ones), and in files that the connector leaves alone.
+Elements* elements_of(vol::Object& object);
 
 // Of a handle for which dataset_of() gives none: why. And whether its reads and writes touch no
 // other dataset, as those of a virtual one do.

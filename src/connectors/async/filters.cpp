@@ -25,6 +25,7 @@ Ours ours(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space
   if (result.dataset == nullptr || buffer == nullptr) return result;
   Dataset& dataset = *result.dataset;
   result.transfer = transfer_of(dataset, object, mem_type, mem_space, file_space, dxpl, result.why);
+  if (result.transfer && !dataset.grid().countable()) result.transfer.reset();
   // Parts of chunks that cannot be kept would be decoded once for each part, as HDF5 does; which
   // may have the larger cache.
   if (result.transfer && !cache().fits(dataset) && !dataset.grid().aligned(result.transfer->box)) {
@@ -121,6 +122,7 @@ void report_filters() {
       {"chunks_decoded", done.decoded},
       {"decoded_bytes", done.decoded_bytes},
       {"chunk_cache_hits", done.cache_hits},
+      {"requests_merged", done.requests_merged},
       {"calls_left_to_hdf5", calls},
   };
   values.insert(values.end(), done.left.begin(), done.left.end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "connectors/async/queue.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
@@ -14,13 +15,17 @@ namespace {
 using std::chrono::nanoseconds;
 
 H5VL_request_status_t status_of(const Request& request, nanoseconds timeout) {
+  if (request.canceled) return H5VL_REQUEST_STATUS_CANCELED;
+  if (request.queued) carry_out_queue();
   if (!request.completion->wait(timeout)) return H5VL_REQUEST_STATUS_IN_PROGRESS;
   return request.completion->error() == nullptr ? H5VL_REQUEST_STATUS_SUCCEED
                                                 : H5VL_REQUEST_STATUS_FAIL;
 }
 
-// A new error stack with the records of `error`. The caller owns it.
-hid_t error_stack(const std::exception_ptr& error) {
+// What went wrong. The caller owns the stack.
+hid_t error_stack(const Request& request) {
+  if (request.stack != nullptr) return request.stack->copy();
+  const std::exception_ptr error = request.completion->error();
   const Aside aside;
   h5.Eclear2(kDefaultStack);
   try {
@@ -48,15 +53,25 @@ std::size_t buffer_bytes(const vol::Object& dataset, hid_t type, hid_t space) {
 
 }  // namespace
 
-vol::Object* Request::make(std::shared_ptr<engine::Completion> completion,
-                           const vol::UnderRef& connector) {
-  auto request = std::make_shared<Request>(std::move(completion), std::chrono::system_clock::now());
+ErrorStack::~ErrorStack() {
+  const Aside aside;
+  h5.Idec_ref(id_);
+}
+
+hid_t ErrorStack::copy() const {
+  const Aside aside;
+  const hid_t stack = h5.Ecreate_stack();
+  h5.Eappend_stack(stack, id_, /*close_source_stack=*/false);
+  return stack;
+}
+
+vol::Object* Request::make(std::shared_ptr<Request> request, const vol::UnderRef& connector) {
   return new vol::Object{nullptr, connector, std::move(request)};
 }
 
-const Request* Request::of(void* object) {
+Request* Request::of(void* object) {
   const vol::Object& found = vol::Object::from(object);
-  return found.under == nullptr ? static_cast<const Request*>(found.state.get()) : nullptr;
+  return found.under == nullptr ? static_cast<Request*>(found.state.get()) : nullptr;
 }
 
 herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -72,7 +87,7 @@ herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_s
   const auto completion = lending.completion();
   if (completion == nullptr) return result;
   if (result >= 0 && *req == nullptr) {
-    *req = Request::make(completion, dataset.connector);
+    *req = Request::make(std::make_shared<Request>(completion), dataset.connector);
     return result;
   }
   // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.
@@ -84,7 +99,7 @@ herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_s
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status) {
   const Request* request = Request::of(self);
   if (request == nullptr)
-    return vol::forward<1>(h5.VLrequest_wait, vol::Object::from(self), timeout, status);
+    return vol::forward<vol::Callback::request_wait>(vol::Object::from(self), timeout, status);
   const auto limit = std::min<std::uint64_t>(timeout, nanoseconds::max().count());
   *status = status_of(*request, nanoseconds(limit));
   return 0;
@@ -93,27 +108,28 @@ herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* st
 herr_t request_notify(void* self, H5VL_request_notify_t callback, void* context) {
   const Request* request = Request::of(self);
   if (request == nullptr)
-    return vol::forward<1>(h5.VLrequest_notify, vol::Object::from(self), callback, context);
+    return vol::forward<vol::Callback::request_notify>(vol::Object::from(self), callback, context);
   // Workers must not run the program's code, so it is called from here, at the end.
   return callback(context, status_of(*request, nanoseconds::max()));
 }
 
 // Bytes that a worker may be writing at this moment cannot be taken back.
 herr_t request_cancel(void* self, H5VL_request_status_t* status) {
-  const Request* request = Request::of(self);
+  Request* request = Request::of(self);
   if (request == nullptr)
-    return vol::forward<1>(h5.VLrequest_cancel, vol::Object::from(self), status);
+    return vol::forward<vol::Callback::request_cancel>(vol::Object::from(self), status);
+  if (request->queued) remove_from_queue(*request);
   *status = status_of(*request, nanoseconds::zero());
   if (*status == H5VL_REQUEST_STATUS_IN_PROGRESS) *status = H5VL_REQUEST_STATUS_CANT_CANCEL;
   return 0;
 }
 
 herr_t request_specific(void* self, H5VL_request_specific_args_t* args) {
-  const Request* request = Request::of(self);
+  Request* request = Request::of(self);
   if (request == nullptr)
-    return vol::forward<1>(h5.VLrequest_specific, vol::Object::from(self), args);
+    return vol::forward<vol::Callback::request_specific>(vol::Object::from(self), args);
   if (args->op_type == H5VL_REQUEST_GET_ERR_STACK) {
-    args->args.get_err_stack.err_stack_id = error_stack(request->completion->error());
+    args->args.get_err_stack.err_stack_id = error_stack(*request);
     return 0;
   }
   const auto& times = args->args.get_exec_time;
@@ -126,12 +142,13 @@ herr_t request_specific(void* self, H5VL_request_specific_args_t* args) {
 
 herr_t request_optional(void* self, H5VL_optional_args_t* args) {
   if (Request::of(self) != nullptr) throw Error("a request has no optional operations");
-  return vol::forward<1>(h5.VLrequest_optional, vol::Object::from(self), args);
+  return vol::forward<vol::Callback::request_optional>(vol::Object::from(self), args);
 }
 
 herr_t request_free(void* self) {
   if (Request::of(self) == nullptr)
-    return vol::CloseForwarder<&Api::VLrequest_free, vol::signature::request_free>::call(self);
+    return vol::CloseForwarder<vol::Callback::request_free, vol::signature::request_free>::call(
+        self);
   return 0;
 }
 

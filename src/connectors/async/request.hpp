@@ -1,4 +1,5 @@
-// The requests of explicit asynchronous calls: H5Dwrite_async with a buffer that its program lends.
+// The requests of explicit asynchronous calls: large writes, from the buffer that the program
+// lends, and small reads and writes that wait in a queue (queue.hpp).
 //
 // An operation that is done when its call returns has no request at all, which HDF5 takes for a
 // complete one. The requests of this layer have no object below; they are the object's state.
@@ -12,15 +13,33 @@
 
 namespace headrace::async {
 
+// Owns an error stack. Several requests may have the same.
+class ErrorStack {
+ public:
+  explicit ErrorStack(hid_t id) : id_(id) {}
+  ErrorStack(const ErrorStack&) = delete;
+  ErrorStack& operator=(const ErrorStack&) = delete;
+  ~ErrorStack();
+  // A new one with the same records, which the caller owns.
+  [[nodiscard]] hid_t copy() const;
+
+ private:
+  hid_t id_;
+};
+
 struct Request {
+  explicit Request(std::shared_ptr<engine::Completion> parts) : completion(std::move(parts)) {}
+
   std::shared_ptr<engine::Completion> completion;
-  std::chrono::system_clock::time_point begin;
+  std::chrono::system_clock::time_point begin = std::chrono::system_clock::now();
+  bool queued = false;  // nothing has been done about it
+  bool canceled = false;
+  std::shared_ptr<const ErrorStack> stack;  // of a call of HDF5 that failed for it, if one did
 
   // For HDF5, which frees it by request_free. `connector` is that of the file.
-  static vol::Object* make(std::shared_ptr<engine::Completion> completion,
-                           const vol::UnderRef& connector);
+  static vol::Object* make(std::shared_ptr<Request> request, const vol::UnderRef& connector);
   // Null when the request is one of the connector below.
-  static const Request* of(void* object);
+  static Request* of(void* object);
 };
 
 // The connector's dataset_write for data that goes to the connector below. When HDF5 asks for a

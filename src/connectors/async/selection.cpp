@@ -72,7 +72,7 @@ std::optional<Selected> selected(hid_t space) {
   return result;
 }
 
-bool update_dims(Dataset& dataset, const vol::Object& object) {
+bool update_dims(Elements& dataset, const vol::Object& object) {
   if (extent_known(dataset)) return true;
   H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
   args.args.get_space.space_id = kInvalidId;
@@ -107,7 +107,7 @@ bool match(const Selected& memory, unsigned rank, Transfer& transfer) {
   return m == memory.rank;
 }
 
-bool read_memory(const Dataset& dataset, hid_t space, bool file_all, Transfer& transfer) {
+bool read_memory(const Elements& dataset, hid_t space, bool file_all, Transfer& transfer) {
   const unsigned rank = dataset.rank;
   if (space == kBlock || (space == kAll && file_all)) {
     dense(rank, transfer);
@@ -129,7 +129,7 @@ bool read_memory(const Dataset& dataset, hid_t space, bool file_all, Transfer& t
   return match(*memory, rank, transfer);
 }
 
-bool read_types(const Dataset& dataset, hid_t mem_type, Transfer& transfer) {
+bool read_types(const Elements& dataset, hid_t mem_type, Transfer& transfer) {
   transfer.mem_type = mem_type;
   transfer.mem_element = dataset.element;
   if (h5.Tequal(mem_type, dataset.type.get()) > 0) return true;
@@ -154,7 +154,7 @@ bool plain(hid_t dxpl) {
 
 }  // namespace
 
-std::optional<Transfer> transfer_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
+std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object, hid_t mem_type,
                                     hid_t mem_space, hid_t file_space, hid_t dxpl,
                                     std::string_view& why) {
   const Aside aside;
@@ -174,12 +174,11 @@ std::optional<Transfer> transfer_of(Dataset& dataset, const vol::Object& object,
     if (!file || file->rank != dataset.rank || file->dims != dataset.dims) return std::nullopt;
     transfer.box = file->box;
   }
-  if (!dataset.grid().countable() || !read_memory(dataset, mem_space, file_space == kAll, transfer))
-    return std::nullopt;
+  if (!read_memory(dataset, mem_space, file_space == kAll, transfer)) return std::nullopt;
   return transfer;
 }
 
-bool extent_known(const Dataset& dataset) { return dataset.dims_time == extents_time; }
+bool extent_known(const Elements& dataset) { return dataset.dims_time == extents_time; }
 
 void extents_may_have_changed() { ++extents_time; }
 

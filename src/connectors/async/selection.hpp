@@ -20,12 +20,12 @@ struct Transfer {
 // None when HDF5 must do it: selections that are no solid box, types that need more than a
 // conversion of numbers, transfer properties that change the data, or arguments it will refuse;
 // `why` tells then. The dataset's extent is up to date afterwards.
-std::optional<Transfer> transfer_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
+std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object, hid_t mem_type,
                                     hid_t mem_space, hid_t file_space, hid_t dxpl,
                                     std::string_view& why);
 
-// Whether Dataset::dims is up to date.
-bool extent_known(const Dataset& dataset);
+// Whether the dims are up to date.
+bool extent_known(const Elements& dataset);
 // The extents of all datasets are asked for anew.
 void extents_may_have_changed();
 

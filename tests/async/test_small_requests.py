@@ -1,0 +1,95 @@
+"""Many small asynchronous reads and writes: carried out together, with the bytes of the program."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import h5py
+import numpy as np
+import pytest
+from harness.prefix import ROOT, Hdf5
+from harness.run import Result, run
+from harness.stack import CLEAN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUILD = ROOT / "build/dev"
+DATASETS, ROWS, COLUMNS = 4, 48, 80
+NATIVE = "under_vol=0;under_info={}"
+
+
+@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
+def hdf5(request: pytest.FixtureRequest) -> Hdf5:
+    return Hdf5(request.param)
+
+
+def program(hdf5: Hdf5, folder: Path, *words: str, below: str | None = NATIVE) -> Result:
+    """Runs it under the async layer with `below` under that; natively for None."""
+    env = {**CLEAN, "HEADRACE_REPORT": str(folder / "report")}
+    if below is not None:
+        env |= {
+            "HDF5_PLUGIN_PATH": str(BUILD / "lib/plugins"),
+            "HDF5_VOL_CONNECTOR": f"headrace_async {below}",
+        }
+    command = [BUILD / f"tests/async/small_requests_{hdf5.mpi}", folder / "x.h5", *words]
+    return run(command, env=env, cwd=folder, limit=120)
+
+
+def merged(folder: Path) -> int:
+    """Of the last run, which went through both seats."""
+    lines = [json.loads(line) for line in (folder / "report").read_text().splitlines()]
+    loaded = {line["seat"] for line in lines if line["event"] == "load"}
+    assert loaded == {"vol", "vfd"}
+    values = [line["values"] for line in lines if line["event"] == "statistics"]
+    return int(sum(told.get("requests_merged", 0) for told in values))
+
+
+def check_file(folder: Path) -> None:
+    """By the wheel's HDF5, with no plug-in: the datasets are those of the program's model."""
+    model = np.fromfile(folder / "x.h5.model", "int32").reshape(DATASETS, ROWS, COLUMNS)
+    with h5py.File(folder / "x.h5") as file:
+        for i in range(len(file)):
+            assert np.array_equal(file[f"d{i}"][:], model[i]), f"d{i}"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(hdf5: Hdf5, tmp_path: Path, seed: int) -> None:
+    done = program(hdf5, tmp_path, "random", str(seed))
+    assert done.status == 0, done.text
+    assert merged(tmp_path) > 0
+    check_file(tmp_path)
+
+
+def test_random_programs_fit_native(hdf5: Hdf5, tmp_path: Path) -> None:
+    done = program(hdf5, tmp_path, "random", "1", below=None)
+    assert done.status == 0, done.text
+    check_file(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["rows", "ends_first"])
+def test_rows_become_one(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
+    done = program(hdf5, tmp_path, what)
+    assert done.status == 0, done.text
+    # The dataset whose numbers are converted does not wait.
+    assert merged(tmp_path) == (2 if what == "rows" else 1) * ROWS * (DATASETS - 1)
+    check_file(tmp_path)
+
+
+def test_a_request_is_taken_back(hdf5: Hdf5, tmp_path: Path) -> None:
+    done = program(hdf5, tmp_path, "cancels")
+    assert done.status == 0, done.text
+    check_file(tmp_path)
+
+
+def test_each_request_has_its_error(hdf5: Hdf5, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["d0"] = np.arange(ROWS * COLUMNS, dtype="int32").reshape(ROWS, COLUMNS)
+    fault = "kind=error;op=read;type=raw;count=0;errno=EIO"
+    below = f"under_vol=7204;under_info={{{fault};{NATIVE}}}"
+    done = program(hdf5, tmp_path, "fails", below=below)
+    text = done.out.decode()
+    assert "injected" in text, done.text
+    assert "x.h5" in text
+    assert "errno" in text
