@@ -131,7 +131,7 @@ ReadAhead::Table::iterator ReadAhead::block_at(std::uint64_t offset) {
 // In a small file, reads in random order follow one another now and then.
 bool ReadAhead::certain(const Stream& stream) const {
   const bool mistaken = statistics_.unused > statistics_.hits / 4;
-  const unsigned few = stream.bytes < kLeastBlock ? 4 : 2;
+  const unsigned few = stream.bytes < kLeastBlock ? 4 : 3;
   return stream.matches >= (mistaken ? 4 * few : few);
 }
 
@@ -147,7 +147,9 @@ void ReadAhead::follow(Stream& stream, std::uint64_t end) {
       stream.ahead = there->second->end();
       continue;
     }
-    std::uint64_t size = std::min(block, end - stream.ahead);
+    std::uint64_t size = std::min(stream.ahead + block, end) - stream.ahead;
+    if (size > 2 * kLeastBlock && stream.ahead + size < end)
+      size -= (stream.ahead + size) % kLeastBlock;
     if (stream.ahead + size > stream.end + window) return;
     const auto next = blocks_.lower_bound(stream.ahead);
     if (next != blocks_.end()) size = std::min(size, next->first - stream.ahead);

@@ -177,7 +177,7 @@ TEST_F(ReadingAhead, ReadsAllButTheBeginAhead) {
   for (const std::uint64_t size : {kMiB, 700 * kKiB + 1, 64 * kKiB, 5 * kMiB}) {
     File file(store);
     forward(file, 0, 41 * kMiB, size);
-    EXPECT_EQ(file.told().hits, store.bytes.size() - 3 * size) << size;
+    EXPECT_EQ(file.told().hits, store.bytes.size() - 4 * size) << size;
     EXPECT_EQ(file.told().bytes, file.told().hits);
   }
 }
@@ -323,17 +323,17 @@ TEST_F(ReadingAhead, RandomPrograms) {
     engine::configure_staging((1U << random() % 6) * kMiB, seed % 2 == 0 ? 2ms : 0ms);
     engine::configure_read_ahead((1U << random() % 5) * kMiB);
     Store store;
-    store.bytes = noise(random() % (8 * kMiB), seed);
+    store.bytes = noise(random() % (3 * kMiB), seed);
     store.delay = std::chrono::microseconds(seed % 4 * 150);
     Bytes model = store.bytes;
     File file(store, true);
     std::array<std::uint64_t, 4> readers{};
-    const std::size_t usual = 1 + random() % (300 * kKiB);
-    for (int step = 0; step < 250; ++step) {
+    const std::size_t usual = 1 + random() % (100 * kKiB);
+    for (int step = 0; step < 200; ++step) {
       const unsigned what = random() % 40;
-      const std::uint64_t place = random() % (8 * kMiB);
+      const std::uint64_t place = random() % (3 * kMiB);
       if (what < 6) {
-        const Bytes bytes = noise(1 + random() % (what == 0 ? kMiB : 5 * kKiB), seed + step);
+        const Bytes bytes = noise(1 + random() % (what == 0 ? 400 * kKiB : 5 * kKiB), seed + step);
         if (model.size() < place + bytes.size()) model.resize(place + bytes.size());
         std::memcpy(model.data() + place, bytes.data(), bytes.size());
         file.write(place, bytes);
@@ -347,7 +347,7 @@ TEST_F(ReadingAhead, RandomPrograms) {
       } else {
         std::uint64_t& at = readers.at(what % readers.size());
         if (random() % 50 == 0 || at > model.size()) at = place;
-        const std::size_t size = random() % 8 == 0 ? 1 + random() % (400 * kKiB) : usual;
+        const std::size_t size = random() % 8 == 0 ? 1 + random() % (200 * kKiB) : usual;
         Bytes expected(size);
         if (at < model.size())
           std::memcpy(expected.data(), model.data() + at,

@@ -23,6 +23,10 @@ inline constexpr std::array kSettings{
     Setting{"read_ahead", "HEADRACE_ASYNC_READ_AHEAD", Type::size, "", "bytes", "64MiB",
             "Memory for what is read ahead of sequential readers on slow storage, of all files; "
             "that of the file opened last holds. 0 reads nothing ahead."},
+    Setting{
+        "direct", "HEADRACE_ASYNC_DIRECT", Type::boolean, "", "", "false",
+        "Write whole pages that were staged directly to storage (O_DIRECT), by the system's page "
+        "cache, where the file system can."},
     Setting{"filters", "HEADRACE_ASYNC_FILTERS", Type::boolean, "", "", "true",
             "Compress and decompress chunks on the worker threads."},
     Setting{"chunk_cache", "HEADRACE_ASYNC_CHUNK_CACHE", Type::size, "", "bytes", "256MiB",

@@ -55,7 +55,8 @@ void begin(OpenFile& file, const char* name, unsigned flags, const Options& opti
   const H5FD_t* under = file.under;
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
-  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name);
+  const bool direct = writes && is_on(kSettings, "direct", options);
+  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, direct);
   if (device == nullptr) return;
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
   if (writes) {
