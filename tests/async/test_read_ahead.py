@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -35,12 +36,18 @@ DATA = f"""
 """
 
 
-@pytest.fixture
-def slow(tmp_path: Path) -> Async:
-    """Every read takes 5 ms; x.h5 exists."""
-    layer = Async(tmp_path, SLOW)
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    layer = Async(tmp_path_factory.mktemp("prepared"))
     layer.plain(PREPARE)
-    return layer
+    return layer.folder / "x.h5"
+
+
+@pytest.fixture
+def slow(tmp_path: Path, prepared: Path) -> Async:
+    """Every read takes 5 ms; x.h5 exists."""
+    shutil.copy(prepared, tmp_path)
+    return Async(tmp_path, SLOW)
 
 
 def program(text: str) -> str:
@@ -71,7 +78,7 @@ def test_it_can_be_turned_off(slow: Async) -> None:
 # Rows are read forward by two readers, and written anywhere; datasets come and go, so that the end
 # of the file moves.
 MIXED = """
-    random = np.random.default_rng(int(sys.argv[1]) if len(sys.argv) > 1 else {seed})
+    random = np.random.default_rng({seed})
     at = [0, {rows} // 2]
     with h5py.File("x.h5", "r+") as f:
         for step in range(150):
@@ -91,7 +98,7 @@ MIXED = """
                 else:
                     f["more"] = np.full((row, 5000), step)
             elif what == 5:
-                assert "more" not in f or (f["more"][:] == f["more"][0, 0]).all() 
+                assert "more" not in f or (f["more"][:] == f["more"][0, 0]).all()
             else:
                 reader = what % 2
                 name, data = ("c", c) if what < 15 else ("z", z)
@@ -102,9 +109,9 @@ MIXED = """
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_written_is_read(slow: Async, seed: int) -> None:
-    options = ("", "flush_interval=1ms;", "budget=512KiB;", "read_ahead=1MiB;threads=1;")[seed]
+    options = ("", "flush_interval=1ms;", "budget=512KiB;read_ahead=1MiB;threads=1;")[seed]
     slow.python(program(MIXED.format(seed=seed, rows=ROWS)), options)
     (told,) = slow.statistics
     assert told["read_ahead_hit_bytes"] > 0
@@ -115,7 +122,7 @@ def test_what_is_written_is_read(slow: Async, seed: int) -> None:
     assert found == "True True"
 
 
-@pytest.mark.parametrize("first", range(9, 17))
+@pytest.mark.parametrize("first", [8, 9, 12])
 def test_an_error_is_the_readers_own(slow: Async, first: int) -> None:
     """One read that fails ahead of the program is made again; one of its own is told."""
     layer = Async(slow.folder, under(f"kind=error;first={first};journal=journal", SLOW))
@@ -133,8 +140,8 @@ def test_an_error_is_the_readers_own(slow: Async, first: int) -> None:
         print(told)
         """)
     )
-    assert done.out.decode() in ("0\n", "1\n")
-    print(first, (slow.folder/"journal").exists() and (slow.folder/"journal").read_text(), done.out)
+    assert int(done.out) <= 1
+    assert (slow.folder / "journal").read_text().count("\n") == 1
 
 
 def test_lasting_errors_are_told(slow: Async) -> None:
@@ -170,7 +177,7 @@ def test_fork_while_reading_ahead(slow: Async) -> None:
     )
 
 
-@pytest.mark.parametrize("end", ["f.close()", "pass", "os._exit(0)", "del f"])
+@pytest.mark.parametrize("end", ["f.close()", "pass", "os._exit(0)"])
 def test_the_end_while_reading_ahead(slow: Async, end: str) -> None:
     done = slow.python(
         program(f"""

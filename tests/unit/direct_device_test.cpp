@@ -2,14 +2,41 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <random>
 
 #include "engine/staged_file.hpp"
 #include "unit/devices.hpp"
+
+namespace {
+
+// What the system does with direct writes instead of making them.
+enum class Answer { write, refuse, write_less };
+std::atomic<Answer> answer{Answer::write};
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" ssize_t pwritev(int file, const iovec* vector, int count, off_t offset) {
+  iovec less = *vector;
+  if ((::fcntl(file, F_GETFL) & O_DIRECT) != 0 && answer != Answer::write) {
+    if (answer == Answer::refuse) {
+      errno = EINVAL;
+      return -1;
+    }
+    less.iov_len = std::min<std::size_t>(less.iov_len, 4096);
+    vector = &less;
+    count = 1;
+  }
+  return ::syscall(SYS_pwritev, file, vector, count, offset, 0);
+}
 
 namespace {
 
@@ -122,6 +149,25 @@ TEST_F(Direct, BelowStaging) {
   const std::string found = content(file.path);
   ASSERT_EQ(found.size(), model.size());
   EXPECT_EQ(std::memcmp(found.data(), model.data(), found.size()), 0);
+}
+
+TEST_F(Direct, WhatIsNotTakenIsWrittenAsUsual) {
+  for (const Answer given : {Answer::write_less, Answer::refuse}) {
+    const auto under = device();
+    answer = given;
+    const Aligned whole(9 * kPage);
+    const std::array<std::span<const std::byte>, 3> pieces{
+        whole.data.first(kPage), whole.data.subspan(kPage, 4096), whole.data.subspan(kPage + 4096)};
+    under->resize(0);
+    for (std::uint64_t at : {2 * kPage, 20 * kPage}) under->write(at, pieces);
+    answer = Answer::write;
+    for (std::uint64_t at : {2 * kPage, 20 * kPage}) {
+      Bytes found(whole.data.size());
+      under->read(at, found);
+      EXPECT_TRUE(std::ranges::equal(found, whole.data));
+    }
+    EXPECT_EQ(refusals.size(), given == Answer::refuse ? 1 : 0);
+  }
 }
 
 // /dev/full takes no O_DIRECT, or refuses the write; either way it is told and tried as usual.

@@ -275,6 +275,7 @@ TEST_F(ReadingAhead, WrittenBytesAreSeen) {
   store.bytes = noise(32 * kMiB, 1);
   File file(store, true);
   forward(file, 0, 8 * kMiB, kMiB);
+  std::this_thread::sleep_for(100ms);  // the next blocks are there
   const Bytes fresh = noise(100, 2);
   // Into what has been read ahead, then into what is about to be, each is written to the file
   // before it is read.
@@ -369,6 +370,7 @@ TEST_F(ReadingAhead, ForkWhileBlocksAreRead) {
   forward(file, 0, 8 * kMiB, kMiB);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(60);
     forward(file, 8 * kMiB, 24 * kMiB, kMiB);
     file.ahead.reset();
     ::_exit(HasFailure() ? 1 : 0);
