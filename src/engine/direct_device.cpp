@@ -29,7 +29,7 @@ bool is_aligned(std::uint64_t value) { return value % kAlignment == 0; }
 // Whether the system said that it cannot do that here, not that it failed.
 bool is_refusal(int cause) { return cause == EINVAL || cause == EOPNOTSUPP; }
 
-// The direct descriptor goes by the page cache, the other one through it. The system keeps them
+// The direct descriptor goes past the page cache, the other one through it. The system keeps them
 // coherent, unless a write through the cache dirties the very memory that a direct one nearby makes
 // invalid: so the two do not happen at the same time.
 class DirectDevice final : public Device {

@@ -1,4 +1,4 @@
-"""Writes by the system's page cache leave the file that others leave."""
+"""Writes past the page cache leave the file that others leave."""
 
 from __future__ import annotations
 

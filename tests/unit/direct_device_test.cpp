@@ -80,7 +80,7 @@ class Direct : public testing::Test {
   std::vector<std::string> refusals;
 };
 
-TEST_F(Direct, WholePagesGoByTheCache) {
+TEST_F(Direct, WholePagesGoPastTheCache) {
   const auto under = device();
   const Aligned whole(8 * kPage);
   const std::array<std::span<const std::byte>, 2> pieces{whole.data.first(kPage),

@@ -25,7 +25,7 @@ inline constexpr std::array kSettings{
             "that of the file opened last holds. 0 reads nothing ahead."},
     Setting{
         "direct", "HEADRACE_ASYNC_DIRECT", Type::boolean, "", "", "false",
-        "Write whole pages that were staged directly to storage (O_DIRECT), by the system's page "
+        "Write whole staged pages directly to storage (O_DIRECT), not through the system's page "
         "cache, where the file system can."},
     Setting{"filters", "HEADRACE_ASYNC_FILTERS", Type::boolean, "", "", "true",
             "Compress and decompress chunks on the worker threads."},
