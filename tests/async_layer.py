@@ -19,13 +19,14 @@ PLUGINS = ROOT / "build/dev/lib/plugins"
 @dataclass(frozen=True)
 class Async:
     folder: Path
+    below: str = "under_vol=0;under_info={}"
 
     def env(self, options: str) -> dict[str, str]:
         assert (PLUGINS / "libheadrace_async.so").exists(), f"nothing is built in {PLUGINS}"
         return {
             **CLEAN,
             "HDF5_PLUGIN_PATH": str(PLUGINS),
-            "HDF5_VOL_CONNECTOR": f"headrace_async seat=both;{options}under_vol=0;under_info={{}}",
+            "HDF5_VOL_CONNECTOR": f"headrace_async seat=both;{options}{self.below}",
             "HEADRACE_REPORT": str(self.folder / "report"),
             "HEADRACE_LOG_FILE": str(self.folder / "log"),
             "HEADRACE_LOG_LEVEL": "debug",

@@ -64,6 +64,9 @@ class Scale:
     steps: int = 20
     computes: tuple[str, ...] = ("sleep", "work")
     seconds: float = 0.05
+    slice: int = MIB
+    slices: int = 128
+    pause: float = 0.005
     loops: int = 1
     count: int = 100_000
     model_count: int = 10_000
@@ -77,15 +80,15 @@ class Scale:
 QUICK = Scale(
     sizes=(MIB,), chunk=MIB // 4, chunks=(MIB // 4,), levels=(4,), shuffles=(False,),
     large_chunk=MIB // 4, fitting=MIB, beyond=MIB, rows=4, rows_written=2, step=MIB, steps=2,
-    computes=("sleep",), seconds=0.01, count=200, layouts=("contiguous",),
-    model_count=10, groups=20, threads=(1,),
+    computes=("sleep",), seconds=0.01, slice=MIB // 4, slices=8, pause=0.001, count=200,
+    layouts=("contiguous",), model_count=10, groups=20, threads=(1,),
 )  # fmt: skip
 
 
 def cases(scale: Scale) -> list[Case]:
     """All of them, each under a name of its own in its kernel."""
-    return [*fields(scale), *rows(scale), *phases(scale), *small(scale), *metadata(scale),
-            *curves(scale)]  # fmt: skip
+    return [*fields(scale), *rows(scale), *phases(scale), *ahead(scale), *small(scale),
+            *metadata(scale), *curves(scale)]  # fmt: skip
 
 
 def fields(scale: Scale) -> Iterator[Case]:
@@ -142,6 +145,22 @@ def phases(scale: Scale) -> Iterator[Case]:
                 name = f"{shown}-{compute}-{device}"
                 payload = scale.step * scale.steps
                 yield Case("phases", name, "phases", given, ("write",), ways, payload)
+
+
+def ahead(scale: Scale) -> Iterator[Case]:
+    """Reads of a part of a dataset each, a phase of computing after each."""
+    given = {
+        "bytes": scale.slice, "steps": scale.slices, "compute": "sleep", "seconds": scale.pause,
+    }  # fmt: skip
+    payload = scale.slice * scale.slices
+    for device, ways in (("disk", DISK), ("model", SLOW)):
+        for name, order, chunked in (
+            ("contiguous", "sequential", False),
+            ("gzip-4", "sequential", True),
+            ("contiguous-random", "random", False),
+        ):
+            more = {"order": order, "chunked": chunked}
+            yield Case("ahead", f"{name}-{device}", "ahead", given | more, ("read",), ways, payload)
 
 
 def small(scale: Scale) -> Iterator[Case]:

@@ -97,6 +97,8 @@ CLAIMS = (
     Claim("phases/write-*-disk", "blocked", 2),
     Claim("phases/lent-*-disk", "blocked", 10),
     Claim("phases/*-disk", "total", 1),
+    Claim("ahead/contiguous-model", "read", 1.5),
+    Claim("ahead/gzip-4-model", "read", 1.2),
     Claim("small/permuted-disk", "write", 1.4),
     Claim("small/permuted-model", "write", 20),
     *(

@@ -23,7 +23,7 @@ from .evidence import LIMIT, RunError
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = ("create", "write", "flush", "close", "compute")
-READ = ("open", "read", "close_read")
+READ = ("open", "read", "close_read", "compute_read")
 
 
 @dataclass

@@ -169,6 +169,11 @@ std::uint64_t number_of(std::span<const Setting> settings, std::string_view opti
   return number_of(setting.type, option, value_of(setting, options));
 }
 
+bool is_on(std::span<const Setting> settings, std::string_view option, const Options& options) {
+  const std::string value = value_of(settings, option, options);
+  return value == "true" || value == "1";
+}
+
 namespace {
 
 // Only the core knows all HEADRACE_* names; the settings of a module outside it are called

@@ -45,6 +45,8 @@ std::string value_of(std::span<const Setting> settings, std::string_view option,
                      const Options& options);
 std::uint64_t number_of(std::span<const Setting> settings, std::string_view option,
                         const Options& options);
+// The same for one of type boolean.
+bool is_on(std::span<const Setting> settings, std::string_view option, const Options& options);
 
 // Reads the environment, once, when the module is loaded: keeps the values of the rows of `tables`
 // for value_of(), and looks for malformed values of theirs and, in the core, for HEADRACE_*

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace headrace::engine {
 
@@ -29,5 +31,13 @@ class Device {
 // A file open under `descriptor`, which stays the caller's and must outlive the device. `name` is
 // for errors.
 std::unique_ptr<Device> posix_device(int descriptor, const char* name);
+
+// Is told why the file system does not take direct writes.
+using Refused = std::function<void(const std::string&)>;
+
+// The same, but whole aligned pages are written directly to storage, not through the system's page
+// cache. Where that is refused, at once or at the first write, `refused` is told on the thread that
+// met it, and all goes through the cache.
+std::unique_ptr<Device> direct_device(int descriptor, const char* name, const Refused& refused);
 
 }  // namespace headrace::engine

@@ -305,6 +305,12 @@ std::uint64_t StagedFile::staged_bytes() const {
   return bytes;
 }
 
+bool StagedFile::any_staged(std::uint64_t offset, std::uint64_t size) const {
+  const Lock lock(Shared::get().mutex);
+  const auto entry = state_->pages.lower_bound(offset / kPageBytes);
+  return entry != state_->pages.end() && entry->first * kPageBytes < offset + size;
+}
+
 StagingStatistics StagedFile::statistics() const {
   const Lock lock(Shared::get().mutex);
   return state_->statistics;

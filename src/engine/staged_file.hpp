@@ -57,6 +57,8 @@ class StagedFile {
   [[nodiscard]] std::uint64_t end() const { return end_; }
   // The bytes that are staged and not yet written; after a failed drain those that would be lost.
   [[nodiscard]] std::uint64_t staged_bytes() const;
+  // Whether something of a range is staged and not yet written.
+  [[nodiscard]] bool any_staged(std::uint64_t offset, std::uint64_t size) const;
   // Something was written to the device without us.
   void note_write(std::uint64_t offset, std::uint64_t size);
 

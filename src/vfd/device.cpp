@@ -2,14 +2,20 @@
 
 #include <string_view>
 
+#include "base/log.hpp"
+
 namespace headrace::vfd {
 
-std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name) {
+std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, bool direct) {
   const H5FD_class_t& cls = *under->cls;
   if (std::string_view(cls.name) == "sec2") {
     void* descriptor = nullptr;
     if (cls.get_handle(under, kDefaultPlist, &descriptor) < 0 || descriptor == nullptr) return {};
-    return engine::posix_device(*static_cast<int*>(descriptor), name);
+    const int file = *static_cast<int*>(descriptor);
+    if (!direct) return engine::posix_device(file, name);
+    return engine::direct_device(file, name, [](const std::string& why) {
+      log(Level::warning, "no direct writes (O_DIRECT): " + why);
+    });
   }
   if (!std::string_view(cls.name).starts_with("headrace_") || cls.ctl == nullptr) return {};
   void* device = nullptr;

@@ -17,7 +17,8 @@ inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
 // What the workers may use in place of `under`, a file of the driver below ours: it does to the
 // bytes what that driver would do, delays and faults included. Null where there is no such thing:
 // the driver is not sec2 or one of ours over it. Valid as long as `under` is open. `name` is for
-// errors.
-std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name);
+// errors. `direct`: over sec2, writes of whole pages go past the page cache where the file system
+// lets them; the log tells where it does not.
+std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, bool direct = false);
 
 }  // namespace headrace::vfd

@@ -18,8 +18,6 @@ constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_RE
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-bool wanted(const std::string& value) { return value == "true" || value == "1"; }
-
 bool parallel(hid_t fapl) {
   unsigned long features = 0;
   h5.FDdriver_query(h5.Pget_driver(fapl), &features);
@@ -32,7 +30,7 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                  const Options& options) {
   auto state = std::make_shared<FileState>();
   state->filters = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
-                   wanted(value_of(kSettings, "filters", options)) && !parallel(fapl);
+                   is_on(kSettings, "filters", options) && !parallel(fapl);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   if (!state->filters) return;

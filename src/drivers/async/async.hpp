@@ -1,4 +1,4 @@
-// The driver that writes behind over sec2. Over mpio it passes everything on.
+// The driver that writes behind and reads ahead over sec2. Over mpio it passes everything on.
 //
 // An error of a write that was made behind the program is returned once, by the next flush,
 // truncation or close of the file; H5Fflush and H5Fclose call these. The data stays staged and is
@@ -37,7 +37,7 @@ struct Driver<vfd::Over::sec2>
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
     try {
-      begin_staging(OpenFile::of(file), name, flags, options);
+      begin(OpenFile::of(file), name, flags, options);
     } catch (...) {
       Base::close(file);
       throw;
@@ -48,7 +48,8 @@ struct Driver<vfd::Over::sec2>
   // HDF5 forgets the file whatever is returned, so it is closed below in any case.
   static herr_t close(H5FD_t* file) {
     std::exception_ptr failed;
-    if (OpenFile& mine = OpenFile::of(file); mine.staged != nullptr) {
+    OpenFile& mine = OpenFile::of(file);
+    if (mine.staged != nullptr) {
       try {
         drain(mine);
       } catch (const std::exception&) {
@@ -57,9 +58,8 @@ struct Driver<vfd::Over::sec2>
                               std::to_string(mine.staged->staged_bytes()) +
                               " bytes that could not be written");
       }
-      tell_statistics(mine);
-      mine.staged.reset();
     }
+    end(mine);
     const herr_t result = Base::close(file);
     if (failed != nullptr) std::rethrow_exception(failed);
     return result;
@@ -73,23 +73,25 @@ struct Driver<vfd::Over::sec2>
   static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                      void* buffer) {
     OpenFile& mine = OpenFile::of(file);
+    const std::span bytes(static_cast<std::byte*>(buffer), size);
     if (mine.staged == nullptr || mine.synchronous)
-      return Base::read(file, type, dxpl, address, size, buffer);
+      return async::read(mine, Base::read, type, dxpl, address, bytes);
     const engine::StagedView view(*mine.staged, address, size);
-    if (!view.whole() && Base::read(file, type, dxpl, address, size, buffer) < 0) return -1;
-    view.apply(std::span(static_cast<std::byte*>(buffer), size));
+    if (!view.whole() && async::read(mine, Base::read, type, dxpl, address, bytes) < 0) return -1;
+    view.apply(bytes);
     return 0;
   }
 
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                       const void* buffer) {
     OpenFile& mine = OpenFile::of(file);
+    if (mine.ahead != nullptr) mine.ahead->forget(address, size);
     if (mine.staged != nullptr && !mine.synchronous) {
       if (!starts_swmr(buffer, size)) {
         mine.staged->write(address, std::span(static_cast<const std::byte*>(buffer), size));
         return 0;
       }
-      stop_staging(mine);
+      stop(mine);
     }
     const herr_t result = Base::write(file, type, dxpl, address, size, buffer);
     if (mine.staged != nullptr && result >= 0) mine.staged->note_write(address, size);
@@ -99,7 +101,7 @@ struct Driver<vfd::Over::sec2>
   // Whoever takes the descriptor may read and write by it from now on.
   static herr_t get_handle(H5FD_t* file, hid_t fapl, void** handle) {
     OpenFile& mine = OpenFile::of(file);
-    if (mine.staged != nullptr && !mine.synchronous) stop_staging(mine);
+    if (!mine.synchronous) stop(mine);
     return Base::get_handle(file, fapl, handle);
   }
 

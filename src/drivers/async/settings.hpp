@@ -20,6 +20,13 @@ inline constexpr std::array kSettings{
     Setting{"flush_interval", "HEADRACE_ASYNC_FLUSH_INTERVAL", Type::duration, "", "", "1s",
             "Age at which staged data is written even if more could be merged into it; 0 writes "
             "nothing before it must."},
+    Setting{"read_ahead", "HEADRACE_ASYNC_READ_AHEAD", Type::size, "", "bytes", "64MiB",
+            "Memory for what is read ahead of sequential readers on slow storage, of all files; "
+            "that of the file opened last holds. 0 reads nothing ahead."},
+    Setting{
+        "direct", "HEADRACE_ASYNC_DIRECT", Type::boolean, "", "", "false",
+        "Write whole staged pages directly to storage (O_DIRECT), not through the system's page "
+        "cache, where the file system can."},
     Setting{"filters", "HEADRACE_ASYNC_FILTERS", Type::boolean, "", "", "true",
             "Compress and decompress chunks on the worker threads."},
     Setting{"chunk_cache", "HEADRACE_ASYNC_CHUNK_CACHE", Type::size, "", "bytes", "256MiB",

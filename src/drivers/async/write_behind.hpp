@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/settings.hpp"
+#include "engine/read_ahead.hpp"
 #include "engine/staged_file.hpp"
 #include "vfd/file.hpp"
 
@@ -9,30 +10,42 @@ namespace headrace::async {
 
 struct OpenFile : vfd::File {
   std::string name;
+  // Of a file that nothing is ever written to; the device of others is with what is staged.
+  std::unique_ptr<engine::Device> device;
   // None when the file below has no device for workers, or nothing is ever written to it.
   std::unique_ptr<engine::StagedFile> staged;
+  // None when nothing may be read ahead: somebody else may write to the file.
+  std::unique_ptr<engine::ReadAhead> ahead;
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
   bool synchronous = false;
+  engine::ReadAheadStatistics read_ahead;  // of what was read ahead before that
 
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 };
 
-// Prepares staging for a file that has just been opened with HDF5's `flags`. Throws Error.
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options);
+// Prepares staging and reading ahead for a file that has just been opened with HDF5's `flags`.
+// Throws Error.
+void begin(OpenFile& file, const char* name, unsigned flags, const Options& options);
 
 // Whether the bytes are a superblock that lets other processes read while the file is written: the
 // only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.
 bool starts_swmr(const void* buffer, std::size_t size);
 
-// Writes what is staged and stages nothing from then on. Throws Error, and then goes on staging.
-void stop_staging(OpenFile& file);
+// Writes what is staged; stages and reads ahead nothing from then on. Throws Error, and then goes
+// on staging.
+void stop(OpenFile& file);
 
 // Writes what is staged. Throws Error, whose first cause is that of the failed write.
 void drain(OpenFile& file);
 
-// For `headrace run --stats`.
-void tell_statistics(const OpenFile& file);
+// Tells the statistics, for `headrace run --stats`, and forgets what is still staged.
+void end(OpenFile& file);
+
+// Reads from what has been read ahead, the rest by the driver below, and goes on reading ahead.
+using Reader = herr_t (*)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, void*);
+herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,
+            std::span<std::byte> bytes);
 
 // Sets the size of the file below to the end of allocation, as sec2 does by itself when it has made
 // all writes: `below` makes the driver below do it.

@@ -1,0 +1,88 @@
+// Blocks of files that are read ahead, and the tasks that read them: of the whole process.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "engine/buffer.hpp"
+#include "engine/device.hpp"
+
+namespace headrace::engine::reading {
+
+using Clock = std::chrono::steady_clock;
+
+struct FileReads {
+  Device* device = nullptr;
+  unsigned reading = 0;  // blocks, dropped ones too
+};
+
+// What is not constant is read and changed under the mutex of Blocks; `bytes` and `time` also by
+// who has pinned it.
+struct Block {
+  enum class State { queued, reading, ready, lost };
+
+  FileReads* file;
+  std::uint64_t stream;
+  std::uint64_t begin;
+  std::uint64_t size;
+  State state = State::queued;
+  bool pinned = false;
+  bool dropped = false;  // while it was being read
+  Buffer bytes;
+  std::chrono::nanoseconds time{};  // that the read took
+  Clock::time_point since;          // when it was queued
+  std::list<std::shared_ptr<Block>>::iterator place;
+  std::uint64_t used = 0;  // bytes that were asked for; the program's thread only
+
+  [[nodiscard]] std::uint64_t end() const { return begin + size; }
+};
+using BlockRef = std::shared_ptr<Block>;
+
+// May be called from any thread. Reads throw nothing: what cannot be read is lost.
+class Blocks {
+ public:
+  static Blocks& get();  // leaked: HDF5 closes files after the statics of C++ are gone
+
+  // In bytes, of all files.
+  void set_limit(std::uint64_t bytes) { limit_ = bytes; }
+  [[nodiscard]] std::uint64_t limit() const { return limit_; }
+
+  // Has a block read by a worker. Null when there is no memory for it.
+  BlockRef add(FileReads& file, std::uint64_t stream, std::uint64_t begin, std::uint64_t size);
+  // Waits for the block's bytes, or reads them on this thread if no worker has begun. Returns
+  // whether they are there; they stay until unpin() then.
+  bool pin(Block& block);
+  void unpin(Block& block);
+  // Returns at once; a read that has begun goes on.
+  void drop(Block& block);
+  // Waits until nothing of the file, of which all blocks have been dropped, is being read.
+  void leave(FileReads& file);
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  Blocks();
+  bool make_room(Lock& lock, std::uint64_t size);
+  void read(Lock& lock, Block& block);
+  void release(Lock& lock, Block& block);
+  void start_tasks(Lock& lock);
+  void run_task();
+  BlockRef next_queued();
+  void prepare_fork();
+  void end_fork(bool child);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<BlockRef> all_;  // not lost, the oldest first
+  std::uint64_t used_ = 0;   // bytes, of blocks being read too
+  std::size_t queued_ = 0;
+  std::size_t reading_ = 0;
+  unsigned tasks_ = 0;  // given to the pool and not ended
+  bool forking_ = false;
+  std::atomic<std::uint64_t> limit_{0};
+};
+
+}  // namespace headrace::engine::reading
