@@ -39,6 +39,8 @@ class DirectDevice final : public Device {
         descriptor_(descriptor),
         name_(std::move(name)),
         refused_(std::move(refused)) {}
+  DirectDevice(const DirectDevice&) = delete;
+  DirectDevice& operator=(const DirectDevice&) = delete;
   ~DirectDevice() override { ::close(descriptor_); }
 
   void write(std::uint64_t offset, std::span<const Bytes> pieces) override {

@@ -122,6 +122,26 @@ def test_what_is_written_is_read(slow: Async, seed: int) -> None:
     assert found == "True True"
 
 
+@pytest.mark.parametrize("call", ["f.flush()", "time.sleep(0.3)", "pass"])
+def test_what_was_read_ahead_is_forgotten_when_it_is_written(slow: Async, call: str) -> None:
+    slow.python(
+        program(f"""
+        import time
+        with h5py.File("x.h5", "r+") as f:
+            assert all((f["c"][i] == c[i]).all() for i in range(10))
+            time.sleep(0.1)  # some of the next rows are in memory
+            for row in range(11, 20, 2):
+                c[row, 100:30000] = row
+                f["c"][row, 100:30000] = row
+            {call}
+            assert all((f["c"][i] == c[i]).all() for i in range(10, len(c)))
+        """),
+        "flush_interval=10ms;",
+    )
+    (told,) = slow.statistics
+    assert told["read_ahead_hit_bytes"] > 0
+
+
 @pytest.mark.parametrize("first", [8, 9, 12])
 def test_an_error_is_the_readers_own(slow: Async, first: int) -> None:
     """One read that fails ahead of the program is made again; one of its own is told."""

@@ -22,14 +22,27 @@ using test::kPage;
 using test::Store;
 
 constexpr std::uint64_t kKiB = 1024;
+#ifdef __SANITIZE_THREAD__
+constexpr unsigned kPrograms = 6;  // it is slow
+#else
+constexpr unsigned kPrograms = 20;
+#endif
 constexpr std::chrono::nanoseconds kSlow = 50ms;
 constexpr std::chrono::nanoseconds kFast = 1us;
 
 Bytes noise(std::size_t size, unsigned seed) {
   Bytes bytes(size);
   std::mt19937_64 random(seed);
-  for (auto& byte : bytes) byte = static_cast<std::byte>(random() >> 8U);
+  for (std::size_t at = 0; at < size; at += 8) {
+    const std::uint64_t some = random();
+    std::memcpy(bytes.data() + at, &some, std::min<std::size_t>(8, size - at));
+  }
   return bytes;
+}
+
+// Quicker than comparing byte by byte, for the sanitizers.
+bool same(const Bytes& a, const Bytes& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 // A store that is slow, can be stopped in reads, and fail in them.
@@ -133,7 +146,7 @@ class ReadingAhead : public testing::Test {
                                std::uint64_t size) {
     const std::uint64_t before = file.below;
     for (std::uint64_t at = from; at < to; at += size)
-      EXPECT_EQ(file.read(at, size), part(file.store, at, size)) << at;
+      EXPECT_TRUE(same(file.read(at, size), part(file.store, at, size))) << at;
     return file.below - before;
   }
 };
@@ -183,6 +196,9 @@ TEST_F(ReadingAhead, ReadsAllButTheBeginAhead) {
 }
 
 TEST_F(ReadingAhead, LeavesFastStorageAlone) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "no memory is fast under tsan";
+#endif
   Store store;
   store.bytes = noise(8 * kMiB, 1);
   File file(store);
@@ -217,14 +233,14 @@ TEST_F(ReadingAhead, FollowsStepsAndSeveralReaders) {
   {
     File file(store);
     for (std::uint64_t at = 0; at < 64 * kMiB; at += kMiB)
-      EXPECT_EQ(file.read(at, 64 * kKiB), part(store, at, 64 * kKiB));
+      EXPECT_TRUE(same(file.read(at, 64 * kKiB), part(store, at, 64 * kKiB)));
     EXPECT_EQ(file.below, 4 * 64 * kKiB);
   }
   File file(store);
   for (std::uint64_t at = 0; at < 16 * kMiB; at += 64 * kKiB)
     for (std::uint64_t reader = 0; reader < 4; ++reader)
-      EXPECT_EQ(file.read(reader * 16 * kMiB + at, 64 * kKiB),
-                part(store, reader * 16 * kMiB + at, 64 * kKiB));
+      EXPECT_TRUE(same(file.read(reader * 16 * kMiB + at, 64 * kKiB),
+                       part(store, reader * 16 * kMiB + at, 64 * kKiB)));
   EXPECT_LE(file.below, 20 * 64 * kKiB);
   EXPECT_EQ(file.told().hits, 64 * kMiB - file.below);
 }
@@ -236,8 +252,8 @@ TEST_F(ReadingAhead, KeepsWithinItsMemory) {
   File file(store);
   File other(store);
   for (std::uint64_t at = 0; at < 32 * kMiB; at += 256 * kKiB) {
-    EXPECT_EQ(file.read(at, 256 * kKiB), part(store, at, 256 * kKiB));
-    EXPECT_EQ(other.read(at, 256 * kKiB), part(store, at, 256 * kKiB));
+    EXPECT_TRUE(same(file.read(at, 256 * kKiB), part(store, at, 256 * kKiB)));
+    EXPECT_TRUE(same(other.read(at, 256 * kKiB), part(store, at, 256 * kKiB)));
     const auto told = file.told();
     EXPECT_LE(told.bytes - told.hits, 2 * kMiB);
   }
@@ -285,7 +301,7 @@ TEST_F(ReadingAhead, WrittenBytesAreSeen) {
   }
   for (std::uint64_t at = 8 * kMiB; at < 19 * kMiB; at += kMiB) file.read(at, kMiB);
   file.staged->drain();
-  EXPECT_EQ(file.read(20 * kMiB, 100), fresh);
+  EXPECT_TRUE(same(file.read(20 * kMiB, 100), fresh));
   forward(file, 0, 32 * kMiB, kMiB);
 }
 
@@ -319,7 +335,7 @@ TEST_F(ReadingAhead, TheEndMoves) {
 }
 
 TEST_F(ReadingAhead, RandomPrograms) {
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < kPrograms; ++seed) {
     std::mt19937 random(seed);
     engine::configure_staging((1U << random() % 6) * kMiB, seed % 2 == 0 ? 2ms : 0ms);
     engine::configure_read_ahead((1U << random() % 5) * kMiB);
@@ -353,7 +369,7 @@ TEST_F(ReadingAhead, RandomPrograms) {
         if (at < model.size())
           std::memcpy(expected.data(), model.data() + at,
                       std::min<std::size_t>(size, model.size() - at));
-        ASSERT_EQ(file.read(at, size), expected) << "seed " << seed << " step " << step;
+        ASSERT_TRUE(same(file.read(at, size), expected)) << "seed " << seed << " step " << step;
         at += size + (what % 4 == 0 ? 3 * usual : 0);
       }
     }

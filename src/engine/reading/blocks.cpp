@@ -24,7 +24,7 @@ Blocks::Blocks() {
 
 BlockRef Blocks::add(FileReads& file, std::uint64_t stream, std::uint64_t begin,
                      std::uint64_t size) {
-  const auto block = std::make_shared<Block>(&file, stream, begin, size);
+  auto block = std::make_shared<Block>(&file, stream, begin, size);
   Lock lock(mutex_);
   if (!make_room(lock, size)) return nullptr;
   block->since = Clock::now();
