@@ -226,6 +226,12 @@ void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval) 
   shared.interval = interval;
 }
 
+std::uint64_t staging_memory() {
+  Shared& shared = Shared::get();
+  const Lock lock(shared.mutex);
+  return shared.memory.used() * staging::Memory::kPageCost;
+}
+
 std::uint64_t staging_peak() {
   Shared& shared = Shared::get();
   const Lock lock(shared.mutex);
@@ -296,13 +302,15 @@ void StagedFile::note_write(std::uint64_t offset, std::uint64_t size) {
   end_ = std::max(end_, offset + size);
 }
 
-std::uint64_t StagedFile::staged_bytes() const {
+std::uint64_t StagedFile::staged_bytes() const { return progress().staged; }
+
+StagingProgress StagedFile::progress() const {
   const Lock lock(Shared::get().mutex);
-  std::uint64_t bytes = 0;
+  StagingProgress found{state_->statistics.bytes - state_->statistics.absorbed, 0};
   for (const auto& [index, versions] : state_->pages)
     for (const Page* page : {versions.older, versions.newer})
-      if (page != nullptr) bytes += page->dirty.bytes();
-  return bytes;
+      if (page != nullptr) found.staged += page->dirty.bytes();
+  return found;
 }
 
 StagingStatistics StagedFile::statistics() const {

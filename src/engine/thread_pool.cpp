@@ -14,16 +14,23 @@
 #include <vector>
 
 namespace headrace::engine {
-namespace {
 
 struct Pool {
   std::mutex mutex;
   std::condition_variable wake;
+  std::condition_variable idle;  // no worker is at a task
   std::deque<std::function<void()>> tasks;
   std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> later;
   unsigned wanted = 0;
   unsigned started = 0;
+  unsigned busy = 0;     // workers at a task
+  unsigned paused = 0;   // calls of pause_workers() that were not undone
+  unsigned waiting = 0;  // threads in a WaitForTasks
+
+  [[nodiscard]] bool may_run() const { return paused == 0 || waiting > 0; }
 };
+
+namespace {
 
 struct ForkHooks {
   std::mutex mutex;
@@ -46,9 +53,11 @@ void prepare() {
 
 void renew() {
   const unsigned wanted = pool_slot()->wanted;
+  const unsigned paused = pool_slot()->paused;
   pool_slot() = new Pool;
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): never destroyed
   pool_slot()->wanted = wanted;
+  pool_slot()->paused = paused;
 }
 
 Pool*& pool_slot() {
@@ -60,8 +69,8 @@ Pool*& pool_slot() {
 }
 
 void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
-  while (pool.tasks.empty()) {
-    if (pool.later.empty()) {
+  while (!pool.may_run() || pool.tasks.empty()) {
+    if (!pool.may_run() || pool.later.empty()) {
       pool.wake.wait(lock);
       continue;
     }
@@ -82,10 +91,12 @@ void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
     {
       const std::function<void()> task = std::move(pool.tasks.front());
       pool.tasks.pop_front();
+      ++pool.busy;
       lock.unlock();
       task();
     }
     lock.lock();
+    if (--pool.busy == 0) pool.idle.notify_all();
   }
 }
 
@@ -161,6 +172,33 @@ bool run_one() {
   }
   task();
   return true;
+}
+
+void pause_workers() {
+  Pool& pool = *pool_slot();
+  std::unique_lock lock(pool.mutex);
+  ++pool.paused;
+  pool.idle.wait(lock, [&] { return pool.busy == 0 || pool.waiting > 0; });
+}
+
+void resume_workers() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  --pool.paused;
+  pool.wake.notify_all();
+}
+
+WaitForTasks::WaitForTasks() : pool_(*pool_slot()) {
+  const std::lock_guard lock(pool_.mutex);
+  ++pool_.waiting;
+  if (pool_.paused == 0) return;
+  pool_.wake.notify_all();
+  pool_.idle.notify_all();
+}
+
+WaitForTasks::~WaitForTasks() {
+  const std::lock_guard lock(pool_.mutex);
+  --pool_.waiting;
 }
 
 void before_fork(std::function<void()> settle) {

@@ -110,6 +110,13 @@ void let_go(const vol::Object& object) {
   dataset->handle = nullptr;
 }
 
+const char* why_left_to_hdf5(vol::Object& object) {
+  constexpr std::string_view kPrefix = "left_for_";
+  if (const auto dataset = dataset_of(object); dataset != nullptr)
+    return cache().fits(*dataset) ? "" : "chunk_cache";
+  return why_not(object).substr(kPrefix.size()).data();  // of a literal
+}
+
 void report_filters() {
   const Statistics done = std::exchange(statistics(), {});
   std::uint64_t calls = 0;

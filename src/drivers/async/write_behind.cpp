@@ -18,6 +18,8 @@ namespace {
 constexpr unsigned kReadWrite = 0x01;
 constexpr unsigned kSwmrWrite = 0x20;
 
+thread_local FileInquiry* inquiry = nullptr;
+
 }  // namespace
 
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options) {
@@ -48,6 +50,16 @@ bool starts_swmr(const void* buffer, std::size_t size) {
          bytes[kVersion] >= 3 && (bytes[kFlags] & kSwmr) != 0;
 }
 
+FileInquiry::FileInquiry() { inquiry = this; }
+
+FileInquiry::~FileInquiry() { inquiry = nullptr; }
+
+bool FileInquiry::answer(OpenFile& file) {
+  if (inquiry == nullptr) return false;
+  inquiry->found_ = &file;
+  return true;
+}
+
 void drain(OpenFile& file) {
   try {
     file.staged->drain();
@@ -65,7 +77,7 @@ void stop_staging(OpenFile& file) {
 
 void tell_statistics(const OpenFile& file) {
   const engine::StagingStatistics told = file.staged->statistics();
-  const std::array<std::pair<std::string_view, std::uint64_t>, 8> values{{
+  const std::array<std::pair<std::string_view, std::uint64_t>, 9> values{{
       {"writes", told.writes},
       {"written_bytes", told.bytes},
       {"rewritten_in_memory_bytes", told.absorbed},
@@ -73,6 +85,7 @@ void tell_statistics(const OpenFile& file) {
       {"not_staged_bytes", told.direct},
       {"writes_behind", told.device_writes},
       {"written_behind_bytes", told.device_bytes},
+      {"writing_behind_ns", told.device_time},
       {"blocked_ns", told.blocked},
   }};
   report_statistics(Seat::vfd, "headrace_async", file.name, values);

@@ -25,6 +25,25 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
 // only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.
 bool starts_swmr(const void* buffer, std::size_t size);
 
+// While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
+// goes on staging: how the connector of the same layer finds that file, through what lies between
+// them. On the application's thread.
+class FileInquiry {
+ public:
+  FileInquiry();
+  FileInquiry(const FileInquiry&) = delete;
+  FileInquiry& operator=(const FileInquiry&) = delete;
+  ~FileInquiry();
+
+  // Null when no driver of ours was asked.
+  [[nodiscard]] OpenFile* found() const { return found_; }
+  // Whether there is an inquiry, which the file has answered.
+  static bool answer(OpenFile& file);
+
+ private:
+  OpenFile* found_ = nullptr;
+};
+
 // Writes what is staged and stages nothing from then on. Throws Error, and then goes on staging.
 void stop_staging(OpenFile& file);
 
