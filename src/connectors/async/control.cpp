@@ -61,6 +61,7 @@ void resume(vol::Object& file, void* /*args*/) {
 
 void progress(vol::Object& file, void* args) {
   headrace_progress_t answer{};
+  answer.memory = engine::staging_memory();  // first: workers go on giving it back
   if (const OpenFile* below = write_behind_of(file); below != nullptr) {
     const engine::StagingProgress staging = below->staged->progress();
     answer.accepted = staging.accepted;
@@ -68,7 +69,6 @@ void progress(vol::Object& file, void* args) {
     answer.staged = staging.staged;
   }
   answer.chunks = cache().unstored_bytes(*file.connector);
-  answer.memory = engine::staging_memory();
   fill(args, answer);
 }
 
