@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/staging/shared.hpp"
+#include "engine/thread_pool.hpp"
 
 namespace headrace::engine {
 
@@ -26,7 +27,7 @@ constexpr std::size_t kLarge = 2 * std::size_t{kPageBytes};
 // What a write takes to the file by itself when there is no memory for it.
 constexpr std::size_t kDirect = 4U << 20U;
 
-class Blocked {
+class Blocked : ProgramWaits {
  public:
   explicit Blocked(FileState& file) : file_(file) {}
   Blocked(const Blocked&) = delete;

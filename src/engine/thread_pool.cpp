@@ -11,6 +11,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace headrace::engine {
@@ -26,8 +27,19 @@ struct Pool {
   unsigned busy = 0;     // workers at a task
   unsigned paused = 0;   // calls of pause_workers() that were not undone
   unsigned waiting = 0;  // threads in a WaitForTasks
+  unsigned blocked = 0;  // threads in a ProgramWaits
+  WorkerTimes times;
+  std::chrono::steady_clock::time_point counted = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool may_run() const { return paused == 0 || waiting > 0; }
+
+  // To be called with the mutex held before `busy` or `blocked` changes.
+  void count_time() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds passed = now - std::exchange(counted, now);
+    times.working += busy * passed;
+    (blocked == 0 ? times.beside : times.waited) += (blocked == 0 ? busy : 1) * passed;
+  }
 };
 
 namespace {
@@ -91,11 +103,13 @@ void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
     {
       const std::function<void()> task = std::move(pool.tasks.front());
       pool.tasks.pop_front();
+      pool.count_time();
       ++pool.busy;
       lock.unlock();
       task();
     }
     lock.lock();
+    pool.count_time();
     if (--pool.busy == 0) pool.idle.notify_all();
   }
 }
@@ -188,7 +202,26 @@ void resume_workers() {
   pool.wake.notify_all();
 }
 
-WaitForTasks::WaitForTasks() : pool_(*pool_slot()) {
+WorkerTimes take_worker_times() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  pool.count_time();
+  return std::exchange(pool.times, {});
+}
+
+ProgramWaits::ProgramWaits() : pool_(*pool_slot()) {
+  const std::lock_guard lock(pool_.mutex);
+  pool_.count_time();
+  ++pool_.blocked;
+}
+
+ProgramWaits::~ProgramWaits() {
+  const std::lock_guard lock(pool_.mutex);
+  pool_.count_time();
+  --pool_.blocked;
+}
+
+WaitForTasks::WaitForTasks() {
   const std::lock_guard lock(pool_.mutex);
   ++pool_.waiting;
   if (pool_.paused == 0) return;

@@ -41,17 +41,35 @@ bool run_one();
 void pause_workers();
 void resume_workers();
 
+// What the workers' time went to.
+struct WorkerTimes {
+  std::chrono::nanoseconds working{};  // at tasks, added up over workers
+  std::chrono::nanoseconds beside{};   // of these, while no thread was in a ProgramWaits
+  std::chrono::nanoseconds waited{};   // while one was
+};
+// Of this process since the last call.
+WorkerTimes take_worker_times();
+
+// Around a stretch in which the program is kept waiting by what it has left to us.
+class ProgramWaits {
+ public:
+  ProgramWaits();
+  ProgramWaits(const ProgramWaits&) = delete;
+  ProgramWaits& operator=(const ProgramWaits&) = delete;
+  ~ProgramWaits();
+
+ protected:
+  Pool& pool_;
+};
+
 // Around a stretch in which the calling thread can do nothing before tasks are done: workers begin
 // tasks even if they are paused, or a thread would wait for ever.
-class WaitForTasks {
+class WaitForTasks : ProgramWaits {
  public:
   WaitForTasks();
   WaitForTasks(const WaitForTasks&) = delete;
   WaitForTasks& operator=(const WaitForTasks&) = delete;
   ~WaitForTasks();
-
- private:
-  Pool& pool_;
 };
 
 // Registers a function that is called before each fork() of the process, on the forking thread:
