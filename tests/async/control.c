@@ -119,6 +119,13 @@ static void beside(const char *name) {
   REQUIRE(H5Fclose(file));
   REQUIRE(H5Pclose(list));
   REQUIRE(H5Fclose(ours));
+  /* The library ends and comes again, and with it the operations. */
+  REQUIRE(H5close());
+  const hid_t again = H5Fopen(second, H5F_ACC_RDWR, H5P_DEFAULT);
+  REQUIRE(again);
+  EXPECT(headrace_wait(again) == HEADRACE_DONE);
+  EXPECT(headrace_pause(again) == HEADRACE_DONE);
+  REQUIRE(H5Fclose(again));
 }
 
 /* While paused nothing reaches the file; after a wait everything is there. */

@@ -191,6 +191,32 @@ with h5py.File("x.h5", "w") as f:
     require_values(layer.folder / "x.h5", "packed")
 
 
+def test_a_chunk_that_cannot_be_stored_is_told_by_the_wait(layer: Async) -> None:
+    text = """
+f = h5py.File("x.h5", "w")
+packed = f.create_dataset("packed", shape=values.shape, dtype="i4", chunks=(10_000,),
+                          compression=1)
+packed[:] = values
+told = []
+for i in range(2):
+    try:
+        headrace.wait(f)
+        told.append("nothing")
+    except headrace.CallError as error:
+        told.append(str(error))
+assert "/packed" in told[0] and "x.h5" in told[0], told
+assert told[1] == "nothing", told
+f.flush()
+"""
+    path = f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r})"
+    fault = "kind=error;op=write;type=raw;first=20;count=1;errno=ENOSPC"
+    info = f"headrace_async seat=vol;under_vol=7204;under_info={{{fault};{NATIVE}}}"
+    env = {**layer.env(""), "HDF5_VOL_CONNECTOR": info}
+    done = run([sys.executable, "-c", path + PROGRAM + text], env=env, cwd=layer.folder, limit=60)
+    assert done.status == 0, done.text
+    assert any(e["event"] == "load" and e["name"] == "headrace_async" for e in layer.report)
+
+
 def test_netcdf4(layer: Async) -> None:
     python(
         layer,
