@@ -69,7 +69,7 @@ def test_a_native_file_beside_the_layers(hdf5: Hdf5, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["wait", "nest", "end"])
 def test_c(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
-    control(hdf5, tmp_path, what)
+    assert control(hdf5, tmp_path, what).err == b""
     require_values(tmp_path / "x.h5", "plain", "packed")
 
 
