@@ -196,13 +196,6 @@ class Writer {
   std::shared_ptr<Completion> lender_;
 };
 
-std::uint64_t default_budget() {
-  constexpr std::uint64_t kMost = 1U << 30U;
-  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::min(pages * size / 8, kMost);
-}
-
 // A failed older version takes the newer bytes, and is the newer version from then on.
 void merge_failed(Shared& shared, Lock& lock, FileState& file) {
   for (auto& [index, versions] : file.pages) {
@@ -223,8 +216,15 @@ void merge_failed(Shared& shared, Lock& lock, FileState& file) {
 void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval) {
   Shared& shared = Shared::get();
   const Lock lock(shared.mutex);
-  shared.memory.set_budget(budget == 0 ? default_budget() : budget);
+  shared.memory.set_budget(budget == 0 ? default_staging_budget() : budget);
   shared.interval = interval;
+}
+
+std::uint64_t default_staging_budget() {
+  constexpr std::uint64_t kMost = 1U << 30U;
+  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
+  const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::min(pages * size / 8, kMost);
 }
 
 std::uint64_t staging_memory() {

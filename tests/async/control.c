@@ -248,12 +248,48 @@ static void fail(const char *name) {
   REQUIRE(H5Fclose(file));
 }
 
+static hid_t with_options(const char *name, const char *options) {
+  void *info = NULL;
+  char text[256];
+  snprintf(text, sizeof text, "%s;under_vol=0;under_info={}", options);
+  const hid_t connector = H5VLregister_connector_by_name("headrace_async", H5P_DEFAULT);
+  const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+  REQUIRE(H5VLconnector_str_to_info(text, connector, &info));
+  REQUIRE(H5Pset_vol(list, connector, info));
+  const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+  REQUIRE(file);
+  REQUIRE(H5VLfree_connector_info(connector, info));
+  REQUIRE(H5Pclose(list));
+  REQUIRE(H5VLclose(connector));
+  return file;
+}
+
+/* Files that ask for different budgets: the larger holds, as long as its file is open. */
+static void share(const char *name) {
+  const uint64_t small = 1 << 20;
+  char second[4096];
+  snprintf(second, sizeof second, "%s.second", name);
+  const hid_t large = with_options(second, "budget=32MiB;flush_interval=0");
+  const hid_t file = with_options(name, "budget=1MiB;flush_interval=0");
+  fill(1);
+  EXPECT(headrace_pause(file) == HEADRACE_DONE);
+  const hid_t first = created(file, "plain", 0);
+  write_all(first);
+  EXPECT(progress_of(file).memory > small);
+  EXPECT(headrace_wait(file) == HEADRACE_DONE);
+  REQUIRE(H5Fclose(large));
+  write_all(first);
+  EXPECT(progress_of(file).memory <= small);
+  REQUIRE(H5Dclose(first));
+  REQUIRE(H5Fclose(file));
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(const char *file);
   } kinds[] = {{"native", native}, {"beside", beside}, {"wait", wait_for_it}, {"nest", nest},
-               {"end", end},       {"split", split},   {"fail", fail}};
+               {"share", share},   {"end", end},       {"split", split},      {"fail", fail}};
   for (size_t i = 0; argc > 2 && i < sizeof kinds / sizeof *kinds; ++i) {
     if (strcmp(argv[2], kinds[i].name) != 0) continue;
     kinds[i].run(argv[1]);

@@ -44,7 +44,9 @@ def control(hdf5: Hdf5, folder: Path, what: str, layer: str | None = OPTIONS + N
     assert done.out.decode().endswith("good\n")
     if layer is not None:
         report = (folder / "report").read_text().splitlines()
-        loads = {f"{e['seat']} {e['name']}" for e in map(json.loads, report) if e["event"] == "load"}
+        loads = {
+            f"{e['seat']} {e['name']}" for e in map(json.loads, report) if e["event"] == "load"
+        }
         assert {"vol headrace_async", "vfd headrace_async"} <= loads
     return done
 
@@ -77,6 +79,11 @@ def test_a_fork_while_paused(hdf5: Hdf5, tmp_path: Path) -> None:
     control(hdf5, tmp_path, "split")
     require_values(tmp_path / "x.h5", "plain", "packed")
     require_values(tmp_path / "x.h5.second", "plain", "packed", "more")
+
+
+def test_the_largest_budget_holds(hdf5: Hdf5, tmp_path: Path) -> None:
+    control(hdf5, tmp_path, "share")
+    require_values(tmp_path / "x.h5", "plain")
 
 
 def test_a_wait_tells_what_failed(hdf5: Hdf5, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ struct Driver<vfd::Over::sec2>
                               " bytes that could not be written");
       }
       tell_statistics(mine);
-      mine.staged.reset();
+      end_staging(mine);
     }
     const herr_t result = Base::close(file);
     if (failed != nullptr) std::rethrow_exception(failed);

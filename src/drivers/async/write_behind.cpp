@@ -1,9 +1,11 @@
 #include "drivers/async/write_behind.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/events.hpp"
@@ -20,6 +22,21 @@ constexpr unsigned kSwmrWrite = 0x20;
 
 thread_local FileInquiry* inquiry = nullptr;
 
+// In the order in which they were opened. The application's thread only; leaked, because HDF5
+// closes files after the statics of C++ are gone.
+std::vector<OpenFile*>& staged_files() {
+  static auto& files = *new std::vector<OpenFile*>;
+  return files;
+}
+
+// One memory serves all files: it is as large as one of them wants it.
+void configure_for_open_files() {
+  const auto& files = staged_files();
+  if (files.empty()) return;
+  const OpenFile* largest = *std::ranges::max_element(files, {}, &OpenFile::budget);
+  engine::configure_staging(largest->budget, files.back()->flush_interval);
+}
+
 }  // namespace
 
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options) {
@@ -35,9 +52,17 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name);
   if (device == nullptr) return;
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
-  engine::configure_staging(
-      budget, std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options)));
   file.staged = std::make_unique<engine::StagedFile>(std::move(device), size);
+  file.budget = budget == 0 ? engine::default_staging_budget() : budget;
+  file.flush_interval = std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options));
+  staged_files().push_back(&file);
+  configure_for_open_files();
+}
+
+void end_staging(OpenFile& file) {
+  file.staged.reset();
+  std::erase(staged_files(), &file);
+  configure_for_open_files();
 }
 
 bool starts_swmr(const void* buffer, std::size_t size) {

@@ -11,6 +11,8 @@ struct OpenFile : vfd::File {
   std::string name;
   // None when the file below has no device for workers, or nothing is ever written to it.
   std::unique_ptr<engine::StagedFile> staged;
+  std::uint64_t budget = 0;  // asked for, while there is something staged, in bytes
+  std::chrono::nanoseconds flush_interval{};  // likewise
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
   bool synchronous = false;
@@ -20,6 +22,9 @@ struct OpenFile : vfd::File {
 
 // Prepares staging for a file that has just been opened with HDF5's `flags`. Throws Error.
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options);
+
+// Forgets what is staged still, when the file is about to be closed.
+void end_staging(OpenFile& file);
 
 // Whether the bytes are a superblock that lets other processes read while the file is written: the
 // only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.
