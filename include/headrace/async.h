@@ -124,10 +124,10 @@ static inline int headrace_progress(hid_t file, headrace_progress_t *progress) {
   return headrace_operation_(file, 1, HEADRACE_OPERATION_PROGRESS, progress);
 }
 
-/* Sets `reason` to why the layer leaves the filters of a dataset to HDF5, as a word of the table in
- * docs/guide/async.md, or to "" if it takes them over; to NULL if the layer is absent. The string
- * is constant. That a dataset is taken over does not mean that every call is: the guide has the
- * rest. */
+/* Sets `reason` to why the layer leaves the filters of a dataset to HDF5 ("layout", "filters",
+ * "datatype", "file" or "connector_below"; "chunk_cache" if it takes over whole chunks only), or to
+ * "" if it takes them over; to NULL if the layer is absent. The string is constant. That a dataset
+ * is taken over does not mean that every call is. docs/guide/async.md explains both. */
 static inline int headrace_why_not(hid_t dataset, const char **reason) {
   headrace_why_not_t args = {sizeof args, NULL};
   const int result = headrace_operation_(dataset, 0, HEADRACE_OPERATION_WHY_NOT, &args);

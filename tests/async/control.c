@@ -213,6 +213,7 @@ static void split(const char *name) {
   write_all(packed);
   const pid_t child = fork();
   if (child == 0) {
+    alarm(50); /* nobody would end it */
     const hid_t own = H5Fcreate(second, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     write_all(created(own, "plain", 0));
     write_all(created(own, "packed", 1));

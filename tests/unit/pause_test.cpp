@@ -187,6 +187,7 @@ TEST_F(PauseTest, AForkLosesNothingAndTheChildIsPaused) {
   for (int i = 0; i < 5; ++i) ordered.give(std::make_unique<Counted>(done));
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(60);  // the watchdog is not here
     file.write(3 * kMiB, bytes);
     std::this_thread::sleep_for(kAWhile);
     const bool quiet = file.staged.progress().staged == bytes.size() && done == 5;
