@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char_p, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
-from dataclasses import dataclass
+from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
 import h5py
 
-from headrace.libraries import loaded_hdf5
+from headrace.calls import FLAG as _FLAG
+from headrace.calls import ID as _ID
+from headrace.calls import CallError, declare, library_of
 
-_ID, _FLAG, _DIMS = c_int64, c_int, ctypes.POINTER(c_uint64)
+_DIMS = ctypes.POINTER(c_uint64)
 DEFAULT = 0  # H5P_DEFAULT, H5S_ALL
 SELECT_SET = 0
 WAIT_FOREVER = 2**64 - 1
@@ -48,30 +49,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-class CallError(RuntimeError):
-    """A function of HDF5 failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """An `errcheck` of ctypes that knows the name."""
-
-    name: str
-
-    def __call__(self, answer: int, _function: object, _arguments: object) -> int:
-        if answer < 0:
-            raise CallError(f"{self.name} failed")
-        return answer
-
-
 def functions() -> Any:
     """The functions above as attributes; `h5.H5Dclose(...)` raises CallError."""
-    # Importing h5py has loaded it; a second path to it would load a second one.
-    (copy,) = [each for each in loaded_hdf5() if "h5py" in str(each.file)]
-    library = ctypes.CDLL(str(copy.file))
-    for name, (result, taken) in _FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes, function.errcheck = result, taken, _Checked(name)
+    library = library_of(h5py.defs)
+    declare(library, _FUNCTIONS)
     return library
 
 

@@ -8,6 +8,8 @@ The same from outside: ``headrace run --stack null -- python program.py``.
 """
 
 from headrace import settings
+from headrace.calls import CallError
+from headrace.control import Progress, pause, paused, progress, resume, wait, why_not
 from headrace.errors import (
     AlreadyInitialisedError,
     ConfigError,
@@ -17,19 +19,28 @@ from headrace.errors import (
     SpecError,
 )
 from headrace.inprocess import enable
-from headrace.plugins import plugin_path
+from headrace.plugins import include_path, plugin_path
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AlreadyInitialisedError",
+    "CallError",
     "ConfigError",
     "HeadraceError",
     "PluginError",
+    "Progress",
     "SettingError",
     "SpecError",
     "__version__",
     "enable",
+    "include_path",
+    "pause",
+    "paused",
     "plugin_path",
+    "progress",
+    "resume",
     "settings",
+    "wait",
+    "why_not",
 ]

@@ -23,6 +23,10 @@ class PluginError(HeadraceError):
     """A plug-in that is missing, cannot be loaded or is not what it should be."""
 
 
+class FileError(HeadraceError):
+    """A file that cannot be looked at."""
+
+
 class AlreadyInitialisedError(HeadraceError):
     """HDF5 has read its environment already, so a stack would come too late."""
 

@@ -48,6 +48,17 @@ def plugin_path() -> Path:
     return library_dir() / "plugins"
 
 
+def include_path() -> Path:
+    """The directory for a C compiler's `-I`: it has `headrace/async.h` in it."""
+    candidates = [Path(directory) / "include" for directory in headrace.__path__]
+    # A checkout that is used without being installed.
+    candidates += [Path(directory).parents[1] / "include" for directory in headrace.__path__]
+    for candidate in candidates:
+        if (candidate / "headrace/async.h").is_file():
+            return candidate.resolve()
+    raise PluginError(f"the headers are not installed: {candidates[0]} is not there")
+
+
 def search_path(environ: Mapping[str, str]) -> str:
     """The value of HDF5_PLUGIN_PATH: our directory first, then all that would be searched anyway.
 

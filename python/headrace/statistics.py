@@ -36,6 +36,8 @@ def table(totals: dict[str, Counter[str]]) -> Table:
         found.add_row(layer.removeprefix("headrace_"), style="bold")
         for name, value in total.items():
             found.add_row(f"  {_label(name)}", _text(name, value))
+        for label, text in _derived(total):
+            found.add_row(f"  {label}", text)
     return found
 
 
@@ -49,6 +51,15 @@ def _events(report: Path, start: int) -> Iterable[dict[str, Any]]:
                 yield json.loads(line)
             except ValueError:
                 continue
+
+
+def _derived(total: Counter[str]) -> Iterable[tuple[str, str]]:
+    """What users ask for and the layers' numbers imply."""
+    if total["writes"] > total["writes_behind"] > 0:
+        yield "writes merged", f"{total['writes'] - total['writes_behind']:,}"
+    if total["workers_ns"] > 0:
+        overlap = total["workers_beside_the_program_ns"] / total["workers_ns"]
+        yield "overlap", f"{overlap:.0%} of the workers' time"
 
 
 def _label(name: str) -> str:

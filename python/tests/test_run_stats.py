@@ -78,6 +78,15 @@ def test_signals_reach_the_program(fake_site: Path) -> None:
     assert process.returncode == 5
 
 
+def test_overlap_and_merging_are_worked_out() -> None:
+    counts = Counter(writes=1000, writes_behind=10, workers_ns=4, workers_beside_the_program_ns=3)
+    console = Console(width=60)
+    with console.capture() as shown:
+        console.print(table({"headrace_x": counts}))
+    lines = [" ".join(line.split()) for line in shown.get().splitlines()]
+    assert lines[-2:] == ["writes merged 990", "overlap 75% of the workers' time"]
+
+
 def test_halves_of_lines_and_other_events_are_left_out(tmp_path: Path) -> None:
     report = tmp_path / "report"
     good = {

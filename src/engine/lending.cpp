@@ -1,6 +1,7 @@
 #include "engine/lending.hpp"
 
 #include <functional>
+#include <optional>
 
 #include "engine/thread_pool.hpp"
 
@@ -35,6 +36,8 @@ bool Completion::wait(std::chrono::nanoseconds timeout) {
   const auto done = [this] { return parts_ == 0; };
   const bool forever = timeout >= Clock::time_point::max() - Clock::now();
   const Clock::time_point until = forever ? Clock::time_point::max() : Clock::now() + timeout;
+  std::optional<WaitForTasks> waiting;
+  if (timeout > timeout.zero()) waiting.emplace();
   // A task may take longer than a limit allows; but with no worker nobody else would do it.
   while (forever || started_workers() == 0) {
     {

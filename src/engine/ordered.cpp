@@ -103,15 +103,16 @@ void Ordered::wait_for(Slot& slot) {
     run(slot);
     Tasks::get().end();
   }
-  while (true) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (slot.done) return;
-    }
+  const auto done = [&] {
+    const std::lock_guard lock(mutex_);
+    return slot.done;
+  };
+  if (done()) return;
+  const WaitForTasks waiting;
+  while (!done()) {
     if (run_one()) continue;
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return slot.done; });
-    return;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/staging/shared.hpp"
+#include "engine/thread_pool.hpp"
 
 namespace headrace::engine {
 
@@ -26,7 +27,7 @@ constexpr std::size_t kLarge = 2 * std::size_t{kPageBytes};
 // What a write takes to the file by itself when there is no memory for it.
 constexpr std::size_t kDirect = 4U << 20U;
 
-class Blocked {
+class Blocked : ProgramWaits {
  public:
   explicit Blocked(FileState& file) : file_(file) {}
   Blocked(const Blocked&) = delete;
@@ -195,13 +196,6 @@ class Writer {
   std::shared_ptr<Completion> lender_;
 };
 
-std::uint64_t default_budget() {
-  constexpr std::uint64_t kMost = 1U << 30U;
-  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::min(pages * size / 8, kMost);
-}
-
 // A failed older version takes the newer bytes, and is the newer version from then on.
 void merge_failed(Shared& shared, Lock& lock, FileState& file) {
   for (auto& [index, versions] : file.pages) {
@@ -222,8 +216,21 @@ void merge_failed(Shared& shared, Lock& lock, FileState& file) {
 void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval) {
   Shared& shared = Shared::get();
   const Lock lock(shared.mutex);
-  shared.memory.set_budget(budget == 0 ? default_budget() : budget);
+  shared.memory.set_budget(budget == 0 ? default_staging_budget() : budget);
   shared.interval = interval;
+}
+
+std::uint64_t default_staging_budget() {
+  constexpr std::uint64_t kMost = 1U << 30U;
+  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
+  const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::min(pages * size / 8, kMost);
+}
+
+std::uint64_t staging_memory() {
+  Shared& shared = Shared::get();
+  const Lock lock(shared.mutex);
+  return shared.memory.used() * staging::Memory::kPageCost;
 }
 
 std::uint64_t staging_peak() {
@@ -296,13 +303,15 @@ void StagedFile::note_write(std::uint64_t offset, std::uint64_t size) {
   end_ = std::max(end_, offset + size);
 }
 
-std::uint64_t StagedFile::staged_bytes() const {
+std::uint64_t StagedFile::staged_bytes() const { return progress().staged; }
+
+StagingProgress StagedFile::progress() const {
   const Lock lock(Shared::get().mutex);
-  std::uint64_t bytes = 0;
+  StagingProgress found{state_->statistics.bytes - state_->statistics.absorbed, 0};
   for (const auto& [index, versions] : state_->pages)
     for (const Page* page : {versions.older, versions.newer})
-      if (page != nullptr) bytes += page->dirty.bytes();
-  return bytes;
+      if (page != nullptr) found.staged += page->dirty.bytes();
+  return found;
 }
 
 bool StagedFile::any_staged(std::uint64_t offset, std::uint64_t size) const {

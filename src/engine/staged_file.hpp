@@ -29,7 +29,10 @@ struct Page;
 // eighth of the machine's and at most 1 GiB. `interval`: the age at which data is written though
 // more might come beside it; 0 writes nothing before it must.
 void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval);
-// The most memory that staged data has taken so far, in bytes.
+// The budget that configure_staging() makes of 0.
+std::uint64_t default_staging_budget();
+// The memory that staged data takes now, and the most that it has taken so far, in bytes.
+std::uint64_t staging_memory();
 std::uint64_t staging_peak();
 
 class StagedFile {
@@ -64,6 +67,8 @@ class StagedFile {
 
   [[nodiscard]] Device& device() { return *device_; }
   [[nodiscard]] StagingStatistics statistics() const;
+  // How far its writes are, all at one time.
+  [[nodiscard]] StagingProgress progress() const;
 
  private:
   friend class StagedView;

@@ -11,19 +11,38 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace headrace::engine {
-namespace {
 
 struct Pool {
   std::mutex mutex;
   std::condition_variable wake;
+  std::condition_variable idle;  // no worker is at a task
   std::deque<std::function<void()>> tasks;
   std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> later;
   unsigned wanted = 0;
   unsigned started = 0;
+  unsigned busy = 0;     // workers at a task
+  unsigned paused = 0;   // calls of pause_workers() that were not undone
+  unsigned waiting = 0;  // threads in a WaitForTasks
+  unsigned blocked = 0;  // threads in a ProgramWaits
+  WorkerTimes times;
+  std::chrono::steady_clock::time_point counted = std::chrono::steady_clock::now();
+
+  [[nodiscard]] bool may_run() const { return paused == 0 || waiting > 0; }
+
+  // To be called with the mutex held before `busy` or `blocked` changes.
+  void count_time() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds passed = now - std::exchange(counted, now);
+    times.working += busy * passed;
+    (blocked == 0 ? times.beside : times.waited) += (blocked == 0 ? busy : 1) * passed;
+  }
 };
+
+namespace {
 
 struct ForkHooks {
   std::mutex mutex;
@@ -46,9 +65,11 @@ void prepare() {
 
 void renew() {
   const unsigned wanted = pool_slot()->wanted;
+  const unsigned paused = pool_slot()->paused;
   pool_slot() = new Pool;
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): never destroyed
   pool_slot()->wanted = wanted;
+  pool_slot()->paused = paused;
 }
 
 Pool*& pool_slot() {
@@ -60,8 +81,8 @@ Pool*& pool_slot() {
 }
 
 void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
-  while (pool.tasks.empty()) {
-    if (pool.later.empty()) {
+  while (!pool.may_run() || pool.tasks.empty()) {
+    if (!pool.may_run() || pool.later.empty()) {
       pool.wake.wait(lock);
       continue;
     }
@@ -82,10 +103,14 @@ void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
     {
       const std::function<void()> task = std::move(pool.tasks.front());
       pool.tasks.pop_front();
+      pool.count_time();
+      ++pool.busy;
       lock.unlock();
       task();
     }
     lock.lock();
+    pool.count_time();
+    if (--pool.busy == 0) pool.idle.notify_all();
   }
 }
 
@@ -161,6 +186,52 @@ bool run_one() {
   }
   task();
   return true;
+}
+
+void pause_workers() {
+  Pool& pool = *pool_slot();
+  std::unique_lock lock(pool.mutex);
+  ++pool.paused;
+  pool.idle.wait(lock, [&] { return pool.busy == 0 || pool.waiting > 0; });
+}
+
+void resume_workers() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  --pool.paused;
+  pool.wake.notify_all();
+}
+
+WorkerTimes take_worker_times() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  pool.count_time();
+  return std::exchange(pool.times, {});
+}
+
+ProgramWaits::ProgramWaits() : pool_(*pool_slot()) {
+  const std::lock_guard lock(pool_.mutex);
+  pool_.count_time();
+  ++pool_.blocked;
+}
+
+ProgramWaits::~ProgramWaits() {
+  const std::lock_guard lock(pool_.mutex);
+  pool_.count_time();
+  --pool_.blocked;
+}
+
+WaitForTasks::WaitForTasks() {
+  const std::lock_guard lock(pool_.mutex);
+  ++pool_.waiting;
+  if (pool_.paused == 0) return;
+  pool_.wake.notify_all();
+  pool_.idle.notify_all();
+}
+
+WaitForTasks::~WaitForTasks() {
+  const std::lock_guard lock(pool_.mutex);
+  --pool_.waiting;
 }
 
 void before_fork(std::function<void()> settle) {

@@ -7,6 +7,8 @@
 
 namespace headrace::engine {
 
+struct Pool;
+
 // The cores that this process may run on.
 unsigned available_cores();
 
@@ -31,6 +33,44 @@ unsigned started_workers();
 // Takes one waiting task and runs it on the calling thread, so that a thread that must wait helps
 // instead. Returns false when none waits.
 bool run_one();
+
+// From here on workers begin no tasks, but while a thread is in a WaitForTasks. Returns when those
+// that had begun are done; not to be called from a task, nor with a mutex held that one may need.
+// Nests: the workers go on after as many calls of resume_workers(). A child after fork() is paused
+// as its parent was.
+void pause_workers();
+void resume_workers();
+
+// What the workers' time went to.
+struct WorkerTimes {
+  std::chrono::nanoseconds working{};  // at tasks, added up over workers
+  std::chrono::nanoseconds beside{};   // of these, while no thread was in a ProgramWaits
+  std::chrono::nanoseconds waited{};   // while one was
+};
+// Of this process since the last call.
+WorkerTimes take_worker_times();
+
+// Around a stretch in which the program is kept waiting by what it has left to us.
+class ProgramWaits {
+ public:
+  ProgramWaits();
+  ProgramWaits(const ProgramWaits&) = delete;
+  ProgramWaits& operator=(const ProgramWaits&) = delete;
+  ~ProgramWaits();
+
+ protected:
+  Pool& pool_;
+};
+
+// Around a stretch in which the calling thread can do nothing before tasks are done: workers begin
+// tasks even if they are paused, or a thread would wait for ever.
+class WaitForTasks : ProgramWaits {
+ public:
+  WaitForTasks();
+  WaitForTasks(const WaitForTasks&) = delete;
+  WaitForTasks& operator=(const WaitForTasks&) = delete;
+  ~WaitForTasks();
+};
 
 // Registers a function that is called before each fork() of the process, on the forking thread:
 // it must return with no task of its owner waiting or running. Never unregistered.

@@ -47,6 +47,13 @@ def libraries(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> li
     return sorted([*plugins.glob("*.so"), *plugins.parent.glob("*.so")])
 
 
+def test_the_header_for_c_programs_is_there(environment: Path, tmp_path: Path) -> None:
+    ask = "import headrace; print(headrace.include_path())"
+    folder = Path(output_of(environment / "bin/python", "-c", ask, cwd=tmp_path).strip())
+    assert folder.is_relative_to(environment)
+    assert (folder / "headrace/async.h").is_file()
+
+
 def test_a_program_runs_under_null(environment: Path, tmp_path: Path) -> None:
     bin_ = environment / "bin"
     command: list[str | Path] = [

@@ -5,13 +5,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from headrace.cli import execute
 from headrace.cli.output import ConfigOption, StackOption, console, fail, reports_errors, warn
-from headrace.doctor import modules, render
+from headrace.doctor import datasets, modules, render
 from headrace.doctor.diagnose import PROBLEM, Case, Finding, diagnose
 from headrace.doctor.modules import ModuleReport
 from headrace.doctor.observe import observe
@@ -27,11 +28,24 @@ EXAMPLES = """
     headrace doctor -- ./solver --steps 1
 
     headrace doctor --stack 'null(seat=vfd)' -- python program.py
+
+    headrace doctor --file data.h5           # which datasets the async layer compresses
 """
 
 CommandOption = Annotated[
     list[str] | None,
     typer.Argument(metavar="[COMMAND...]", help="The program to watch.", show_default=False),
+]
+FileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="HDF5_FILE",
+        help="Tell of each dataset of a file whether the async layer takes over its filters, or "
+        "why not.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
@@ -41,13 +55,18 @@ def doctor(
     command: CommandOption = None,
     stack: StackOption = None,
     config: ConfigOption = None,
+    file: FileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Tell which libhdf5 a program loads, what the plug-ins do in it, and what is wrong.
 
     Without COMMAND it imports h5py and netCDF4 and sends a small file through the stack. With
     COMMAND it runs that and explains afterwards. Ends with status 1 when it finds a problem.
+    With --file it opens that, read-only, under the stack, which is `async` by default.
     """
+    if file is not None:
+        _examine_file(file, command, stack or (None if config else "async"), config, as_json)
+        return
     try:
         plan = prepare(stack, config, inherited_environment())
         findings: list[Finding] = []
@@ -83,6 +102,18 @@ def _examine_command(command: list[str], plan: Plan, *, as_json: bool) -> list[F
     render.print_files(out, evidence)
     render.print_findings(out, findings)
     return findings
+
+
+def _examine_file(
+    file: str, command: list[str] | None, stack: str | None, config: Path | None, as_json: bool
+) -> None:
+    if command:
+        fail("doctor takes a file or a command, not both")
+    verdicts = datasets.examine(file, prepare(stack, config, inherited_environment()))
+    if as_json:
+        _print_json({"datasets": [dataclasses.asdict(verdict) for verdict in verdicts]})
+    else:
+        render.print_datasets(console(), verdicts)
 
 
 def _examine_modules(

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from headrace.doctor.datasets import Verdict
 from headrace.doctor.diagnose import NOTE, OK, PROBLEM, Finding
 from headrace.doctor.evidence import Copy, Evidence
 
@@ -51,6 +53,19 @@ def print_findings(console: Console, findings: Sequence[Finding]) -> None:
         console.print(line, soft_wrap=True)
         if finding.advice:
             console.print(Text(f"           {finding.advice}", "dim"), soft_wrap=True)
+
+
+def print_datasets(console: Console, verdicts: Sequence[Verdict]) -> None:
+    """A table with a row for each dataset."""
+    table = Table("dataset", "chunks", "filters", "taken over", box=None, pad_edge=False)
+    for verdict in verdicts:
+        table.add_row(
+            Text(verdict.dataset),
+            " x ".join(map(str, verdict.chunks or ())) or verdict.layout,
+            Text(", ".join(verdict.filters) or "none"),
+            verdict.text,
+        )
+    console.print(table)
 
 
 def _kind(value: bool | None, yes: str, no: str) -> str:

@@ -5,6 +5,7 @@
 
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/closings.hpp"
+#include "connectors/async/control.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
@@ -22,11 +23,12 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr H5VL_class_value_t kValue = 7206;
   static constexpr std::span<const Setting> kSettings = async::kSettings;
   static constexpr std::array kOverrides{
-      Callback::terminate,      Callback::file_create,      Callback::file_open,
-      Callback::dataset_create, Callback::dataset_read,     Callback::dataset_write,
-      Callback::dataset_close,  Callback::request_wait,     Callback::request_notify,
-      Callback::request_cancel, Callback::request_specific, Callback::request_optional,
-      Callback::request_free};
+      Callback::initialize,       Callback::terminate,        Callback::introspect_opt_query,
+      Callback::file_create,      Callback::file_open,        Callback::file_optional,
+      Callback::file_close,       Callback::dataset_create,   Callback::dataset_read,
+      Callback::dataset_write,    Callback::dataset_optional, Callback::dataset_close,
+      Callback::request_wait,     Callback::request_notify,   Callback::request_cancel,
+      Callback::request_specific, Callback::request_optional, Callback::request_free};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_async", "headrace_async_mpi");
@@ -37,6 +39,8 @@ struct Connector : vol::PassThrough<Connector> {
   static void before(const Args&... args) {
     if constexpr (!leaves_chunks_alone(callback)) {
       if (leaves_chunks_alone(args...)) return;
+      if constexpr (kind_of(callback) != H5VL_SUBCLS_NONE)
+        if (is_ours(kind_of(callback), args...)) return;
       carry_out_queue();
       settle();
       if constexpr (callback == Callback::dataset_specific ||
@@ -48,6 +52,19 @@ struct Connector : vol::PassThrough<Connector> {
       if constexpr (callback == Callback::file_close) note_closing(object_of(args...));
       if constexpr (callback == Callback::file_optional) stop_for_swmr(args...);
     }
+  }
+
+  static herr_t initialize(hid_t vipl) {
+    register_operations();
+    return PassThrough::initialize(vipl);
+  }
+
+  static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
+                                     std::uint64_t* flags) {
+    if (!is_operation(kind, operation))
+      return PassThrough::introspect_opt_query(self, kind, operation, flags);
+    *flags = H5VL_OPT_QUERY_SUPPORTED;
+    return 0;
   }
 
   static herr_t terminate() {
@@ -64,6 +81,20 @@ struct Connector : vol::PassThrough<Connector> {
     return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), flags, false, fapl);
   }
 
+  static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (!is_operation(H5VL_SUBCLS_FILE, args->op_type))
+      return PassThrough::file_optional(self, args, dxpl, req);
+    operate_on_file(vol::Object::from(self), *args);
+    return 0;
+  }
+
+  static herr_t file_close(void* self, hid_t dxpl, void** req) {
+    const vol::UnderRef connector = vol::Object::from(self).connector;
+    const herr_t result = PassThrough::file_close(self, dxpl, req);
+    if (result >= 0) end_pauses_for(*connector);
+    return result;
+  }
+
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
                               hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
                               hid_t dxpl, void** req) {
@@ -73,6 +104,13 @@ struct Connector : vol::PassThrough<Connector> {
         PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
     if (made != nullptr) note_created(vol::Object::from(made), dcpl);
     return made;
+  }
+
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (!is_operation(H5VL_SUBCLS_DATASET, args->op_type))
+      return PassThrough::dataset_optional(self, args, dxpl, req);
+    operate_on_dataset(vol::Object::from(self), *args);
+    return 0;
   }
 
   static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
@@ -195,6 +233,16 @@ struct Connector : vol::PassThrough<Connector> {
                                   H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
                                   void** const& /*req*/) {
     return args->op_type == H5VL_LINK_EXISTS;
+  }
+
+  // Of callbacks that carry out optional operations, ours among them.
+  static constexpr H5VL_subclass_t kind_of(Callback callback) {
+    if (callback == Callback::file_optional) return H5VL_SUBCLS_FILE;
+    return callback == Callback::dataset_optional ? H5VL_SUBCLS_DATASET : H5VL_SUBCLS_NONE;
+  }
+  static bool is_ours(H5VL_subclass_t kind, void* /*self*/, const H5VL_optional_args_t* args,
+                      hid_t /*dxpl*/, void** /*req*/) {
+    return is_operation(kind, args->op_type);
   }
 
   static bool changes_chunks(void* /*self*/, const H5VL_dataset_specific_args_t* args,

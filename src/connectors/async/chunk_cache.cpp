@@ -182,6 +182,13 @@ void ChunkCache::wait_for(const CachedChunk& chunk) {
   while (chunk.storing) stores_.finish_oldest();
 }
 
+std::size_t ChunkCache::unstored_bytes(const vol::UnderConnector& connector) const {
+  std::size_t bytes = 0;
+  for (const auto& [key, chunk] : dirty_)
+    if (chunk->dataset->handle->connector.get() == &connector) bytes += chunk->bytes.size();
+  return bytes;
+}
+
 bool ChunkCache::nothing_waits() const { return dirty_.empty() && !any_closing(); }
 
 void ChunkCache::settle() noexcept {

@@ -52,6 +52,9 @@ class ChunkCache {
   void drop(Dataset& dataset, std::uint64_t place);
   void drop(Dataset& dataset);
 
+  // Bytes of dirty chunks that are stored through the connector, that is of its file.
+  [[nodiscard]] std::size_t unstored_bytes(const vol::UnderConnector& connector) const;
+
   // Stores all dirty chunks, those that are encoded already first, else in the order of datasets
   // and chunks. Those that cannot be stored are dropped; the next flush or close of their file
   // tells of it. Closes the datasets that were closed behind.

@@ -37,6 +37,7 @@ void store_chunk(const Dataset& dataset, const engine::Index& place,
   }
   ++statistics().encoded;
   statistics().encoded_bytes += dataset.chunk_bytes;
+  statistics().stored_bytes += encoded.size();
 }
 
 void require_all_filters(const Dataset& dataset, const engine::Index& place) {

@@ -12,6 +12,7 @@ namespace headrace::async {
 struct Statistics {
   std::uint64_t encoded = 0;
   std::uint64_t encoded_bytes = 0;
+  std::uint64_t stored_bytes = 0;    // what those have become
   std::uint64_t encoded_behind = 0;  // of those, chunks whose write had returned before
   std::uint64_t decoded = 0;
   std::uint64_t decoded_bytes = 0;

@@ -237,6 +237,8 @@ void forget_closed_datasets() {
   std::erase_if(registry(), [](const auto& entry) {
     if (entry.second.use_count() > 1) return false;
     cache().drop(*entry.second);
+    const Aside aside;  // a library that ends has taken the id away already
+    entry.second->type = Id<Kind::datatype>();
     return true;
   });
 }

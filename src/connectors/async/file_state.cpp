@@ -11,6 +11,7 @@ struct FileState {
   bool filters = false;
   bool writable = false;
   bool open = true;
+  unsigned pauses = 0;  // of the workers
 };
 
 constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
@@ -54,6 +55,24 @@ bool is_open(const vol::UnderConnector& connector) {
 void note_closing(const vol::Object& file) {
   if (file.connector->state != nullptr)
     static_cast<FileState*>(file.connector->state.get())->open = false;
+}
+
+void pause_for(const vol::UnderConnector& connector) {
+  engine::pause_workers();
+  ++static_cast<FileState*>(connector.state.get())->pauses;
+}
+
+bool resume_for(const vol::UnderConnector& connector) {
+  unsigned& pauses = static_cast<FileState*>(connector.state.get())->pauses;
+  if (pauses == 0) return false;
+  --pauses;
+  engine::resume_workers();
+  return true;
+}
+
+void end_pauses_for(const vol::UnderConnector& connector) {
+  while (connector.state != nullptr && resume_for(connector)) {
+  }
 }
 
 void filters_off() { all_off = true; }

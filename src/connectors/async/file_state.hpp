@@ -20,6 +20,12 @@ bool may_write(const vol::UnderConnector& connector);
 bool is_open(const vol::UnderConnector& connector);
 void note_closing(const vol::Object& file);
 
+// Pauses the workers of the process for the file, once more; undoes one such call, false when there
+// is none left; undoes all of them.
+void pause_for(const vol::UnderConnector& connector);
+bool resume_for(const vol::UnderConnector& connector);
+void end_pauses_for(const vol::UnderConnector& connector);
+
 // From now on all files of the process are left to HDF5: one of them begins to be read by others.
 void filters_off();
 

@@ -8,6 +8,7 @@
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/chunk_io.hpp"
 #include "connectors/async/file_state.hpp"
+#include "engine/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -44,6 +45,10 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
     ours.dataset->fresh = false;  // HDF5 leaves out a filter that gains nothing
   }
   return Taken::left_to_hdf5;
+}
+
+std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(time.count());
 }
 
 }  // namespace
@@ -111,19 +116,31 @@ void let_go(const vol::Object& object) {
   dataset->handle = nullptr;
 }
 
+const char* why_left_to_hdf5(vol::Object& object) {
+  constexpr std::string_view kPrefix = "left_for_";
+  if (const auto dataset = dataset_of(object); dataset != nullptr)
+    return cache().fits(*dataset) ? "" : "chunk_cache";
+  return why_not(object).substr(kPrefix.size()).data();  // of a literal
+}
+
 void report_filters() {
   const Statistics done = std::exchange(statistics(), {});
+  const engine::WorkerTimes workers = engine::take_worker_times();
   std::uint64_t calls = 0;
   for (const auto& [why, count] : done.left) calls += count;
   std::vector<std::pair<std::string_view, std::uint64_t>> values{
       {"chunks_encoded", done.encoded},
       {"encoded_bytes", done.encoded_bytes},
+      {"encoded_to_bytes", done.stored_bytes},
       {"chunks_encoded_behind", done.encoded_behind},
       {"chunks_decoded", done.decoded},
       {"decoded_bytes", done.decoded_bytes},
       {"chunk_cache_hits", done.cache_hits},
       {"requests_merged", done.requests_merged},
       {"calls_left_to_hdf5", calls},
+      {"workers_ns", in_nanoseconds(workers.working)},
+      {"workers_beside_the_program_ns", in_nanoseconds(workers.beside)},
+      {"program_waited_ns", in_nanoseconds(workers.waited)},
   };
   values.insert(values.end(), done.left.begin(), done.left.end());
   report_statistics(Seat::vol, "headrace_async", "", values);

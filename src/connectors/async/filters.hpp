@@ -33,6 +33,10 @@ bool only_grows(const vol::Object& object, const hsize_t* extent);
 // A handle is about to be closed: what waits for being stored through it is stored.
 void let_go(const vol::Object& object);
 
+// Why the reads and writes of a dataset are left to HDF5, as a word of the table in
+// docs/guide/async.md; "" when they are taken over, but for what is to be said of a call. Constant.
+const char* why_left_to_hdf5(vol::Object& object);
+
 // Writes what the filters did into the report and starts counting anew.
 void report_filters();
 

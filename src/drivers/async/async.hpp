@@ -39,6 +39,7 @@ struct Driver<vfd::Over::sec2>
     try {
       begin(OpenFile::of(file), name, flags, options);
     } catch (...) {
+      end(OpenFile::of(file));
       Base::close(file);
       throw;
     }
@@ -101,6 +102,7 @@ struct Driver<vfd::Over::sec2>
   // Whoever takes the descriptor may read and write by it from now on.
   static herr_t get_handle(H5FD_t* file, hid_t fapl, void** handle) {
     OpenFile& mine = OpenFile::of(file);
+    if (FileInquiry::answer(mine)) return 0;
     if (!mine.synchronous) stop(mine);
     return Base::get_handle(file, fapl, handle);
   }

@@ -12,11 +12,12 @@ inline constexpr std::array kSettings{
             "Where the layer sits: above the native connector (vol: filters), below it (vfd: "
             "write-behind), or both."},
     Setting{"threads", "HEADRACE_ASYNC_THREADS", Type::integer, "", "", "0",
-            "Worker threads of the process; 0 is one for each core it may use."},
+            "Worker threads of the process; 0 is one for each core it may use. That of the file "
+            "opened first holds."},
     Setting{"budget", "HEADRACE_ASYNC_BUDGET", Type::size, "", "bytes", "0",
             "Memory that staged data of all files may take before writes wait; 0 is an eighth of "
-            "the machine's memory and at most 1GiB. That of the file opened last holds; below "
-            "512KiB nothing is staged."},
+            "the machine's memory and at most 1GiB. Of files that ask for different ones the "
+            "largest holds while it is open; below 512KiB nothing of the file is staged."},
     Setting{"flush_interval", "HEADRACE_ASYNC_FLUSH_INTERVAL", Type::duration, "", "", "1s",
             "Age at which staged data is written even if more could be merged into it; 0 writes "
             "nothing before it must."},

@@ -1,9 +1,11 @@
 #include "drivers/async/write_behind.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/events.hpp"
@@ -16,8 +18,7 @@ namespace {
 
 // HDF5's flags; its macros for them call into the library.
 constexpr unsigned kReadWrite = 0x01;
-constexpr unsigned kSwmrWrite = 0x20;
-constexpr unsigned kSwmrRead = 0x40;
+constexpr unsigned kSwmr = 0x60;  // to write or to read
 
 void tell_statistics(const OpenFile& file) {
   const engine::ReadAheadStatistics ahead =
@@ -25,7 +26,7 @@ void tell_statistics(const OpenFile& file) {
   if (file.staged == nullptr && ahead.bytes == 0) return;
   const engine::StagingStatistics told =
       file.staged == nullptr ? engine::StagingStatistics{} : file.staged->statistics();
-  const std::array<std::pair<std::string_view, std::uint64_t>, 11> values{{
+  const std::array<std::pair<std::string_view, std::uint64_t>, 12> values{{
       {"writes", told.writes},
       {"written_bytes", told.bytes},
       {"rewritten_in_memory_bytes", told.absorbed},
@@ -33,6 +34,7 @@ void tell_statistics(const OpenFile& file) {
       {"not_staged_bytes", told.direct},
       {"writes_behind", told.device_writes},
       {"written_behind_bytes", told.device_bytes},
+      {"writing_behind_ns", told.device_time},
       {"blocked_ns", told.blocked},
       {"read_ahead_bytes", ahead.bytes},
       {"read_ahead_hit_bytes", ahead.hits},
@@ -41,42 +43,69 @@ void tell_statistics(const OpenFile& file) {
   report_statistics(Seat::vfd, "headrace_async", file.name, values);
 }
 
+thread_local FileInquiry* inquiry = nullptr;
+
+// In the order in which they were opened. The application's thread only; leaked, because HDF5
+// closes files after the statics of C++ are gone.
+std::vector<OpenFile*>& staged_files() {
+  static auto& files = *new std::vector<OpenFile*>;
+  return files;
+}
+
+// One memory serves all files: it is as large as one of them wants it.
+void configure_for_open_files() {
+  const auto& files = staged_files();
+  if (files.empty()) return;
+  const OpenFile* largest = *std::ranges::max_element(files, {}, &OpenFile::budget);
+  engine::configure_staging(largest->budget, files.back()->flush_interval);
+}
+
 }  // namespace
 
-void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options) {
   // Below this, pages would only move from one use to the next.
   constexpr std::uint64_t kLeastBudget = 512U << 10U;
   file.name = name;
-  if ((flags & (kSwmrWrite | kSwmrRead)) != 0) return;
-  const bool writes = (flags & kReadWrite) != 0;
   const std::uint64_t budget = number_of(kSettings, "budget", options);
-  const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
-  if (writes ? budget > 0 && budget < kLeastBudget : ahead == 0) return;
+  if ((flags & kReadWrite) == 0 || (flags & kSwmr) != 0 || (budget > 0 && budget < kLeastBudget))
+    return;
   const H5FD_t* under = file.under;
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
-  const bool direct = writes && is_on(kSettings, "direct", options);
+  const bool direct = is_on(kSettings, "direct", options);
   std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, direct);
   if (device == nullptr) return;
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
-  if (writes) {
-    engine::configure_staging(
-        budget, std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options)));
-    file.staged = std::make_unique<engine::StagedFile>(std::move(device), size);
-  } else {
-    file.device = std::move(device);
+  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size);
+  file.budget = budget == 0 ? engine::default_staging_budget() : budget;
+  file.flush_interval = std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options));
+  staged_files().push_back(&file);
+  configure_for_open_files();
+}
+
+void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
+  begin_staging(file, name, flags, options);
+  const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
+  if (ahead == 0 || (flags & kSwmr) != 0) return;
+  if (file.staged == nullptr) {
+    if ((flags & kReadWrite) != 0) return;
+    file.device = vfd::device_of(file.under, name);
+    if (file.device == nullptr) return;
+    engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
   }
-  if (ahead == 0) return;
   engine::configure_read_ahead(ahead);
-  engine::Device& from = writes ? file.staged->device() : *file.device;
+  engine::Device& from = file.staged != nullptr ? file.staged->device() : *file.device;
   file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get());
 }
 
 void end(OpenFile& file) {
   tell_statistics(file);
   file.ahead.reset();
-  file.staged.reset();
   file.device.reset();
+  if (file.staged == nullptr) return;
+  file.staged.reset();
+  std::erase(staged_files(), &file);
+  configure_for_open_files();
 }
 
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,
@@ -106,6 +135,16 @@ bool starts_swmr(const void* buffer, std::size_t size) {
   const auto* bytes = static_cast<const unsigned char*>(buffer);
   return size > kFlags && std::memcmp(bytes, kSignature.data(), kSignature.size()) == 0 &&
          bytes[kVersion] >= 3 && (bytes[kFlags] & kSwmr) != 0;
+}
+
+FileInquiry::FileInquiry() { inquiry = this; }
+
+FileInquiry::~FileInquiry() { inquiry = nullptr; }
+
+bool FileInquiry::answer(OpenFile& file) {
+  if (inquiry == nullptr) return false;
+  inquiry->found_ = &file;
+  return true;
 }
 
 void drain(OpenFile& file) {

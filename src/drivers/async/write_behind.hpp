@@ -16,6 +16,8 @@ struct OpenFile : vfd::File {
   std::unique_ptr<engine::StagedFile> staged;
   // None when nothing may be read ahead: somebody else may write to the file.
   std::unique_ptr<engine::ReadAhead> ahead;
+  std::uint64_t budget = 0;  // asked for, while there is something staged, in bytes
+  std::chrono::nanoseconds flush_interval{};  // likewise
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
   bool synchronous = false;
@@ -27,6 +29,8 @@ struct OpenFile : vfd::File {
 // Prepares staging and reading ahead for a file that has just been opened with HDF5's `flags`.
 // Throws Error.
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options);
+// Staging alone.
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options);
 
 // Whether the bytes are a superblock that lets other processes read while the file is written: the
 // only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.
@@ -35,6 +39,25 @@ bool starts_swmr(const void* buffer, std::size_t size);
 // Writes what is staged; stages and reads ahead nothing from then on. Throws Error, and then goes
 // on staging.
 void stop(OpenFile& file);
+
+// While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
+// goes on staging: how the connector of the same layer finds that file, through what lies between
+// them. On the application's thread.
+class FileInquiry {
+ public:
+  FileInquiry();
+  FileInquiry(const FileInquiry&) = delete;
+  FileInquiry& operator=(const FileInquiry&) = delete;
+  ~FileInquiry();
+
+  // Null when no driver of ours was asked.
+  [[nodiscard]] OpenFile* found() const { return found_; }
+  // Whether there is an inquiry, which the file has answered.
+  static bool answer(OpenFile& file);
+
+ private:
+  OpenFile* found_ = nullptr;
+};
 
 // Writes what is staged. Throws Error, whose first cause is that of the failed write.
 void drain(OpenFile& file);

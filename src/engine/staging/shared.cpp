@@ -196,6 +196,7 @@ bool Shared::write_run(Lock& lock, FileState& file) {
 void Shared::end_run(Lock& lock, FileState& file, const Run& run) {
   file.statistics.device_writes += run.device_writes;
   file.statistics.device_bytes += run.device_bytes;
+  file.statistics.device_time += static_cast<std::uint64_t>(run.time.count());
   if (run.time.count() > 0) {
     // Files take their turns, but several runs of one may share the storage's speed.
     const double runs = static_cast<double>(file.writing) / static_cast<double>(run.count);
@@ -259,6 +260,7 @@ void Shared::push_all(Lock& lock, FileState& file) {
 }
 
 void Shared::settle(Lock& lock, FileState& file) {
+  const WaitForTasks waiting;
   start_tasks(lock);
   while (!file.ready.empty() || file.writing > 0 || file.filling > 0)
     if (!write_run(lock, file)) changed.wait(lock);

@@ -13,7 +13,14 @@ struct StagingStatistics {
   std::uint64_t lent = 0;           // of these, bytes that were not copied
   std::uint64_t device_writes = 0;  // by workers and helpers
   std::uint64_t device_bytes = 0;
-  std::uint64_t blocked = 0;  // nanoseconds in which the program waited for memory or a drain
+  std::uint64_t device_time = 0;  // nanoseconds of these, added up over threads
+  std::uint64_t blocked = 0;      // nanoseconds in which the program waited for memory or a drain
+};
+
+// Bytes that were rewritten in memory count once.
+struct StagingProgress {
+  std::uint64_t accepted = 0;  // bytes written by the program
+  std::uint64_t staged = 0;    // of these, bytes that are not in the file yet
 };
 
 }  // namespace headrace::engine
