@@ -30,4 +30,8 @@ class Device {
 // for errors.
 std::unique_ptr<Device> posix_device(int descriptor, const char* name);
 
+// An existing regular file, by a descriptor of the device's own; null when it cannot be opened for
+// reading and writing.
+std::unique_ptr<Device> posix_device(const char* name);
+
 }  // namespace headrace::engine

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "engine/device.hpp"
-#include "hdf5/api.hpp"
+#include "vfd/callbacks.hpp"
 
 namespace headrace::vfd {
 
@@ -16,8 +16,8 @@ inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
 
 // What the workers may use in place of `under`, a file of the driver below ours: it does to the
 // bytes what that driver would do, delays and faults included. Null where there is no such thing:
-// the driver is not sec2 or one of ours over it. Valid as long as `under` is open. `name` is for
-// errors.
-std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name);
+// the driver is not sec2 or mpio, whichever the class above is made for, or one of ours over it.
+// Valid as long as `under` is open. `name` is the file's.
+std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over);
 
 }  // namespace headrace::vfd

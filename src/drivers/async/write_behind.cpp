@@ -20,7 +20,8 @@ constexpr unsigned kSwmrWrite = 0x20;
 
 }  // namespace
 
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options) {
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options,
+                   vfd::Over over) {
   // Below this, pages would only move from one use to the next.
   constexpr std::uint64_t kLeastBudget = 512U << 10U;
   file.name = name;
@@ -30,12 +31,13 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   const H5FD_t* under = file.under;
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
-  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name);
+  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, over);
   if (device == nullptr) return;
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
   engine::configure_staging(
       budget, std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options)));
-  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size);
+  const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
+  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size, writers);
 }
 
 bool starts_swmr(const void* buffer, std::size_t size) {

@@ -1,4 +1,4 @@
-// An open file of the driver over sec2: what is staged of it, and when nothing may be.
+// An open file of the driver: what is staged of it, and when nothing may be.
 #pragma once
 
 #include "base/settings.hpp"
@@ -19,7 +19,8 @@ struct OpenFile : vfd::File {
 };
 
 // Prepares staging for a file that has just been opened with HDF5's `flags`. Throws Error.
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options);
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options,
+                   vfd::Over over = vfd::Over::sec2);
 
 // Whether the bytes are a superblock that lets other processes read while the file is written: the
 // only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.

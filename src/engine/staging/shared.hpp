@@ -50,6 +50,7 @@ struct FileState {
   static constexpr double kFast = 0.5;
 
   Device* device = nullptr;
+  bool fills_gaps = true;  // between written ranges, with what the file has there
   double speed = kFast;  // of late
   Places places;
   Table pages;
