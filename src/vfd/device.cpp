@@ -1,22 +1,15 @@
 #include "vfd/device.hpp"
 
-#include <string_view>
-
 namespace headrace::vfd {
 
-namespace {
-
-// MPI takes a name that begins with a file system's, "ufs:/scratch/x", for more than a path.
-bool is_path(std::string_view name) {
+bool is_path_for_mpi(std::string_view name) {
   return name.substr(0, name.find('/')).find(':') == std::string_view::npos;
 }
-
-}  // namespace
 
 std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over) {
   const H5FD_class_t& cls = *under->cls;
   if (std::string_view(cls.name) == "mpio")
-    return over == Over::mpio && is_path(name) ? engine::posix_device(name) : nullptr;
+    return over == Over::mpio && is_path_for_mpi(name) ? engine::posix_device(name) : nullptr;
   if (std::string_view(cls.name) == "sec2") {
     void* descriptor = nullptr;
     if (cls.get_handle(under, kDefaultPlist, &descriptor) < 0 || descriptor == nullptr) return {};

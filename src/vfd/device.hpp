@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "engine/device.hpp"
 #include "vfd/callbacks.hpp"
@@ -19,5 +20,9 @@ inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
 // the driver is not sec2 or mpio, whichever the class above is made for, or one of ours over it.
 // Valid as long as `under` is open. `name` is the file's.
 std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over);
+
+// False where MPI takes a name for more than a path: one that begins with a file system's,
+// "ufs:/scratch/x".
+bool is_path_for_mpi(std::string_view name);
 
 }  // namespace headrace::vfd

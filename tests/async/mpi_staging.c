@@ -3,6 +3,7 @@
  *   mpi_staging write     each kind of write; the file is checked by whoever starts this
  *   mpi_staging fail      a rank cannot write: its next flush says so, once, and nobody waits
  *   mpi_staging lose      the same until the file is closed
+ *   mpi_staging atomic    with H5Fset_mpi_atomicity: a barrier is enough
  *   mpi_staging measure MIB STEPS MILLISECONDS
  * Each rank prints a line of JSON at the end. */
 #include <hdf5.h>
@@ -257,6 +258,25 @@ static void fail(int lose) {
   limit(RLIM_INFINITY);
 }
 
+static void write_atomically(void) {
+  hid_t file = open_new("atomic.h5", 0);
+  Kind kind = {"x", 0, 0, 0, H5T_NATIVE_INT};
+  hid_t dataset = create(file, kind);
+  write_rows(dataset, 90, slab(rank), collective); /* staged: found in the file from here on */
+  REQUIRE(H5Fset_mpi_atomicity(file, 1) >= 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int r = 0; r < ranks; ++r) check_rows(dataset, 90, slab(r), independent);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 91; i < 96; ++i) {
+    write_rows(dataset, i, slab(rank), i % 2 ? collective : independent);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; ++r) check_rows(dataset, i, slab(r), independent);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  H5Dclose(dataset);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
 static void measure(int mib, int steps, int milliseconds) {
   hid_t file = open_new("measured.h5", 0);
   hsize_t size = (hsize_t)mib << 20;
@@ -305,6 +325,8 @@ int main(int argc, char **argv) {
   } else {
     if (strcmp(mode, "write") == 0)
       write_everything();
+    else if (strcmp(mode, "atomic") == 0)
+      write_atomically();
     else
       fail(strcmp(mode, "lose") == 0);
     printf("{\"rank\":%d,\"ranks\":%d}\n", rank, ranks);

@@ -69,7 +69,7 @@ struct Driver<vfd::Over::mpio>
                       const void* buffer) {
     MpiFile& mine = MpiFile::of(file);
     const std::span bytes(static_cast<const std::byte*>(buffer), size);
-    if (mine.staged != nullptr && type == H5FD_MEM_DRAW && stage(mine, address, bytes)) return 0;
+    if (type == H5FD_MEM_DRAW && stage(mine, address, bytes)) return 0;
     return after_writes(file, is_raw(type), [&](bool whole) {
       return Base::write(file, type, dxpl, address, whole ? size : 0, buffer);
     });
@@ -81,7 +81,7 @@ struct Driver<vfd::Over::mpio>
     const auto below = [&](bool whole) {
       return Base::write_vector(file, dxpl, whole ? count : 0, types, addresses, sizes, buffers);
     };
-    if (mine.staged == nullptr) return below(true);
+    if (!mine.alone) return below(true);
     if (count == 0 || !all_raw(count, types)) {
       settle(mine);  // MPI may read and write back what lies between; it is no raw data itself
       return below(true);
@@ -97,7 +97,7 @@ struct Driver<vfd::Over::mpio>
       return Base::write_selection(file, type, dxpl, whole ? count : 0, mem_spaces, file_spaces,
                                    offsets, element_sizes, buffers);
     };
-    if (mine.staged == nullptr) return below(true);
+    if (!mine.alone) return below(true);
     if (count == 0 || type != H5FD_MEM_DRAW) {
       settle(mine);
       return below(true);
@@ -112,14 +112,14 @@ struct Driver<vfd::Over::mpio>
 
   static herr_t flush(H5FD_t* file, hid_t dxpl, bool closing) {
     MpiFile& mine = MpiFile::of(file);
-    if (mine.staged != nullptr) settle(mine);
+    settle(mine);
     const herr_t result = Base::flush(file, dxpl, closing);
     if (!closing) tell_failure(mine);
     return result;
   }
 
   static herr_t truncate(H5FD_t* file, hid_t dxpl, bool closing) {
-    if (MpiFile& mine = MpiFile::of(file); mine.staged != nullptr) settle(mine);
+    settle(MpiFile::of(file));
     return Base::truncate(file, dxpl, closing);
   }
 
@@ -136,7 +136,7 @@ struct Driver<vfd::Over::mpio>
   template <typename Below>
   static herr_t after_writes(H5FD_t* file, bool raw, Below below) {
     MpiFile& mine = MpiFile::of(file);
-    if (mine.staged == nullptr || !raw || settle(mine)) return below(true);
+    if (!raw || settle(mine)) return below(true);
     below(false);
     refuse(mine);
   }

@@ -10,6 +10,7 @@
 #include "drivers/async/program_buffers.hpp"
 #include "drivers/async/settings.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vfd/device.hpp"
 
 namespace headrace::async {
 namespace {
@@ -60,7 +61,7 @@ std::vector<Bytes> pieces_of(std::uint32_t count, const std::size_t sizes[],
 
 bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
   const ProgramBuffers* buffers = ProgramBuffers::current();
-  return !file.synchronous && buffers != nullptr &&
+  return file.staged != nullptr && !file.synchronous && buffers != nullptr &&
          std::ranges::all_of(pieces, [&](Bytes piece) { return buffers->have(piece); });
 }
 
@@ -68,7 +69,10 @@ bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
 
 void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags,
                        const Options& options) try {
-  if (!wanted(options) || h5.write_vector_from_selection == nullptr) return;
+  file.name = name;
+  file.alone =
+      wanted(options) && h5.write_vector_from_selection != nullptr && vfd::is_path_for_mpi(name);
+  if (!file.alone) return;
   begin_staging(file, name, flags, options, vfd::Over::mpio);
   if (file.staged == nullptr) return;
   stage_by_one_handle(file, name);
@@ -92,6 +96,7 @@ std::exception_ptr end_mpi_staging(MpiFile& file) {
 }
 
 bool settle(MpiFile& file) {
+  if (file.staged == nullptr) return true;
   try {
     drain(file);
     return true;
@@ -130,7 +135,6 @@ void write_pieces(MpiFile& file, std::uint32_t count, const haddr_t addresses[],
                    pieces[i].data()) < 0)
       throw Error("write of file " + file.name + " at offset " + std::to_string(addresses[i]) +
                   " failed");
-    file.staged->note_write(addresses[i], pieces[i].size());
   }
 }
 

@@ -13,8 +13,10 @@
 
 namespace headrace::async {
 
-// `staged` is null unless the file stages raw data. The file below gets all else at once.
 struct MpiFile : OpenFile {
+  // Staging is asked for, so this rank gives no raw data to MPI's collective writes. `staged` is
+  // null on a rank that cannot stage: it writes at once.
+  bool alone = false;
   std::exception_ptr failed;  // not told yet
   // By which handles of the same file are known.
   dev_t device = 0;
@@ -28,7 +30,8 @@ void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags, const Op
 // Returns what is to be told when the file has been closed below.
 std::exception_ptr end_mpi_staging(MpiFile& file);
 
-// Writes what is staged. False when something could not be written: it stays staged.
+// Writes what is staged, if anything is. False when something could not be written: it stays
+// staged.
 bool settle(MpiFile& file);
 // From now on nothing is staged.
 void stop_mpi_staging(MpiFile& file);
