@@ -175,6 +175,33 @@ static void write_whole(hid_t file, const char *format, hid_t type) {
   H5Sclose(space);
 }
 
+/* What is not staged, because HDF5 converts it, replaces what was; and the other way round. Memory
+   is dense: with no selection I/O HDF5 gives the driver the program's buffer and an MPI datatype.
+ */
+static void write_dense(hid_t file) {
+  Kind kind = {"dense", 0, 0, 0, H5T_NATIVE_INT};
+  hid_t dataset = create(file, kind), space = select_rows(dataset, slab(rank));
+  hsize_t dims[2] = {kRows, kColumns};
+  hid_t memory = H5Screate_simple(2, dims, NULL);
+  int *data = malloc(sizeof *data * kRows * kColumns);
+  double *converted = malloc(sizeof *converted * kRows * kColumns);
+  for (int id = 80; id < 84; ++id) {
+    for (hsize_t i = 0; i < kRows * kColumns; ++i)
+      converted[i] = data[i] = value(id, slab(rank).start, i);
+    const hid_t dxpl = id < 82 ? independent : collective;
+    if (id == 80 || id == 83)
+      REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, dxpl, data) >= 0);
+    else
+      REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, dxpl, converted) >= 0);
+    if (id == 81) check_rows(dataset, id, slab(rank), independent);
+  }
+  free(converted);
+  free(data);
+  H5Sclose(memory);
+  H5Sclose(space);
+  H5Dclose(dataset);
+}
+
 /* Space that is freed after a flush is used for other data. */
 static void write_again(hid_t file) {
   Kind kind = {"unlinked", 0, 0, 0, H5T_NATIVE_INT};
@@ -221,6 +248,7 @@ static void write_everything(void) {
     write_kind(file, (Kind){"converted", 0, 0, 0, H5T_NATIVE_DOUBLE}, 44, 1, collective);
     write_extended(file);
     write_whole(file, "whole_%d", H5T_NATIVE_INT);
+    write_dense(file);
     write_again(file);
     MPI_Barrier(MPI_COMM_WORLD);
   }
