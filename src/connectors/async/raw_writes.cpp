@@ -89,6 +89,7 @@ void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void*
   if (!staging_over_mpi()) return;
   const Aside aside;
   std::vector<Bytes> buffers;
+  buffers.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     buffers.push_back(
         buffer_of(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i]));
