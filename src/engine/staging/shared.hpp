@@ -51,7 +51,7 @@ struct FileState {
 
   Device* device = nullptr;
   bool fills_gaps = true;  // between written ranges, with what the file has there
-  double speed = kFast;  // of late
+  double speed = kFast;    // of late
   Places places;
   Table pages;
   PageList ready;
