@@ -32,6 +32,9 @@ class Device {
 // for errors.
 std::unique_ptr<Device> posix_device(int descriptor, const char* name);
 
+// An existing regular file, by a descriptor of the device's own; null when it cannot be opened for
+// reading and writing.
+std::unique_ptr<Device> posix_device(const char* name);
 // Is told why the file system does not take direct writes.
 using Refused = std::function<void(const std::string&)>;
 

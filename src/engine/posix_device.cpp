@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 namespace headrace::engine {
 namespace {
 
-class PosixDevice final : public Device {
+class PosixDevice : public Device {
  public:
   PosixDevice(int descriptor, const char* name) : descriptor_(descriptor), name_(name) {}
 
@@ -89,10 +90,40 @@ class PosixDevice final : public Device {
   std::string name_;
 };
 
+class Descriptor {
+ public:
+  explicit Descriptor(const char* name) : number_(::open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool regular() const {
+    struct stat status{};
+    return number_ >= 0 && ::fstat(number_, &status) == 0 && S_ISREG(status.st_mode);
+  }
+
+ private:
+  int number_;
+};
+
+class OwnPosixDevice final : private Descriptor, public PosixDevice {
+ public:
+  explicit OwnPosixDevice(const char* name) : Descriptor(name), PosixDevice(number(), name) {}
+  using Descriptor::regular;
+};
+
 }  // namespace
 
 std::unique_ptr<Device> posix_device(int descriptor, const char* name) {
   return std::make_unique<PosixDevice>(descriptor, name);
+}
+
+std::unique_ptr<Device> posix_device(const char* name) {
+  auto device = std::make_unique<OwnPosixDevice>(name);
+  if (!device->regular()) return {};
+  return device;
 }
 
 }  // namespace headrace::engine

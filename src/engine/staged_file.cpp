@@ -239,9 +239,10 @@ std::uint64_t staging_peak() {
   return shared.memory.most_used() * staging::Memory::kPageCost;
 }
 
-StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size)
+StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size, Writers writers)
     : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
   state_->device = device_.get();
+  state_->fills_gaps = writers == Writers::alone;
   Shared::get().enter(*state_);
 }
 

@@ -35,10 +35,14 @@ std::uint64_t default_staging_budget();
 std::uint64_t staging_memory();
 std::uint64_t staging_peak();
 
+// Who else writes to the file. Where others do, nothing but what was written here is written: the
+// bytes between may be theirs.
+enum class Writers { alone, others };
+
 class StagedFile {
  public:
   // `size`: the file's, in bytes. The device is used from several threads at a time.
-  StagedFile(std::unique_ptr<Device> device, std::uint64_t size);
+  StagedFile(std::unique_ptr<Device> device, std::uint64_t size, Writers writers = Writers::alone);
   StagedFile(const StagedFile&) = delete;
   StagedFile& operator=(const StagedFile&) = delete;
   // Forgets what is still staged.

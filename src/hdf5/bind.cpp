@@ -88,6 +88,8 @@ void bind_drivers(void* handle, bool major2) {
   library.parallel = dlsym(handle, "H5Pset_fapl_mpio") != nullptr;
   if (!library.parallel) return;
   h5.mpio_driver = &driver_id<&mpio>;
+  h5.write_vector_from_selection = reinterpret_cast<decltype(h5.write_vector_from_selection)>(
+      dlsym(handle, "H5FDwrite_vector_from_selection"));
   h5.get_mpi_params = dlsym(handle, "H5Pget_mpi_params");
   // A handle leads to the library's dependencies as well.
   h5.mpi_library_version =

@@ -6,6 +6,7 @@
 #include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
 #include "drivers/async/async.hpp"
+#include "drivers/async/async_mpi.hpp"
 #include "drivers/fault/fault.hpp"
 #include "drivers/model/model.hpp"
 #include "drivers/null/null.hpp"

@@ -1,13 +1,17 @@
 #include "vfd/device.hpp"
 
-#include <string_view>
-
 #include "base/log.hpp"
 
 namespace headrace::vfd {
 
-std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, bool direct) {
+bool is_path_for_mpi(std::string_view name) {
+  return name.substr(0, name.find('/')).find(':') == std::string_view::npos;
+}
+
+std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over, bool direct) {
   const H5FD_class_t& cls = *under->cls;
+  if (std::string_view(cls.name) == "mpio")
+    return over == Over::mpio && is_path_for_mpi(name) ? engine::posix_device(name) : nullptr;
   if (std::string_view(cls.name) == "sec2") {
     void* descriptor = nullptr;
     if (cls.get_handle(under, kDefaultPlist, &descriptor) < 0 || descriptor == nullptr) return {};

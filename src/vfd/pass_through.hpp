@@ -126,7 +126,7 @@ class PassThrough {
   // For worker threads; shadow where the driver changes what is done to the bytes. May be null, see
   // vfd/device.hpp.
   static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
-    return device_of(File::under_of(file), name);
+    return device_of(File::under_of(file), name, over);
   }
   static herr_t ctl(H5FD_t* file, std::uint64_t code, std::uint64_t flags, const void* input,
                     void** output) {

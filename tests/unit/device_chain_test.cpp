@@ -61,7 +61,7 @@ class DeviceChain : public testing::Test {
 };
 
 TEST_F(DeviceChain, RecordsAndFails) {
-  const auto device = vfd::device_of(model_over(fault_over(&sec2.pub)), "x.h5");
+  const auto device = vfd::device_of(model_over(fault_over(&sec2.pub)), "x.h5", vfd::Over::sec2);
   ASSERT_NE(device, nullptr);
   write(*device, 0, {"ab", "c"});
   EXPECT_THROW(write(*device, 3, {"d"}), Error);
@@ -76,7 +76,7 @@ TEST_F(DeviceChain, RecordsAndFails) {
 }
 
 TEST_F(DeviceChain, ThereIsNoneOverOtherDrivers) {
-  EXPECT_EQ(vfd::device_of(model_over(fault_over(&core.pub)), "x.h5"), nullptr);
+  EXPECT_EQ(vfd::device_of(model_over(fault_over(&core.pub)), "x.h5", vfd::Over::sec2), nullptr);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
 #include "connectors/async/queue.hpp"
+#include "connectors/async/raw_writes.hpp"
 #include "connectors/async/request.hpp"
+#include "drivers/async/mpi_file.hpp"
 #include "drivers/async/settings.hpp"
 #include "vol/pass_through.hpp"
 
@@ -37,12 +39,16 @@ struct Connector : vol::PassThrough<Connector> {
   // Whatever HDF5 does next, it finds the chunks that this connector holds in the file.
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
+    if constexpr (callback == Callback::dataset_close || callback == Callback::group_close)
+      settle_before_close();
     if constexpr (!leaves_chunks_alone(callback)) {
       if (leaves_chunks_alone(args...)) return;
       if constexpr (kind_of(callback) != H5VL_SUBCLS_NONE)
         if (is_ours(kind_of(callback), args...)) return;
       carry_out_queue();
       settle();
+      settle_mpi_files();
+      if (unlinks(args...)) note_unlinked();
       if constexpr (callback == Callback::dataset_specific ||
                     callback == Callback::dataset_optional || callback == Callback::object_specific)
         if (changes_chunks(args...))
@@ -50,7 +56,7 @@ struct Connector : vol::PassThrough<Connector> {
       if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
         forget_closed_datasets();
       if constexpr (callback == Callback::file_close) note_closing(object_of(args...));
-      if constexpr (callback == Callback::file_optional) stop_for_swmr(args...);
+      if constexpr (callback == Callback::file_optional) stop_where_others_look(args...);
     }
   }
 
@@ -100,6 +106,7 @@ struct Connector : vol::PassThrough<Connector> {
                               hid_t dxpl, void** req) {
     cache().store_encoded();
     forget_closed_datasets();
+    if (name == nullptr) note_unlinked();
     void* made =
         PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
     if (made != nullptr) note_created(vol::Object::from(made), dcpl);
@@ -162,6 +169,8 @@ struct Connector : vol::PassThrough<Connector> {
       settle();
       for (std::size_t i = 0; i < count; ++i) distrust(vol::Object::from(dset[i]), true);
     }
+    std::optional<ProgramBuffers> buffers;
+    mark_buffers(buffers, count, dset, mem_type, mem_space, file_space, dxpl, buf);
     return write_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 
@@ -245,6 +254,21 @@ struct Connector : vol::PassThrough<Connector> {
     return is_operation(kind, args->op_type);
   }
 
+  template <typename... Args>
+  static bool unlinks(const Args&... /*args*/) {
+    return false;
+  }
+  static bool unlinks(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
+                      H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
+                      void** const& /*req*/) {
+    return args->op_type == H5VL_LINK_DELETE;
+  }
+  static bool unlinks(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
+                      H5VL_object_specific_args_t* const& args, const hid_t& /*dxpl*/,
+                      void** const& /*req*/) {
+    return args->op_type == H5VL_OBJECT_CHANGE_REF_COUNT;
+  }
+
   static bool changes_chunks(void* /*self*/, const H5VL_dataset_specific_args_t* args,
                              hid_t /*dxpl*/, void** /*req*/) {
     return args->op_type != H5VL_DATASET_FLUSH;
@@ -272,9 +296,15 @@ struct Connector : vol::PassThrough<Connector> {
     return vol::Object::from(self);
   }
 
-  static void stop_for_swmr(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
-                            void** /*req*/) {
+  static void stop_where_others_look(void* /*self*/, const H5VL_optional_args_t* args,
+                                     hid_t /*dxpl*/, void** /*req*/) {
+    // H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which only a parallel HDF5's headers have
+    constexpr int kSetAtomicity = 27;
     if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) filters_off();
+    // Whoever takes MPI's file may write and read by it. The report asks for it past this
+    // connector.
+    if (args->op_type == kSetAtomicity || args->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE)
+      stop_staging_over_mpi();
   }
 
   static void* opened(void* file, unsigned flags, bool created, hid_t fapl) {

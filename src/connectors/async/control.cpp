@@ -9,6 +9,8 @@
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
+#include "connectors/async/queue.hpp"
+#include "drivers/async/mpi_file.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -48,7 +50,9 @@ void fill(void* args, const Answer& answer) {
 }
 
 void wait(vol::Object& file, void* /*args*/) {
+  carry_out_queue();
   settle();
+  settle_mpi_files();
   if (OpenFile* below = write_behind_of(file); below != nullptr) drain(*below);
   file.connector->throw_deferred();
 }

@@ -1,4 +1,5 @@
-// The driver that writes behind and reads ahead over sec2. Over mpio it passes everything on.
+// The driver that writes behind and reads ahead over sec2. That over mpio is in
+// drivers/async/async_mpi.hpp.
 //
 // An error of a write that was made behind the program is returned once, by the next flush,
 // truncation or close of the file; H5Fflush and H5Fclose call these. The data stays staged and is
@@ -13,12 +14,7 @@
 namespace headrace::async {
 
 template <vfd::Over over>
-struct Driver : vfd::PassThrough<Driver<over>, over> {
-  static constexpr const char* kName = "headrace_async_mpi";
-  static constexpr H5FD_class_value_t kValue = 7207;
-  static constexpr std::span<const Setting> kSettings = async::kSettings;
-  static constexpr std::array<vfd::Callback, 0> kOverrides{};
-};
+struct Driver;
 
 template <>
 struct Driver<vfd::Over::sec2>

@@ -32,6 +32,9 @@ inline constexpr std::array kSettings{
             "Compress and decompress chunks on the worker threads."},
     Setting{"chunk_cache", "HEADRACE_ASYNC_CHUNK_CACHE", Type::size, "", "bytes", "256MiB",
             "Memory for decompressed chunks of all datasets; 0 keeps none."},
+    Setting{"mpi_staging", "HEADRACE_ASYNC_MPI_STAGING", Type::boolean, "", "", "false",
+            "Write raw data of files over MPI behind the program; the same on all ranks. Other "
+            "ranks may read, overwrite or delete it after the next H5Fflush only."},
 };
 
 }  // namespace headrace::async

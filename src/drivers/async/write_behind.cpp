@@ -62,7 +62,8 @@ void configure_for_open_files() {
 
 }  // namespace
 
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options) {
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options,
+                   vfd::Over over) {
   // Below this, pages would only move from one use to the next.
   constexpr std::uint64_t kLeastBudget = 512U << 10U;
   file.name = name;
@@ -73,10 +74,11 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
   const bool direct = is_on(kSettings, "direct", options);
-  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, direct);
+  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, over, direct);
   if (device == nullptr) return;
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
-  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size);
+  const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
+  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size, writers);
   file.budget = budget == 0 ? engine::default_staging_budget() : budget;
   file.flush_interval = std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options));
   staged_files().push_back(&file);
@@ -84,12 +86,12 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
 }
 
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
-  begin_staging(file, name, flags, options);
+  begin_staging(file, name, flags, options, vfd::Over::sec2);
   const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
   if (ahead == 0 || (flags & kSwmr) != 0) return;
   if (file.staged == nullptr) {
     if ((flags & kReadWrite) != 0) return;
-    file.device = vfd::device_of(file.under, name);
+    file.device = vfd::device_of(file.under, name, vfd::Over::sec2);
     if (file.device == nullptr) return;
     engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
   }

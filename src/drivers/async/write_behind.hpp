@@ -1,4 +1,4 @@
-// An open file of the driver over sec2: what is staged of it, and when nothing may be.
+// An open file of the driver: what is staged of it, and when nothing may be.
 #pragma once
 
 #include "base/settings.hpp"
@@ -26,11 +26,12 @@ struct OpenFile : vfd::File {
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 };
 
-// Prepares staging and reading ahead for a file that has just been opened with HDF5's `flags`.
-// Throws Error.
+// Prepares staging and reading ahead for a file that has just been opened with HDF5's `flags`, over
+// sec2. Throws Error.
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options);
 // Staging alone.
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options);
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options,
+                   vfd::Over over);
 
 // Whether the bytes are a superblock that lets other processes read while the file is written: the
 // only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.

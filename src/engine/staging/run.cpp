@@ -61,7 +61,8 @@ void Shared::Run::write_all(Device& device) {
     const auto add = [&](std::uint32_t begin, std::uint32_t end) {
       gathered.add(offset + begin, std::span(page->bytes + begin, end - begin));
     };
-    if (page->dirty.ranges(kManyRanges) > kManyRanges && fill_gaps(device, *page))
+    if (page->file->fills_gaps && page->dirty.ranges(kManyRanges) > kManyRanges &&
+        fill_gaps(device, *page))
       add(page->dirty.begin(), page->dirty.end());
     else
       page->dirty.for_each(add);

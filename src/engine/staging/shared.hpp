@@ -50,7 +50,8 @@ struct FileState {
   static constexpr double kFast = 0.5;
 
   Device* device = nullptr;
-  double speed = kFast;  // of late
+  bool fills_gaps = true;  // between written ranges, with what the file has there
+  double speed = kFast;    // of late
   Places places;
   Table pages;
   PageList ready;

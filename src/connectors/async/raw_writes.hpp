@@ -1,0 +1,24 @@
+// What the connector tells the driver over mpio: which data is the program's, and when all must be
+// in the file.
+#pragma once
+
+#include <optional>
+
+#include "drivers/async/program_buffers.hpp"
+#include "vol/object.hpp"
+
+namespace headrace::async {
+
+// Marks the program's buffers in `scope`, for the H5Dwrite with these arguments, when some file is
+// staged over MPI.
+void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void* dset[],
+                  hid_t mem_type[], hid_t mem_space[], hid_t file_space[], hid_t dxpl,
+                  const void* buf[]);
+
+// An object without a name was made, or one was unlinked: closing an object may free its space from
+// now on, which other data may then be put into.
+void note_unlinked();
+// Before an object is closed.
+void settle_before_close();
+
+}  // namespace headrace::async

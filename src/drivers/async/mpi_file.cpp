@@ -1,0 +1,168 @@
+#include "drivers/async/mpi_file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "drivers/async/program_buffers.hpp"
+#include "drivers/async/settings.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vfd/device.hpp"
+
+namespace headrace::async {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// Leaked: HDF5 closes what is open while the process exits.
+std::vector<MpiFile*>& files() {
+  static auto& files = *new std::vector<MpiFile*>;
+  return files;
+}
+
+// Two handles of one file would each stage for themselves, in no order.
+void stage_by_one_handle(MpiFile& file, const char* name) {
+  struct stat status{};
+  if (::stat(name, &status) < 0) throw Error("the file cannot be found by its name");
+  file.device = status.st_dev;
+  file.inode = status.st_ino;
+  for (MpiFile* other : files()) {
+    if (other->device != file.device || other->inode != file.inode) continue;
+    stop_mpi_staging(*other);
+    file.synchronous = true;
+  }
+}
+
+std::vector<Bytes> pieces_of(std::uint32_t count, const std::size_t sizes[],
+                             const void* const buffers[]) {
+  std::vector<Bytes> pieces(count);
+  std::size_t size = 0;
+  const void* buffer = nullptr;
+  bool same_size = false;
+  bool same_buffer = false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    // As HDF5 shortens its arrays: what ends with 0 or null goes on as before.
+    same_size = same_size || (i > 0 && sizes[i] == 0);
+    same_buffer = same_buffer || (i > 0 && buffers[i] == nullptr);
+    if (!same_size) size = sizes[i];
+    if (!same_buffer) buffer = buffers[i];
+    pieces[i] = {static_cast<const std::byte*>(buffer), size};
+  }
+  return pieces;
+}
+
+bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
+  const ProgramBuffers* buffers = ProgramBuffers::current();
+  return file.staged != nullptr && !file.synchronous && buffers != nullptr &&
+         std::ranges::all_of(pieces, [&](Bytes piece) { return buffers->have(piece); });
+}
+
+}  // namespace
+
+void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags,
+                       const Options& options) try {
+  file.name = name;
+  file.alone = is_on(kSettings, "mpi_staging", options) &&
+               h5.write_vector_from_selection != nullptr && vfd::is_path_for_mpi(name);
+  if (!file.alone) return;
+  begin_staging(file, name, flags, options, vfd::Over::mpio);
+  if (file.staged == nullptr) return;
+  stage_by_one_handle(file, name);
+  files().push_back(&file);
+} catch (const std::exception& error) {
+  end(file);  // the other ranks have opened the file: this one must not fail now
+  log(Level::warning,
+      "async: file " + std::string(name) + " is not written behind by this rank: " + error.what());
+}
+
+std::exception_ptr end_mpi_staging(MpiFile& file) {
+  if (file.staged == nullptr) return nullptr;
+  if (!settle(file))
+    log(Level::error, "async: file " + file.name + " is closed without " +
+                          std::to_string(file.staged->staged_bytes()) +
+                          " bytes that could not be written");
+  std::erase(files(), &file);
+  end(file);
+  return std::exchange(file.failed, nullptr);
+}
+
+bool settle(MpiFile& file) {
+  if (file.staged == nullptr) return true;
+  try {
+    drain(file);
+    return true;
+  } catch (const Error&) {
+    if (file.failed == nullptr) file.failed = std::current_exception();
+    return file.staged->staged_bytes() == 0;  // it may have succeeded since
+  }
+}
+
+void stop_mpi_staging(MpiFile& file) {
+  settle(file);
+  file.synchronous = true;
+}
+
+void tell_failure(MpiFile& file) {
+  if (file.failed != nullptr) std::rethrow_exception(std::exchange(file.failed, nullptr));
+}
+
+void refuse(const MpiFile& file) {
+  throw Error(
+      "bytes written before to file " + file.name +
+      " could not be written behind the program, so nothing is read or written beside them");
+}
+
+void write_pieces(MpiFile& file, std::uint32_t count, const haddr_t addresses[],
+                  const std::size_t sizes[], const void* const buffers[]) {
+  const std::vector<Bytes> pieces = pieces_of(count, sizes, buffers);
+  if (may_stage(file, pieces)) {
+    for (std::uint32_t i = 0; i < count; ++i) file.staged->write(addresses[i], pieces[i]);
+    return;
+  }
+  if (!settle(file)) refuse(file);
+  const NestedCalls nested;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (h5.FDwrite(file.under, H5FD_MEM_DRAW, kDefaultPlist, addresses[i], pieces[i].size(),
+                   pieces[i].data()) < 0)
+      throw Error("write of file " + file.name + " at offset " + std::to_string(addresses[i]) +
+                  " failed");
+  }
+}
+
+herr_t write_selected(MpiFile& file, std::uint32_t count, hid_t mem_spaces[], hid_t file_spaces[],
+                      const haddr_t offsets[], std::size_t element_sizes[], const void* buffers[]) {
+  // HDF5 adds the user block's size once more.
+  std::vector<haddr_t> relative(offsets, offsets + count);
+  for (haddr_t& offset : relative) offset -= file.pub.base_addr;
+  const NestedCalls nested;
+  return h5.write_vector_from_selection(&file.pub, H5FD_MEM_DRAW, kDefaultPlist, count, mem_spaces,
+                                        file_spaces, relative.data(), element_sizes, buffers);
+}
+
+bool stage(MpiFile& file, haddr_t address, std::span<const std::byte> bytes) {
+  const ProgramBuffers* buffers = ProgramBuffers::current();
+  if (buffers == nullptr || !buffers->independent() || !may_stage(file, {&bytes, 1})) return false;
+  file.staged->write(address, bytes);
+  return true;
+}
+
+bool all_raw(std::uint32_t count, const H5FD_mem_t types[]) {
+  for (std::uint32_t i = 0; i < count && types[i] != H5FD_MEM_NOLIST; ++i)
+    if (types[i] != H5FD_MEM_DRAW) return false;
+  return true;
+}
+
+bool staging_over_mpi() { return !files().empty(); }
+
+void settle_mpi_files() {
+  for (MpiFile* file : files()) settle(*file);
+}
+
+void stop_staging_over_mpi() {
+  for (MpiFile* file : files()) stop_mpi_staging(*file);
+}
+
+}  // namespace headrace::async
