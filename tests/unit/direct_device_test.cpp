@@ -109,7 +109,7 @@ TEST_F(Direct, MixedWritesKeepTheirOrder) {
       const bool odd = random() % 30 == 0;
       const std::size_t size = odd ? 1 + random() % 9000 : 4096 * (1 + random() % 4);
       const std::size_t from = odd ? random() % kPage : random() % 200 * 4096;
-      pieces.push_back(source.data.subspan(from, size));
+      pieces.emplace_back(source.data.subspan(from, size));
       std::memcpy(model.data() + at, pieces.back().data(), size);
       at += size;
     }
