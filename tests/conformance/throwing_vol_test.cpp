@@ -26,7 +26,7 @@ struct Throwing : vol::PassThrough<Throwing> {
   static constexpr H5VL_class_value_t kValue = 400;
   static constexpr auto kOverrides = every_callback<Callback>();
   using Base = vol::PassThrough<Throwing>;
-#define HEADRACE_VOL(name, member, how, position)                                \
+#define HEADRACE_VOL(name, member, how, position)                      \
   static constexpr vol::signature::name inherited_##name = Base::name; \
   static constexpr vol::signature::name name =                         \
       &Thrower<Callback::name, throws_late(#name), inherited_##name>::call;
