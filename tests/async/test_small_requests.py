@@ -33,7 +33,8 @@ def program(hdf5: Hdf5, folder: Path, *words: str, below: str | None = NATIVE) -
             "HDF5_PLUGIN_PATH": str(BUILD / "lib/plugins"),
             "HDF5_VOL_CONNECTOR": f"headrace_async {below}",
         }
-    command = [BUILD / f"tests/async/small_requests_{hdf5.mpi}", folder / "x.h5", *words]
+    command: list[str | Path] = [BUILD / f"tests/async/small_requests_{hdf5.mpi}"]
+    command += [folder / "x.h5", *words]
     return run(command, env=env, cwd=folder, limit=120)
 
 

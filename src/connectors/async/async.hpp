@@ -9,10 +9,10 @@
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
+#include "connectors/async/prepare.hpp"
 #include "connectors/async/queue.hpp"
 #include "connectors/async/raw_writes.hpp"
 #include "connectors/async/request.hpp"
-#include "drivers/async/mpi_file.hpp"
 #include "drivers/async/settings.hpp"
 #include "vol/pass_through.hpp"
 
@@ -36,28 +36,9 @@ struct Connector : vol::PassThrough<Connector> {
     return vol::driver_seat(kSettings, options, "headrace_async", "headrace_async_mpi");
   }
 
-  // Whatever HDF5 does next, it finds the chunks that this connector holds in the file.
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
-    if constexpr (callback == Callback::dataset_close || callback == Callback::group_close)
-      settle_before_close();
-    if constexpr (!leaves_chunks_alone(callback)) {
-      if (leaves_chunks_alone(args...)) return;
-      if constexpr (kind_of(callback) != H5VL_SUBCLS_NONE)
-        if (is_ours(kind_of(callback), args...)) return;
-      carry_out_queue();
-      settle();
-      settle_mpi_files();
-      if (unlinks(args...)) note_unlinked();
-      if constexpr (callback == Callback::dataset_specific ||
-                    callback == Callback::dataset_optional || callback == Callback::object_specific)
-        if (changes_chunks(args...))
-          distrust(object_of(args...), callback == Callback::dataset_optional);
-      if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
-        forget_closed_datasets();
-      if constexpr (callback == Callback::file_close) note_closing(object_of(args...));
-      if constexpr (callback == Callback::file_optional) stop_where_others_look(args...);
-    }
+    prepare_for<callback>(args...);
   }
 
   static herr_t initialize(hid_t vipl) {
@@ -182,129 +163,11 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr auto request_free = &async::request_free;
 
  private:
-  // Callbacks in which HDF5 neither reads nor writes nor counts chunks, and which programs make
-  // between the reads and writes of datasets.
-  static constexpr bool leaves_chunks_alone(Callback callback) {
-    switch (callback) {
-      case Callback::attr_create:
-      case Callback::attr_open:
-      case Callback::attr_read:
-      case Callback::attr_write:
-      case Callback::attr_get:
-      case Callback::attr_specific:
-      case Callback::attr_close:
-      case Callback::dataset_create:
-      case Callback::dataset_open:
-      case Callback::dataset_read:  // see to it themselves
-      case Callback::dataset_write:
-      case Callback::dataset_close:
-      case Callback::group_create:
-      case Callback::group_open:
-      case Callback::group_close:
-      case Callback::link_create:
-      case Callback::link_get:
-      case Callback::object_open:
-      case Callback::introspect_get_conn_cls:
-      case Callback::introspect_get_cap_flags:
-      case Callback::introspect_opt_query:
-      case Callback::request_wait:
-      case Callback::request_notify:
-      case Callback::request_cancel:
-      case Callback::request_specific:
-      case Callback::request_optional:
-      case Callback::request_free:
-      case Callback::token_cmp:
-      case Callback::token_to_str:
-      case Callback::token_from_str:
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  template <typename... Args>
-  static bool leaves_chunks_alone(const Args&... /*args*/) {
-    return false;
-  }
-  static bool leaves_chunks_alone(void* const& /*self*/, H5VL_dataset_get_args_t* const& args,
-                                  const hid_t& /*dxpl*/, void** const& /*req*/) {
-    return args->op_type != H5VL_DATASET_GET_SPACE_STATUS &&
-           args->op_type != H5VL_DATASET_GET_STORAGE_SIZE;
-  }
-
-  static bool leaves_chunks_alone(void* const& self, H5VL_dataset_specific_args_t* const& args,
-                                  const hid_t& /*dxpl*/, void** const& /*req*/) {
-    return args->op_type == H5VL_DATASET_SET_EXTENT &&
-           only_grows(vol::Object::from(self), args->args.set_extent.size);
-  }
-
-  static bool leaves_chunks_alone(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
-                                  H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
-                                  void** const& /*req*/) {
-    return args->op_type == H5VL_LINK_EXISTS;
-  }
-
-  // Of callbacks that carry out optional operations, ours among them.
-  static constexpr H5VL_subclass_t kind_of(Callback callback) {
-    if (callback == Callback::file_optional) return H5VL_SUBCLS_FILE;
-    return callback == Callback::dataset_optional ? H5VL_SUBCLS_DATASET : H5VL_SUBCLS_NONE;
-  }
-  static bool is_ours(H5VL_subclass_t kind, void* /*self*/, const H5VL_optional_args_t* args,
-                      hid_t /*dxpl*/, void** /*req*/) {
-    return is_operation(kind, args->op_type);
-  }
-
-  template <typename... Args>
-  static bool unlinks(const Args&... /*args*/) {
-    return false;
-  }
-  static bool unlinks(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
-                      H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
-                      void** const& /*req*/) {
-    return args->op_type == H5VL_LINK_DELETE;
-  }
-  static bool unlinks(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
-                      H5VL_object_specific_args_t* const& args, const hid_t& /*dxpl*/,
-                      void** const& /*req*/) {
-    return args->op_type == H5VL_OBJECT_CHANGE_REF_COUNT;
-  }
-
-  static bool changes_chunks(void* /*self*/, const H5VL_dataset_specific_args_t* args,
-                             hid_t /*dxpl*/, void** /*req*/) {
-    return args->op_type != H5VL_DATASET_FLUSH;
-  }
-  static bool changes_chunks(void* /*self*/, const H5VL_optional_args_t* /*args*/, hid_t /*dxpl*/,
-                             void** /*req*/) {
-    return true;
-  }
-  static bool changes_chunks(void* /*self*/, const H5VL_loc_params_t* /*loc*/,
-                             const H5VL_object_specific_args_t* args, hid_t /*dxpl*/,
-                             void** /*req*/) {
-    return args->op_type == H5VL_OBJECT_REFRESH;
-  }
-
   // Whether a call on several datasets is made one by one, for chunks that this layer takes over.
   static bool splits(std::size_t count, void* const dset[]) {
     return count > 1 && std::any_of(dset, dset + count, [](void* one) {
              return dataset_of(vol::Object::from(one)) != nullptr;
            });
-  }
-
-  // The object that a callback works on.
-  template <typename... Rest>
-  static const vol::Object& object_of(const void* self, const Rest&... /*rest*/) {
-    return vol::Object::from(self);
-  }
-
-  static void stop_where_others_look(void* /*self*/, const H5VL_optional_args_t* args,
-                                     hid_t /*dxpl*/, void** /*req*/) {
-    // H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which only a parallel HDF5's headers have
-    constexpr int kSetAtomicity = 27;
-    if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) filters_off();
-    // Whoever takes MPI's file may write and read by it. The report asks for it past this
-    // connector.
-    if (args->op_type == kSetAtomicity || args->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE)
-      stop_staging_over_mpi();
   }
 
   static void* opened(void* file, unsigned flags, bool created, hid_t fapl) {
