@@ -19,6 +19,11 @@ class Headrace(PythonPackage):
     depends_on("ninja", type="build")
     depends_on("cli11", type="build")
     depends_on("inih", type="build")
+    depends_on("pkgconfig", type="build")
+    # Linked statically into the plug-ins.
+    depends_on("libdeflate", type="build")
+    depends_on("lz4 libs=static", type="build")
+    depends_on("zstd libs=static", type="build")
     depends_on("py-scikit-build-core@0.10:", type="build")
     # Headers only: the plug-ins bind to the HDF5 that loads them, of any version from 1.14 on.
     depends_on("hdf5@1.14:", type="build")
