@@ -6,6 +6,7 @@
 #include <H5PLextern.h>
 #include <dlfcn.h>
 
+#include <mutex>
 #include <string>
 
 #include "plugin/module.hpp"
@@ -15,6 +16,10 @@ namespace {
 
 // The module stays loaded: its code may be entered as long as the library lives.
 void* module_symbol(const char* name) {
+  // Threads that come second must see what the module's constructors wrote. dlopen() sees to that
+  // as well, where the thread sanitizer does not look.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&module_symbol), &info) == 0) return nullptr;
   const std::string file(info.dli_fname);
