@@ -9,16 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROWS = 48, COLUMNS = 80, DATASETS = 4, HANDLES = 2, MOST = 256 };
+#include "require.h"
 
-static void require(int good, const char *what, int line) {
-  if (good) return;
-  fprintf(stderr, "line %d: %s\n", line, what);
-  H5Eprint2(H5E_DEFAULT, stderr);
-  exit(1);
-}
-#define REQUIRE(call) require((call) >= 0, #call, __LINE__)
-#define EXPECT(condition) require(condition, #condition, __LINE__)
+enum { ROWS = 48, COLUMNS = 80, DATASETS = 4, HANDLES = 2, MOST = 256 };
 
 static uint64_t state;
 static unsigned below(unsigned limit) {

@@ -20,11 +20,6 @@ DATASETS, ROWS, COLUMNS = 4, 48, 80
 NATIVE = "under_vol=0;under_info={}"
 
 
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
-
-
 def program(hdf5: Hdf5, folder: Path, *words: str, below: str | None = NATIVE) -> Result:
     """Runs it under the async layer with `below` under that; natively for None."""
     env = {**CLEAN, "HEADRACE_REPORT": str(folder / "report")}
