@@ -122,7 +122,7 @@ struct Connector : vol::PassThrough<Connector> {
                                   file_space[0], dxpl, buf[0]) == Taken::done)
       return 0;
     if (count != 1) settle();
-    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    return read_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],

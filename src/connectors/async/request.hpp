@@ -42,8 +42,11 @@ struct Request {
   static Request* of(void* object);
 };
 
-// The connector's dataset_write for data that goes to the connector below. When HDF5 asks for a
-// request, the program's buffer is lent to the driver; the request is that of what is under way.
+// The connector's dataset_read and dataset_write for data that goes to the connector below. When
+// HDF5 asks for a request, the program's buffer is lent to the driver; the request is that of what
+// is under way.
+herr_t read_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                 hid_t file_space[], hid_t dxpl, void* buf[], void** req);
 herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                   hid_t file_space[], hid_t dxpl, const void* buf[], void** req);
 
