@@ -58,7 +58,7 @@ bool may_write(const vol::UnderConnector& connector) {
 }
 
 bool reads_pass_by(const vol::UnderConnector& connector) {
-  return filters_on(connector) &&
+  return filters_on(connector) && connector.native() != nullptr &&
          !static_cast<const FileState*>(connector.state.get())->page_buffer;
 }
 

@@ -23,10 +23,10 @@ constexpr unsigned kSwmr = 0x60;  // to write or to read
 void tell_statistics(const OpenFile& file) {
   const engine::ReadAheadStatistics ahead =
       file.ahead == nullptr ? file.read_ahead : file.ahead->statistics();
-  if (file.staged == nullptr && ahead.bytes == 0) return;
+  if (file.staged == nullptr && ahead.bytes == 0 && file.read_behind == 0) return;
   const engine::StagingStatistics told =
       file.staged == nullptr ? engine::StagingStatistics{} : file.staged->statistics();
-  const std::array<std::pair<std::string_view, std::uint64_t>, 12> values{{
+  const std::array<std::pair<std::string_view, std::uint64_t>, 13> values{{
       {"writes", told.writes},
       {"written_bytes", told.bytes},
       {"rewritten_in_memory_bytes", told.absorbed},
@@ -36,6 +36,7 @@ void tell_statistics(const OpenFile& file) {
       {"written_behind_bytes", told.device_bytes},
       {"writing_behind_ns", told.device_time},
       {"blocked_ns", told.blocked},
+      {"read_behind_bytes", file.read_behind},
       {"read_ahead_bytes", ahead.bytes},
       {"read_ahead_hit_bytes", ahead.hits},
       {"read_ahead_unused_bytes", ahead.unused},
@@ -146,6 +147,7 @@ bool read_behind(OpenFile& file, haddr_t address, std::span<std::byte> bytes) {
     failed = std::current_exception();
   }
   lender->end(nullptr);
+  file.read_behind += bytes.size();
   if (failed != nullptr) std::rethrow_exception(failed);
   return true;
 }
