@@ -1,5 +1,5 @@
-// The requests of explicit asynchronous calls: large writes, from the buffer that the program
-// lends, and small reads and writes that wait in a queue (queue.hpp).
+// The requests of explicit asynchronous calls: large reads and writes, in the buffer that the
+// program lends, and small ones that wait in a queue (queue.hpp).
 //
 // An operation that is done when its call returns has no request at all, which HDF5 takes for a
 // complete one. The requests of this layer have no object below; they are the object's state.
