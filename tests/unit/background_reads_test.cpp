@@ -65,6 +65,7 @@ TEST_F(BackgroundReadsTest, WhoeverWritesThereWaits) {
   });
   reads.wait_for(1000 + bytes.size() - 1, 1);
   EXPECT_TRUE(completion->wait(0ns));
+  opens.wait();
 }
 
 TEST_F(BackgroundReadsTest, ErrorsAreTheRequests) {
