@@ -1,4 +1,4 @@
-"""The layer that tests of this folder run their programs under."""
+"""What tests of this folder run their programs under: the layer, and the libhdf5 of C programs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 from async_layer import Async
+from harness.prefix import Hdf5
 
 
 @pytest.fixture
 def layer(tmp_path: Path) -> Async:
     return Async(tmp_path)
+
+
+@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
+def hdf5(request: pytest.FixtureRequest) -> Hdf5:
+    return Hdf5(request.param)

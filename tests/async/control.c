@@ -12,17 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "require.h"
+
 #define COUNT 1000000
 #define CHUNK 10000
-
-static void require(int good, const char *what, int line) {
-  if (good) return;
-  fprintf(stderr, "line %d: %s\n", line, what);
-  H5Eprint2(H5E_DEFAULT, stderr);
-  exit(1);
-}
-#define REQUIRE(call) require((call) >= 0, #call, __LINE__)
-#define EXPECT(condition) require(condition, #condition, __LINE__)
 
 static int32_t values[COUNT];
 

@@ -7,18 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "require.h"
+
 #define ROWS 64
 #define COLUMNS 65536
 #define BLOCKS 16
-
-static void require(int good, const char *what, int line) {
-  if (good) return;
-  fprintf(stderr, "line %d: %s\n", line, what);
-  H5Eprint2(H5E_DEFAULT, stderr);
-  exit(1);
-}
-#define REQUIRE(call) require((call) >= 0, #call, __LINE__)
-#define EXPECT(condition) require(condition, #condition, __LINE__)
 
 static int32_t value(size_t block, size_t i) { return (int32_t)(block * 7919 + i * 31); }
 

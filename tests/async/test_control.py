@@ -26,11 +26,6 @@ OPTIONS = "seat=both;flush_interval=50ms;"
 NATIVE = "under_vol=0;under_info={}"
 
 
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
-
-
 def control(hdf5: Hdf5, folder: Path, what: str, layer: str | None = OPTIONS + NATIVE) -> Result:
     env = {**CLEAN, "HEADRACE_REPORT": str(folder / "report")}
     if layer is not None:

@@ -21,11 +21,6 @@ ROWS, COLUMNS, BLOCKS = 64, 65536, 16
 SLOW = "mode=delay;preset=none;servers=1;bandwidth=50MiB;latency=1ms"
 
 
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
-
-
 def event_sets(hdf5: Hdf5, folder: Path, what: str, below: str | None) -> Result:
     """Runs the program under the async layer with `below` under that; natively for None."""
     program = BUILD / f"tests/async/event_sets_{hdf5.mpi}"

@@ -54,11 +54,6 @@ print("checked")
 """
 
 
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
-
-
 def start(layer: Async, hdf5: Hdf5, connector: str, mode: str, ranks: int, **more: str) -> Result:
     log = {"HEADRACE_LOG_FILE": str(layer.folder / "log")}
     env = env_of(connector, PLUGINS, layer.folder / "report", **log, **more)

@@ -112,13 +112,8 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    if (splits(count, dset)) {
-      for (std::size_t i = 0; i < count; ++i)
-        if (dataset_read(1, &dset[i], &mem_type[i], &mem_space[i], &file_space[i], dxpl, &buf[i],
-                         nullptr) < 0)
-          return -1;
-      return 0;
-    }
+    if (splits(count, dset))
+      return one_by_one(dataset_read, count, dset, mem_type, mem_space, file_space, dxpl, buf);
     if (count == 1 && queue_read(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
                                  file_space[0], dxpl, buf[0], req))
       return 0;
@@ -127,18 +122,13 @@ struct Connector : vol::PassThrough<Connector> {
                                   file_space[0], dxpl, buf[0]) == Taken::done)
       return 0;
     if (count != 1) settle();
-    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    return read_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    if (splits(count, dset)) {
-      for (std::size_t i = 0; i < count; ++i)
-        if (dataset_write(1, &dset[i], &mem_type[i], &mem_space[i], &file_space[i], dxpl, &buf[i],
-                          nullptr) < 0)
-          return -1;
-      return 0;
-    }
+    if (splits(count, dset))
+      return one_by_one(dataset_write, count, dset, mem_type, mem_space, file_space, dxpl, buf);
     if (count == 1 && queue_write(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
                                   file_space[0], dxpl, buf[0], req))
       return 0;
@@ -168,6 +158,16 @@ struct Connector : vol::PassThrough<Connector> {
     return count > 1 && std::any_of(dset, dset + count, [](void* one) {
              return dataset_of(vol::Object::from(one)) != nullptr;
            });
+  }
+
+  template <typename Transfer, typename Buffer>
+  static herr_t one_by_one(Transfer transfer, std::size_t count, void* dset[], hid_t mem_type[],
+                           hid_t mem_space[], hid_t file_space[], hid_t dxpl, Buffer buf[]) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (transfer(1, &dset[i], &mem_type[i], &mem_space[i], &file_space[i], dxpl, &buf[i],
+                   nullptr) < 0)
+        return -1;
+    return 0;
   }
 
   static void* opened(void* file, unsigned flags, bool created, hid_t fapl) {

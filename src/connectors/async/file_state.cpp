@@ -10,6 +10,7 @@ namespace {
 struct FileState {
   bool filters = false;
   bool writable = false;
+  bool page_buffer = false;
   bool open = true;
   unsigned pauses = 0;  // of the workers
 };
@@ -25,6 +26,13 @@ bool parallel(hid_t fapl) {
   return (features & H5FD_FEAT_HAS_MPI) != 0;
 }
 
+bool has_page_buffer(hid_t fapl) {
+  std::size_t size = 0;
+  unsigned least_metadata = 0;
+  unsigned least_raw = 0;
+  return h5.Pget_page_buffer_size(fapl, &size, &least_metadata, &least_raw) < 0 || size > 0;
+}
+
 }  // namespace
 
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
@@ -35,6 +43,7 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   if (!state->filters) return;
+  state->page_buffer = has_page_buffer(fapl);
   cache().set_limit(number_of(kSettings, "chunk_cache", options));
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
@@ -46,6 +55,11 @@ bool filters_on(const vol::UnderConnector& connector) {
 
 bool may_write(const vol::UnderConnector& connector) {
   return static_cast<const FileState*>(connector.state.get())->writable;
+}
+
+bool reads_pass_by(const vol::UnderConnector& connector) {
+  return filters_on(connector) && connector.native() != nullptr &&
+         !static_cast<const FileState*>(connector.state.get())->page_buffer;
 }
 
 bool is_open(const vol::UnderConnector& connector) {

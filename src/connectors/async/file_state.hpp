@@ -16,6 +16,10 @@ bool filters_on(const vol::UnderConnector& connector);
 // Of a file that filters are on for: whether the program has opened it for writing.
 bool may_write(const vol::UnderConnector& connector);
 
+// The same: whether what HDF5 reads for the program comes from the driver as it is: no connector
+// below may change it, and no page buffer is looked at afterwards.
+bool reads_pass_by(const vol::UnderConnector& connector);
+
 // The same: whether the program has not closed it. Objects that it leaves open keep it open below.
 bool is_open(const vol::UnderConnector& connector);
 void note_closing(const vol::Object& file);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "connectors/async/dataset.hpp"
+#include "connectors/async/file_state.hpp"
 #include "connectors/async/queue.hpp"
+#include "connectors/async/selection.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
@@ -51,6 +54,36 @@ std::size_t buffer_bytes(const vol::Object& dataset, hid_t type, hid_t space) {
   return elements < 0 ? 0 : static_cast<std::size_t>(elements) * h5.Tget_size(type);
 }
 
+// HDF5 has nothing to do with the elements after it has read them: no conversion, perhaps in their
+// place, and no pages of its page buffer to put over them.
+bool lies_as_in_file(vol::Object& dataset, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                     hid_t dxpl) {
+  if (!reads_pass_by(*dataset.connector)) return false;
+  Elements* elements = elements_of(dataset);
+  if (elements == nullptr) return false;
+  std::string_view why;
+  const auto transfer = transfer_of(*elements, dataset, mem_type, mem_space, file_space, dxpl, why);
+  return transfer && !transfer->converts;
+}
+
+template <typename Call>
+herr_t lend(const vol::Object& dataset, hid_t mem_type, hid_t mem_space, const void* buffer,
+            void** req, Call call) {
+  const engine::Lending lending(
+      {static_cast<const std::byte*>(buffer), buffer_bytes(dataset, mem_type, mem_space)});
+  const herr_t result = call();
+  const auto completion = lending.completion();
+  if (completion == nullptr) return result;
+  if (result >= 0 && *req == nullptr) {
+    *req = Request::make(std::make_shared<Request>(completion), dataset.connector);
+    return result;
+  }
+  // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.
+  completion->wait(nanoseconds::max());
+  if (completion->error() != nullptr) std::rethrow_exception(completion->error());
+  return result;
+}
+
 }  // namespace
 
 ErrorStack::~ErrorStack() {
@@ -74,26 +107,24 @@ Request* Request::of(void* object) {
   return found.under == nullptr ? static_cast<Request*>(found.state.get()) : nullptr;
 }
 
+herr_t read_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                 hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+  const auto read = [&] {
+    return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  };
+  if (req == nullptr || count != 1) return read();
+  vol::Object& dataset = vol::Object::from(dset[0]);
+  if (!lies_as_in_file(dataset, mem_type[0], mem_space[0], file_space[0], dxpl)) return read();
+  return lend(dataset, mem_type[0], mem_space[0], buf[0], req, read);
+}
+
 herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                   hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
   const auto write = [&] {
     return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   };
   if (req == nullptr || count != 1) return write();
-  const vol::Object& dataset = vol::Object::from(dset[0]);
-  const engine::Lending lending(
-      {static_cast<const std::byte*>(buf[0]), buffer_bytes(dataset, mem_type[0], mem_space[0])});
-  const herr_t result = write();
-  const auto completion = lending.completion();
-  if (completion == nullptr) return result;
-  if (result >= 0 && *req == nullptr) {
-    *req = Request::make(std::make_shared<Request>(completion), dataset.connector);
-    return result;
-  }
-  // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.
-  completion->wait(nanoseconds::max());
-  if (completion->error() != nullptr) std::rethrow_exception(completion->error());
-  return result;
+  return lend(vol::Object::from(dset[0]), mem_type[0], mem_space[0], buf[0], req, write);
 }
 
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status) {

@@ -1,5 +1,5 @@
-// The requests of explicit asynchronous calls: large writes, from the buffer that the program
-// lends, and small reads and writes that wait in a queue (queue.hpp).
+// The requests of explicit asynchronous calls: large reads and writes, in the buffer that the
+// program lends, and small ones that wait in a queue (queue.hpp).
 //
 // An operation that is done when its call returns has no request at all, which HDF5 takes for a
 // complete one. The requests of this layer have no object below; they are the object's state.
@@ -42,8 +42,11 @@ struct Request {
   static Request* of(void* object);
 };
 
-// The connector's dataset_write for data that goes to the connector below. When HDF5 asks for a
-// request, the program's buffer is lent to the driver; the request is that of what is under way.
+// The connector's dataset_read and dataset_write for data that goes to the connector below. When
+// HDF5 asks for a request, the program's buffer is lent to the driver; the request is that of what
+// is under way.
+herr_t read_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                 hid_t file_space[], hid_t dxpl, void* buf[], void** req);
 herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                   hid_t file_space[], hid_t dxpl, const void* buf[], void** req);
 

@@ -71,6 +71,7 @@ struct Driver<vfd::Over::sec2>
                      void* buffer) {
     OpenFile& mine = OpenFile::of(file);
     const std::span bytes(static_cast<std::byte*>(buffer), size);
+    if (read_behind(mine, address, bytes)) return 0;
     if (mine.staged == nullptr || mine.synchronous)
       return async::read(mine, Base::read, type, dxpl, address, bytes);
     const engine::StagedView view(*mine.staged, address, size);
@@ -83,6 +84,7 @@ struct Driver<vfd::Over::sec2>
                       const void* buffer) {
     OpenFile& mine = OpenFile::of(file);
     if (mine.ahead != nullptr) mine.ahead->forget(address, size);
+    if (mine.background != nullptr) mine.background->wait_for(address, size);
     if (mine.staged != nullptr && !mine.synchronous) {
       if (!starts_swmr(buffer, size)) {
         mine.staged->write(address, std::span(static_cast<const std::byte*>(buffer), size));

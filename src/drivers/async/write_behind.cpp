@@ -23,10 +23,10 @@ constexpr unsigned kSwmr = 0x60;  // to write or to read
 void tell_statistics(const OpenFile& file) {
   const engine::ReadAheadStatistics ahead =
       file.ahead == nullptr ? file.read_ahead : file.ahead->statistics();
-  if (file.staged == nullptr && ahead.bytes == 0) return;
+  if (file.staged == nullptr && ahead.bytes == 0 && file.read_behind == 0) return;
   const engine::StagingStatistics told =
       file.staged == nullptr ? engine::StagingStatistics{} : file.staged->statistics();
-  const std::array<std::pair<std::string_view, std::uint64_t>, 12> values{{
+  const std::array<std::pair<std::string_view, std::uint64_t>, 13> values{{
       {"writes", told.writes},
       {"written_bytes", told.bytes},
       {"rewritten_in_memory_bytes", told.absorbed},
@@ -36,6 +36,7 @@ void tell_statistics(const OpenFile& file) {
       {"written_behind_bytes", told.device_bytes},
       {"writing_behind_ns", told.device_time},
       {"blocked_ns", told.blocked},
+      {"read_behind_bytes", file.read_behind},
       {"read_ahead_bytes", ahead.bytes},
       {"read_ahead_hit_bytes", ahead.hits},
       {"read_ahead_unused_bytes", ahead.unused},
@@ -87,21 +88,24 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
 
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
   begin_staging(file, name, flags, options, vfd::Over::sec2);
-  const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
-  if (ahead == 0 || (flags & kSwmr) != 0) return;
+  if ((flags & kSwmr) != 0) return;
   if (file.staged == nullptr) {
     if ((flags & kReadWrite) != 0) return;
     file.device = vfd::device_of(file.under, name, vfd::Over::sec2);
     if (file.device == nullptr) return;
     engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
   }
-  engine::configure_read_ahead(ahead);
   engine::Device& from = file.staged != nullptr ? file.staged->device() : *file.device;
+  file.background = std::make_unique<engine::BackgroundReads>(from);
+  const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
+  if (ahead == 0) return;
+  engine::configure_read_ahead(ahead);
   file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get());
 }
 
 void end(OpenFile& file) {
   tell_statistics(file);
+  file.background.reset();
   file.ahead.reset();
   file.device.reset();
   if (file.staged == nullptr) return;
@@ -127,6 +131,25 @@ herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t a
       file.staged == nullptr ? under->cls->get_eof(under, H5FD_MEM_DEFAULT) : file.staged->end();
   file.ahead->note(address, bytes.size(), left, time, size);
   return 0;
+}
+
+bool read_behind(OpenFile& file, haddr_t address, std::span<std::byte> bytes) {
+  constexpr std::size_t kLeast = 128U << 10U;  // below, a task costs more than it saves
+  if (file.background == nullptr || bytes.size() < kLeast) return false;
+  // What is staged would have to be put over what is read, while it may change.
+  if (file.staged != nullptr && file.staged->any_staged(address, bytes.size())) return false;
+  const auto lender = engine::Lending::borrow(bytes);
+  if (lender == nullptr) return false;
+  std::exception_ptr failed;
+  try {
+    file.background->start(address, bytes, lender);
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  lender->end(nullptr);
+  file.read_behind += bytes.size();
+  if (failed != nullptr) std::rethrow_exception(failed);
+  return true;
 }
 
 bool starts_swmr(const void* buffer, std::size_t size) {
@@ -162,6 +185,7 @@ void drain(OpenFile& file) {
 void stop(OpenFile& file) {
   if (file.staged != nullptr) drain(file);
   file.synchronous = true;
+  file.background.reset();
   if (file.ahead != nullptr) file.read_ahead = file.ahead->statistics();
   file.ahead.reset();
 }
@@ -176,6 +200,7 @@ herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxp
   }
   H5FD_t* under = file.under;
   const haddr_t end = under->cls->get_eoa(under, H5FD_MEM_DEFAULT);
+  if (file.background != nullptr) file.background->wait();
   // sec2 leaves a file alone that has, as far as it knows, the right size.
   if (file.ahead != nullptr) file.ahead->forget(0, HADDR_MAX);
   const bool resizes = under->cls->get_eof(under, H5FD_MEM_DEFAULT) != end;

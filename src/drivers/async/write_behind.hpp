@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/settings.hpp"
+#include "engine/background_reads.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/staged_file.hpp"
 #include "vfd/file.hpp"
@@ -16,6 +17,9 @@ struct OpenFile : vfd::File {
   std::unique_ptr<engine::StagedFile> staged;
   // None when nothing may be read ahead: somebody else may write to the file.
   std::unique_ptr<engine::ReadAhead> ahead;
+  // None when there is no device.
+  std::unique_ptr<engine::BackgroundReads> background;
+  std::uint64_t read_behind = 0;  // bytes
   std::uint64_t budget = 0;  // asked for, while there is something staged, in bytes
   std::chrono::nanoseconds flush_interval{};  // likewise
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
@@ -70,6 +74,10 @@ void end(OpenFile& file);
 using Reader = herr_t (*)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, void*);
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,
             std::span<std::byte> bytes);
+
+// Has bytes of the file read into memory that the program has lent (engine/lending.hpp), while it
+// goes on. False when they are not lent, or are to be read at once.
+bool read_behind(OpenFile& file, haddr_t address, std::span<std::byte> bytes);
 
 // Sets the size of the file below to the end of allocation, as sec2 does by itself when it has made
 // all writes: `below` makes the driver below do it.

@@ -1,5 +1,5 @@
-/* A program of many small asynchronous reads and writes, for tests/async/test_small_requests.py:
- * small_requests FILE WHAT [SEED]. It compares what it reads with a model in memory, and ends with
+/* A program of many small asynchronous reads and writes, for tests/async/test_requests.py:
+ * requests FILE WHAT [SEED]. It compares what it reads with a model in memory, and ends with
  * status 0 when all is as it must be. */
 #include <hdf5.h>
 #include <stdint.h>
@@ -9,16 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROWS = 48, COLUMNS = 80, DATASETS = 4, HANDLES = 2, MOST = 256 };
+#include "require.h"
 
-static void require(int good, const char *what, int line) {
-  if (good) return;
-  fprintf(stderr, "line %d: %s\n", line, what);
-  H5Eprint2(H5E_DEFAULT, stderr);
-  exit(1);
-}
-#define REQUIRE(call) require((call) >= 0, #call, __LINE__)
-#define EXPECT(condition) require(condition, #condition, __LINE__)
+enum { ROWS = 48, COLUMNS = 80, DATASETS = 4, HANDLES = 2, MOST = 256, LARGE = 65536 };
 
 static uint64_t state;
 static unsigned below(unsigned limit) {
@@ -303,6 +296,77 @@ static void fails(const char *name) {
   EXPECT(left == 0);
 }
 
+/* Reads of whole rows into memory of their own, while rows are written. */
+static void large(const char *name) {
+  static int32_t rows_of_file[ROWS][LARGE];
+  const hsize_t all[2] = {ROWS, LARGE};
+  int32_t *memory[MOST], *expected[MOST];
+  size_t sizes[MOST];
+  int count = 0;
+  hid_t set = H5EScreate();
+  hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t space = H5Screate_simple(2, all, NULL);
+  hid_t dataset =
+      H5Dcreate2(file, "d", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  for (int32_t i = 0; i < ROWS * LARGE; ++i) rows_of_file[i / LARGE][i % LARGE] = i * 7;
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows_of_file));
+  for (int step = 0; step < 400; ++step) {
+    const hsize_t start[2] = {below(ROWS), 0};
+    const hsize_t size[2] = {1 + below(4 < ROWS - (unsigned)start[0] ? 4 : 1), LARGE};
+    const size_t bytes = (size_t)size[0] * LARGE * sizeof **memory;
+    const hsize_t elements = size[0] * LARGE;
+    hid_t part = box_of(all, start, size);
+    hid_t lines = H5Screate_simple(1, &elements, NULL);
+    const unsigned what = below(10);
+    if (count + 2 > MOST || what == 0) {
+      size_t left = 1;
+      hbool_t failed = 1;
+      REQUIRE(H5ESwait(set, H5ES_WAIT_FOREVER, &left, &failed));
+      EXPECT(left == 0 && !failed);
+      for (; count > 0; --count) {
+        EXPECT(memcmp(memory[count - 1], expected[count - 1], sizes[count - 1]) == 0);
+        free(memory[count - 1]);
+        free(expected[count - 1]);
+      }
+    }
+    if (what == 1) REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL));
+    memory[count] = malloc(bytes);
+    expected[count] = malloc(bytes);
+    sizes[count] = bytes;
+    if (what < 8) {
+      memset(memory[count], 0x5a, bytes);
+      memcpy(expected[count], rows_of_file[start[0]], bytes);
+      REQUIRE(
+          H5Dread_async(dataset, H5T_NATIVE_INT32, lines, part, H5P_DEFAULT, memory[count], set));
+    } else {
+      for (size_t i = 0; i < elements; ++i) memory[count][i] = (int32_t)below(1 << 30);
+      memcpy(expected[count], memory[count], bytes);
+      memcpy(rows_of_file[start[0]], memory[count], bytes);
+      REQUIRE(H5Dwrite_async(dataset, H5T_NATIVE_INT32, lines, part, H5P_DEFAULT, memory[count],
+                             what == 8 ? set : H5ES_NONE));
+    }
+    ++count;
+    REQUIRE(H5Sclose(part));
+    REQUIRE(H5Sclose(lines));
+    if (step == 200) {
+      const pid_t child = fork();
+      int status = 1;
+      if (child == 0) _exit(0);
+      EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    }
+  }
+  REQUIRE(H5Dclose(dataset)); /* what is under way goes on */
+  REQUIRE(H5Fclose(file));
+  size_t left = 1;
+  hbool_t failed = 1;
+  REQUIRE(H5ESwait(set, H5ES_WAIT_FOREVER, &left, &failed));
+  EXPECT(left == 0 && !failed);
+  for (; count > 0; --count)
+    EXPECT(memcmp(memory[count - 1], expected[count - 1], sizes[count - 1]) == 0);
+  REQUIRE(H5ESclose(set));
+  REQUIRE(H5Sclose(space));
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 2 ? argv[2] : "";
   state = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
@@ -314,6 +378,8 @@ int main(int argc, char **argv) {
     cancels(argv[1]);
   else if (strcmp(what, "ends_first") == 0)
     ends_first(argv[1]);
+  else if (strcmp(what, "large") == 0)
+    large(argv[1]);
   else if (strcmp(what, "fails") == 0)
     fails(argv[1]);
   else

@@ -1,4 +1,4 @@
-"""Many small asynchronous reads and writes: carried out together, with the bytes of the program."""
+"""Asynchronous reads and writes: small ones are carried out together, large reads by workers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,6 @@ DATASETS, ROWS, COLUMNS = 4, 48, 80
 NATIVE = "under_vol=0;under_info={}"
 
 
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
-
-
 def program(hdf5: Hdf5, folder: Path, *words: str, below: str | None = NATIVE) -> Result:
     """Runs it under the async layer with `below` under that; natively for None."""
     env = {**CLEAN, "HEADRACE_REPORT": str(folder / "report")}
@@ -33,18 +28,18 @@ def program(hdf5: Hdf5, folder: Path, *words: str, below: str | None = NATIVE) -
             "HDF5_PLUGIN_PATH": str(BUILD / "lib/plugins"),
             "HDF5_VOL_CONNECTOR": f"headrace_async {below}",
         }
-    command: list[str | Path] = [BUILD / f"tests/async/small_requests_{hdf5.mpi}"]
+    command: list[str | Path] = [BUILD / f"tests/async/requests_{hdf5.mpi}"]
     command += [folder / "x.h5", *words]
     return run(command, env=env, cwd=folder, limit=120)
 
 
-def merged(folder: Path) -> int:
-    """Of the last run, which went through both seats."""
+def told(folder: Path, name: str) -> int:
+    """A statistic of the last run, which went through both seats."""
     lines = [json.loads(line) for line in (folder / "report").read_text().splitlines()]
     loaded = {line["seat"] for line in lines if line["event"] == "load"}
     assert loaded == {"vol", "vfd"}
     values = [line["values"] for line in lines if line["event"] == "statistics"]
-    return int(sum(told.get("requests_merged", 0) for told in values))
+    return int(sum(one.get(name, 0) for one in values))
 
 
 def check_file(folder: Path) -> None:
@@ -59,7 +54,7 @@ def check_file(folder: Path) -> None:
 def test_random_programs(hdf5: Hdf5, tmp_path: Path, seed: int) -> None:
     done = program(hdf5, tmp_path, "random", str(seed))
     assert done.status == 0, done.text
-    assert merged(tmp_path) > 0
+    assert told(tmp_path, "requests_merged") > 0
     check_file(tmp_path)
 
 
@@ -74,7 +69,7 @@ def test_rows_become_one(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
     done = program(hdf5, tmp_path, what)
     assert done.status == 0, done.text
     # The dataset whose numbers are converted does not wait.
-    assert merged(tmp_path) == (2 if what == "rows" else 1) * ROWS * (DATASETS - 1)
+    assert told(tmp_path, "requests_merged") == (2 if what == "rows" else 1) * ROWS * (DATASETS - 1)
     check_file(tmp_path)
 
 
@@ -94,3 +89,10 @@ def test_each_request_has_its_error(hdf5: Hdf5, tmp_path: Path) -> None:
     assert "injected" in text, done.text
     assert "x.h5" in text
     assert "errno" in text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_reads_go_on_beside_the_program(hdf5: Hdf5, tmp_path: Path, seed: int) -> None:
+    done = program(hdf5, tmp_path, "large", str(seed))
+    assert done.status == 0, done.text
+    assert told(tmp_path, "read_behind_bytes") > 0

@@ -1,0 +1,81 @@
+#include "engine/background_reads.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace headrace::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Each byte is its place; reads wait until they may go on.
+struct GatedDevice final : Device {
+  void write(std::uint64_t /*offset*/,
+             std::span<const std::span<const std::byte>> /*pieces*/) override {}
+  void read(std::uint64_t offset, std::span<std::byte> bytes) override {
+    while (!open) std::this_thread::yield();
+    if (failing) throw Error("unreadable");
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(offset++);
+  }
+  void sync() override {}
+  void resize(std::uint64_t /*size*/) override {}
+  std::atomic<bool> open = false;
+  std::atomic<bool> failing = false;
+};
+
+struct BackgroundReadsTest : ::testing::Test {
+  std::shared_ptr<Completion> begun(std::uint64_t offset) {
+    auto completion = std::make_shared<Completion>();
+    completion->begin();
+    reads.start(offset, bytes, completion);
+    completion->end(nullptr);
+    return completion;
+  }
+
+  GatedDevice device;
+  std::vector<std::byte> bytes = std::vector<std::byte>(9 << 20);  // in several parts
+  BackgroundReads reads{device};
+};
+
+TEST_F(BackgroundReadsTest, FillWhatWasLent) {
+  const auto completion = begun(77);
+  EXPECT_FALSE(completion->wait(0ns));
+  device.open = true;
+  EXPECT_TRUE(completion->wait(60s));
+  EXPECT_EQ(completion->error(), nullptr);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    ASSERT_EQ(bytes[i], static_cast<std::byte>(77 + i)) << i;
+}
+
+TEST_F(BackgroundReadsTest, WhoeverWritesThereWaits) {
+  const auto completion = begun(1000);
+  reads.wait_for(0, 1000);
+  reads.wait_for(1000 + bytes.size(), 1);
+  EXPECT_FALSE(completion->wait(0ns));
+  const auto opens = std::async(std::launch::async, [this] {
+    std::this_thread::sleep_for(50ms);
+    device.open = true;
+  });
+  reads.wait_for(1000 + bytes.size() - 1, 1);
+  EXPECT_TRUE(completion->wait(0ns));
+  opens.wait();
+}
+
+TEST_F(BackgroundReadsTest, ErrorsAreTheRequests) {
+  device.failing = true;
+  device.open = true;
+  const auto completion = begun(0);
+  EXPECT_TRUE(completion->wait(60s));
+  EXPECT_NE(completion->error(), nullptr);
+  reads.wait();
+}
+
+}  // namespace
+}  // namespace headrace::engine
