@@ -20,7 +20,7 @@ struct OpenFile : vfd::File {
   // None when there is no device.
   std::unique_ptr<engine::BackgroundReads> background;
   std::uint64_t read_behind = 0;  // bytes
-  std::uint64_t budget = 0;  // asked for, while there is something staged, in bytes
+  std::uint64_t budget = 0;       // asked for, while there is something staged, in bytes
   std::chrono::nanoseconds flush_interval{};  // likewise
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
