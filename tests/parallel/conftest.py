@@ -1,28 +1,15 @@
-"""Starting MPI programs. A missing prerequisite fails the test that needs it: nothing is skipped.
-
-Tests marked `long` run when the environment says LONG=1, as `make test LONG=1` does.
-"""
+"""Starting MPI programs. What is missing fails the test that needs it: nothing is skipped."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from harness.prefix import Hdf5
+from long_tests import pytest_collection_modifyitems, pytest_configure
 from parallel.together import Together, built
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: too long for every day, see LONG=1")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if os.environ.get("LONG", "0") not in ("", "0"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+__all__ = ["pytest_collection_modifyitems", "pytest_configure"]
 
 
 @pytest.fixture(scope="session", params=["1.14.5-openmpi", "2.2.0-mpich"])
