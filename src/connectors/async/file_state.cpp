@@ -10,7 +10,6 @@ namespace {
 struct FileState {
   bool filters = false;
   bool writable = false;
-  bool page_buffer = false;
   bool open = true;
   unsigned pauses = 0;  // of the workers
 };
@@ -19,6 +18,8 @@ constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the l
 constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// A file was opened with a page buffer: handles that are opened later share it, and do not say so.
+bool page_buffers = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 bool parallel(hid_t fapl) {
   unsigned long features = 0;
@@ -42,8 +43,8 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                    is_on(kSettings, "filters", options) && !parallel(fapl);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
+  page_buffers = page_buffers || has_page_buffer(fapl);
   if (!state->filters) return;
-  state->page_buffer = has_page_buffer(fapl);
   cache().set_limit(number_of(kSettings, "chunk_cache", options));
   engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
@@ -58,8 +59,7 @@ bool may_write(const vol::UnderConnector& connector) {
 }
 
 bool reads_pass_by(const vol::UnderConnector& connector) {
-  return filters_on(connector) && connector.native() != nullptr &&
-         !static_cast<const FileState*>(connector.state.get())->page_buffer;
+  return filters_on(connector) && connector.native() != nullptr && !page_buffers;
 }
 
 bool is_open(const vol::UnderConnector& connector) {

@@ -17,7 +17,7 @@ bool filters_on(const vol::UnderConnector& connector);
 bool may_write(const vol::UnderConnector& connector);
 
 // The same: whether what HDF5 reads for the program comes from the driver as it is: no connector
-// below may change it, and no page buffer is looked at afterwards.
+// below may change it, and no page buffer, of whichever file, is looked at afterwards.
 bool reads_pass_by(const vol::UnderConnector& connector);
 
 // The same: whether the program has not closed it. Objects that it leaves open keep it open below.
