@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/module_file.hpp"
-#include "plugin/private_copy.hpp"
+#include "base/private_copy.hpp"
 
 namespace headrace {
 namespace {

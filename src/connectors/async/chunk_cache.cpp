@@ -36,7 +36,8 @@ class StoreJob final : public engine::Job {
   void finish() override {
     try {
       if (error_ != nullptr) std::rethrow_exception(error_);
-      store_chunk(*chunk_->dataset, chunk_->origin, encoded_.bytes());
+      if (encoded_.size() == 0) chunk_->passing = true;  // HDF5's from now on
+      store_chunk(*chunk_->dataset, chunk_->origin, encoded_, chunk_->bytes.bytes());
     } catch (...) {
       cache_.lose(chunk_);
       return;
@@ -151,7 +152,8 @@ void ChunkCache::store_oldest() {
   for (auto at = by_age_.rbegin(); at != by_age_.rend() && chunks.size() < most; ++at)
     if ((*at)->dirty) chunks.push_back(*at);
   store_behind(chunks);
-  wait_for(*oldest);
+  for (const ChunkRef& chunk : chunks)
+    if (chunk == oldest || !engine::may_run_behind(chunk->dataset->pipeline)) wait_for(*chunk);
 }
 
 void ChunkCache::stored(const ChunkRef& chunk) {

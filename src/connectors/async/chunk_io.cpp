@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "connectors/async/box_spaces.hpp"
+#include "connectors/async/selection.hpp"
 #include "engine/thread_pool.hpp"
+#include "vol/pass_through.hpp"
 
 namespace headrace::async {
 namespace {
@@ -12,6 +15,33 @@ std::array<hsize_t, engine::kMaxRank> origin_of(const engine::Index& origin) {
   std::array<hsize_t, engine::kMaxRank> result{};
   std::ranges::copy(origin, result.begin());
   return result;
+}
+
+// The part of a chunk that lies within the extent.
+void write_by_hdf5(Dataset& dataset, const engine::Index& origin, std::span<const std::byte> raw) {
+  vol::Object& object = *dataset.handle;
+  if (!update_dims(dataset, object)) throw Error("HDF5 does not tell the dataset's extent");
+  engine::Box box{origin, {}};
+  for (unsigned d = 0; d < dataset.rank; ++d) {
+    if (origin[d] >= dataset.dims[d]) return;
+    box.count[d] = std::min(dataset.chunk[d], dataset.dims[d] - origin[d]);
+  }
+  engine::Buffer dense(engine::volume(dataset.rank, box.count) * dataset.element);
+  engine::copy_box(dataset.rank, box.count, dataset.element, raw.data(),
+                   engine::strides_of(dataset.rank, dataset.chunk, dataset.element), dense.data(),
+                   engine::strides_of(dataset.rank, box.count, dataset.element));
+  const BoxSpaces spaces(dataset, box);
+  dataset.fresh = false;
+  ++dataset.left_out;
+  ++statistics().left_out;
+  void* self = &object;
+  hid_t type = dataset.type.get();
+  hid_t memory = spaces.memory();
+  hid_t file = spaces.file();
+  const void* buffer = dense.data();
+  if (vol::own::dataset_write(1, &self, &type, &memory, &file, h5.transfer_list.get(), &buffer,
+                              nullptr) < 0)
+    throw Error("HDF5 cannot write a chunk");
 }
 
 bool one_chunk(const Dataset& dataset) {
@@ -27,14 +57,18 @@ Statistics& statistics() {
   return statistics;
 }
 
-void store_chunk(const Dataset& dataset, const engine::Index& place,
-                 std::span<const std::byte> encoded) {
-  const auto origin = origin_of(place);
+void store_chunk(Dataset& dataset, const engine::Index& origin, const engine::Buffer& encoded,
+                 std::span<const std::byte> raw) {
   try {
-    write_stored(dataset.under(), origin.data(), encoded);
+    if (encoded.size() == 0) {
+      write_by_hdf5(dataset, origin, raw);
+      return;
+    }
+    write_stored(dataset.under(), origin_of(origin).data(), encoded.bytes());
   } catch (const Error& error) {
     std::throw_with_nested(Error("writing " + describe(*dataset.handle) + " failed"));
   }
+  ++dataset.stored;
   ++statistics().encoded;
   statistics().encoded_bytes += dataset.chunk_bytes;
   statistics().stored_bytes += encoded.size();

@@ -13,6 +13,7 @@ struct Statistics {
   std::uint64_t encoded = 0;
   std::uint64_t encoded_bytes = 0;
   std::uint64_t stored_bytes = 0;    // what those have become
+  std::uint64_t left_out = 0;        // chunks in which a filter gained nothing, stored by HDF5
   std::uint64_t encoded_behind = 0;  // of those, chunks whose write had returned before
   std::uint64_t decoded = 0;
   std::uint64_t decoded_bytes = 0;
@@ -25,9 +26,10 @@ struct Statistics {
 // The application's thread only.
 Statistics& statistics();
 
-// Stores what encode() made of a chunk. Throws Error, which names the dataset.
-void store_chunk(const Dataset& dataset, const engine::Index& origin,
-                 std::span<const std::byte> encoded);
+// Stores what encode() made of the chunk `raw`. Where that is nothing, HDF5 writes the chunk, which
+// is its own to replace from then on. Throws Error, which names the dataset.
+void store_chunk(Dataset& dataset, const engine::Index& origin, const engine::Buffer& encoded,
+                 std::span<const std::byte> raw);
 
 struct StoredChunk {
   engine::Buffer bytes;  // empty when there is no such chunk

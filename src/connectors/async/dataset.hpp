@@ -47,6 +47,8 @@ struct Dataset : Elements {
   bool fills = true;            // whether HDF5 puts it where nothing was written
   bool fresh = false;           // made by this process: no chunk lacks a filter
   std::size_t native_cache = 0;
+  std::size_t stored = 0;    // chunks of ours
+  std::size_t left_out = 0;  // chunks in which a filter gained nothing
 
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
@@ -54,6 +56,8 @@ struct Dataset : Elements {
   std::size_t unstored = 0;                                                // of those, dirty ones
 
   [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
+  // Chunks that do not compress cost twice: HDF5 finds it out once more.
+  [[nodiscard]] bool worth_encoding() const { return left_out < 4 || left_out < stored; }
   [[nodiscard]] UnderDataset under() const { return {handle->under, handle->connector->id()}; }
 };
 

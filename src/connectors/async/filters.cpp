@@ -75,6 +75,9 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
   if (call.transfer && !may_write(*object.connector)) {  // which HDF5 refuses
     call.transfer.reset();
     call.why = "left_for_error";
+  } else if (call.transfer && !call.dataset->worth_encoding()) {
+    call.transfer.reset();
+    call.why = "left_for_no_gain";
   }
   if (!call.transfer) return leave_to_hdf5(object, call, true);
   try {
@@ -132,6 +135,7 @@ void report_filters() {
       {"chunks_encoded", done.encoded},
       {"encoded_bytes", done.encoded_bytes},
       {"encoded_to_bytes", done.stored_bytes},
+      {"chunks_left_out", done.left_out},
       {"chunks_encoded_behind", done.encoded_behind},
       {"chunks_decoded", done.decoded},
       {"decoded_bytes", done.decoded_bytes},

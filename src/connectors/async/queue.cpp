@@ -6,6 +6,7 @@
 #include <list>
 #include <vector>
 
+#include "connectors/async/box_spaces.hpp"
 #include "connectors/async/chunk_io.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
@@ -50,38 +51,9 @@ Queue& queue() {
   return queue;
 }
 
-// A box of a dataset, and the same number of elements row by row in memory.
-class Spaces {
- public:
-  Spaces(const Elements& elements, const Box& box) : rank_(static_cast<int>(elements.rank)) {
-    const Numbers dims = numbers(elements.dims);
-    const Numbers start = numbers(box.start);
-    const Numbers count = numbers(box.count);
-    file_ = Id<Kind::dataspace>(h5.Screate_simple(rank_, dims.data(), nullptr));
-    memory_ = Id<Kind::dataspace>(h5.Screate_simple(rank_, count.data(), nullptr));
-    if (!file_ || !memory_ ||
-        h5.Sselect_hyperslab(file_.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                             nullptr) < 0)
-      throw Error("HDF5 makes no dataspaces for an asynchronous request");
-  }
-  [[nodiscard]] hid_t file() const { return file_.get(); }
-  [[nodiscard]] hid_t memory() const { return memory_.get(); }
-
- private:
-  using Numbers = std::array<hsize_t, engine::kMaxRank>;
-  static Numbers numbers(const Index& index) {
-    Numbers result{};
-    std::ranges::copy(index, result.begin());
-    return result;
-  }
-  int rank_;
-  Id<Kind::dataspace> file_;
-  Id<Kind::dataspace> memory_;
-};
-
 // The call that the program would have made for the box. False when HDF5 refuses.
 bool transfer_box(const Batch& batch, const Box& box, Buffer& memory) {
-  const Spaces spaces(*batch.elements, box);
+  const BoxSpaces spaces(*batch.elements, box);
   vol::Object& object = *batch.object;
   hid_t type = batch.elements->type.get();
   hid_t mem_space = spaces.memory();

@@ -72,20 +72,6 @@ std::optional<Selected> selected(hid_t space) {
   return result;
 }
 
-bool update_dims(Elements& dataset, const vol::Object& object) {
-  if (extent_known(dataset)) return true;
-  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
-  args.args.get_space.space_id = kInvalidId;
-  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
-                       nullptr) < 0)
-    return false;
-  const Id<Kind::dataspace> space(args.args.get_space.space_id);
-  unsigned rank = 0;
-  if (!space || !read_dims(space.get(), rank, dataset.dims) || rank != dataset.rank) return false;
-  dataset.dims_time = extents_time;
-  return true;
-}
-
 // Strides of memory in which the box lies row by row.
 void dense(unsigned rank, Transfer& transfer) {
   transfer.mem_strides = engine::strides_of(rank, transfer.box.count, transfer.mem_element);
@@ -176,6 +162,20 @@ std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object
   }
   if (!read_memory(dataset, mem_space, file_space == kAll, transfer)) return std::nullopt;
   return transfer;
+}
+
+bool update_dims(Elements& dataset, const vol::Object& object) {
+  if (extent_known(dataset)) return true;
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
+                       nullptr) < 0)
+    return false;
+  const Id<Kind::dataspace> space(args.args.get_space.space_id);
+  unsigned rank = 0;
+  if (!space || !read_dims(space.get(), rank, dataset.dims) || rank != dataset.rank) return false;
+  dataset.dims_time = extents_time;
+  return true;
 }
 
 bool extent_known(const Elements& dataset) { return dataset.dims_time == extents_time; }

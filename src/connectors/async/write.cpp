@@ -28,7 +28,8 @@ Source source_of(const Call& call, const Piece& piece, const std::byte* program)
 
 // Only the last part of a large write: what comes before would be waited for, and costs a copy.
 bool may_be_behind(const Dataset& dataset, std::size_t elements_left) {
-  return cache().fits(dataset) && elements_left <= cache().behind_limit() / dataset.element;
+  return engine::may_run_behind(dataset.pipeline) && cache().fits(dataset) &&
+         elements_left <= cache().behind_limit() / dataset.element;
 }
 
 // A chunk all of which is written, to be encoded after the program's call has returned.
@@ -51,18 +52,17 @@ class WriteJob final : public engine::Job {
 
   void work() override {
     const Dataset& dataset = call_.dataset;
-    Buffer raw;
-    std::span<const std::byte> bytes(source_.place.data, dataset.chunk_bytes);
+    raw_ = {source_.place.data, dataset.chunk_bytes};
     if (!lies_as_stored()) {
-      raw = Buffer(dataset.chunk_bytes);
-      if (!piece_.whole) engine::fill_all(dataset.fill, raw.bytes());
-      call_.copy(piece_, dataset.element, source_.place, call_.in_chunk(piece_, raw.data()));
-      bytes = raw.bytes();
+      copied_ = Buffer(dataset.chunk_bytes);
+      if (!piece_.whole) engine::fill_all(dataset.fill, copied_.bytes());
+      call_.copy(piece_, dataset.element, source_.place, call_.in_chunk(piece_, copied_.data()));
+      raw_ = copied_.bytes();
     }
-    encoded_ = engine::encode(dataset.pipeline, bytes);
+    encoded_ = engine::encode(dataset.pipeline, raw_);
   }
 
-  void finish() override { store_chunk(call_.dataset, piece_.origin, encoded_.bytes()); }
+  void finish() override { store_chunk(call_.dataset, piece_.origin, encoded_, raw_); }
 
  private:
   [[nodiscard]] bool lies_as_stored() const {
@@ -75,6 +75,8 @@ class WriteJob final : public engine::Job {
   const Call& call_;
   Piece piece_;
   Source source_;
+  Buffer copied_;
+  std::span<const std::byte> raw_;
   Buffer encoded_;
 };
 

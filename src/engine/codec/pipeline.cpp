@@ -1,5 +1,6 @@
 #include "engine/codec/pipeline.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -8,6 +9,7 @@
 #include "engine/codec/deflate.hpp"
 #include "engine/codec/fletcher32.hpp"
 #include "engine/codec/lz4.hpp"
+#include "engine/codec/lzf.hpp"
 #include "engine/codec/shuffle.hpp"
 #include "engine/codec/zstd.hpp"
 
@@ -19,19 +21,32 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kChecksum = 4;
 
 struct Codec {
-  Buffer (*compress)(unsigned parameter, Bytes from);
-  void (*decompress)(Bytes from, std::span<std::byte> to);  // fills `to` or throws Error
+  Buffer (*compress)(const Filter& filter, Bytes from);  // empty when it gains nothing
+  // Fills `to` or throws Error.
+  void (*decompress)(const Filter& filter, Bytes from, std::span<std::byte> to);
 };
+
+template <void function(Bytes, std::span<std::byte>)>
+void decompress(const Filter&, Bytes from, std::span<std::byte> to) {
+  function(from, to);
+}
 
 // In the order of their kinds.
 constexpr std::array kCodecs{
-    Codec{[](unsigned parameter, Bytes from) { return deflate(parameter, from); }, &inflate},
-    Codec{[](unsigned parameter, Bytes from) {
-            return zstd_compress(static_cast<int>(parameter), from);
+    Codec{[](const Filter& filter, Bytes from) { return deflate(filter.parameter, from); },
+          &decompress<inflate>},
+    Codec{[](const Filter& filter, Bytes from) {
+            return zstd_compress(static_cast<int>(filter.parameter), from);
           },
-          &zstd_decompress},
-    Codec{[](unsigned parameter, Bytes from) { return lz4_compress(parameter, from); },
-          &lz4_decompress},
+          &decompress<zstd_decompress>},
+    Codec{[](const Filter& filter, Bytes from) { return lz4_compress(filter.parameter, from); },
+          &decompress<lz4_decompress>},
+    Codec{[](const Filter&, Bytes from) { return lzf_compress(from); },
+          &decompress<lzf_decompress>},
+    Codec{[](const Filter& filter, Bytes from) { return filter.plug_in->encode(from); },
+          [](const Filter& filter, Bytes from, std::span<std::byte> to) {
+            filter.plug_in->decode(from, to);
+          }},
 };
 static_assert(kCodecs.size() == static_cast<std::size_t>(Kind::shuffle));
 
@@ -67,13 +82,20 @@ bool applied(std::uint32_t mask, std::size_t filter) {
 
 bool compresses(Kind kind) { return static_cast<std::size_t>(kind) < kCodecs.size(); }
 
+bool may_run_behind(const Pipeline& pipeline) {
+  return std::ranges::all_of(pipeline, [](const Filter& filter) {
+    return filter.plug_in == nullptr || !filter.plug_in->reads_environment();
+  });
+}
+
 Buffer encode(const Pipeline& pipeline, std::span<const std::byte> raw) {
   Buffer now;
   std::span<const std::byte> bytes = raw;
   for (const Filter& filter : pipeline) {
     Buffer next;
     if (compresses(filter.kind)) {
-      next = codec(filter.kind).compress(filter.parameter, bytes);
+      next = codec(filter.kind).compress(filter, bytes);
+      if (next.size() == 0) return next;
     } else if (filter.kind == Kind::shuffle) {
       next = Buffer(bytes.size());
       shuffle(filter.parameter, bytes, next.bytes());
@@ -110,7 +132,7 @@ void decode(const Pipeline& pipeline, std::uint32_t mask, std::span<const std::b
     Buffer next = last ? Buffer() : Buffer(size);
     const std::span<std::byte> to = last ? raw : next.bytes();
     if (compressed)
-      codec(pipeline[i].kind).decompress(bytes, to);
+      codec(pipeline[i].kind).decompress(pipeline[i], bytes, to);
     else
       unshuffle(pipeline[i].parameter, bytes, to);
     now = std::move(next);
