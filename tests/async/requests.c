@@ -296,8 +296,9 @@ static void fails(const char *name) {
   EXPECT(left == 0);
 }
 
-/* Reads of whole rows into memory of their own, while rows are written. */
-static void large(const char *name) {
+/* Reads of whole rows into memory of their own, while rows are written. With `level` in compressed
+ * chunks. */
+static void large(const char *name, unsigned level) {
   static int32_t rows_of_file[ROWS][LARGE];
   const hsize_t all[2] = {ROWS, LARGE};
   int32_t *memory[MOST], *expected[MOST];
@@ -306,8 +307,14 @@ static void large(const char *name) {
   hid_t set = H5EScreate();
   hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   hid_t space = H5Screate_simple(2, all, NULL);
-  hid_t dataset =
-      H5Dcreate2(file, "d", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t chunk[2] = {2, LARGE / 4};
+  if (level > 0) {
+    REQUIRE(H5Pset_chunk(dcpl, 2, chunk));
+    REQUIRE(H5Pset_deflate(dcpl, level));
+  }
+  hid_t dataset = H5Dcreate2(file, "d", H5T_STD_I32LE, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+  REQUIRE(dataset);
   for (int32_t i = 0; i < ROWS * LARGE; ++i) rows_of_file[i / LARGE][i % LARGE] = i * 7;
   REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows_of_file));
   for (int step = 0; step < 400; ++step) {
@@ -364,7 +371,38 @@ static void large(const char *name) {
   for (; count > 0; --count)
     EXPECT(memcmp(memory[count - 1], expected[count - 1], sizes[count - 1]) == 0);
   REQUIRE(H5ESclose(set));
+  REQUIRE(H5Pclose(dcpl));
   REQUIRE(H5Sclose(space));
+}
+
+/* A file that was made before, of which one chunk is damaged: one request fails. The program may
+ * close its datasets before, or write to what it has read. */
+static void damaged(const char *name, int closes, int writes) {
+  static int32_t all[2][ROWS][LARGE], ones[ROWS][LARGE];
+  hid_t set = H5EScreate();
+  hid_t file = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
+  hid_t first = H5Dopen2(file, "d", H5P_DEFAULT), second = H5Dopen2(file, "e", H5P_DEFAULT);
+  size_t left = 0, told = 0;
+  hbool_t failed = 0;
+  H5ES_err_info_t info;
+  REQUIRE(H5Dread_async(first, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, all[0], set));
+  REQUIRE(H5Dread_async(second, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, all[1], set));
+  memset(ones, 1, sizeof ones);
+  if (writes) {
+    REQUIRE(H5Dwrite(second, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, ones));
+    REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL));
+  }
+  if (closes) REQUIRE(H5Dclose(first));
+  do {
+    REQUIRE(H5ESwait(set, 1000000, &left, &failed));
+  } while (left > 0 && !failed);
+  EXPECT(failed);
+  REQUIRE(H5ESget_err_info(set, 1, &info, &told));
+  EXPECT(told == 1);
+  H5Eprint2(info.err_stack_id, stdout);
+  REQUIRE(H5ESwait(set, H5ES_WAIT_FOREVER, &left, &failed));
+  EXPECT(left == 0);
+  for (int32_t i = 0; i < ROWS * LARGE; ++i) EXPECT(all[1][i / LARGE][i % LARGE] == i);
 }
 
 int main(int argc, char **argv) {
@@ -379,7 +417,15 @@ int main(int argc, char **argv) {
   else if (strcmp(what, "ends_first") == 0)
     ends_first(argv[1]);
   else if (strcmp(what, "large") == 0)
-    large(argv[1]);
+    large(argv[1], 0);
+  else if (strcmp(what, "large_chunks") == 0)
+    large(argv[1], 1);
+  else if (strcmp(what, "damaged") == 0)
+    damaged(argv[1], 0, 0);
+  else if (strcmp(what, "damaged_closed") == 0)
+    damaged(argv[1], 1, 0);
+  else if (strcmp(what, "damaged_written") == 0)
+    damaged(argv[1], 0, 1);
   else if (strcmp(what, "fails") == 0)
     fails(argv[1]);
   else

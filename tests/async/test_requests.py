@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from typing import TYPE_CHECKING
 
 import h5py
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILD = ROOT / "build/dev"
-DATASETS, ROWS, COLUMNS = 4, 48, 80
+DATASETS, ROWS, COLUMNS, LARGE = 4, 48, 80, 65536
 NATIVE = "under_vol=0;under_info={}"
 
 
@@ -92,7 +93,51 @@ def test_each_request_has_its_error(hdf5: Hdf5, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_large_reads_go_on_beside_the_program(hdf5: Hdf5, tmp_path: Path, seed: int) -> None:
-    done = program(hdf5, tmp_path, "large", str(seed))
+@pytest.mark.parametrize(
+    ("what", "behind"), [("large", "read_behind_bytes"), ("large_chunks", "chunks_decoded_behind")]
+)
+def test_large_reads_go_on_beside_the_program(
+    hdf5: Hdf5, tmp_path: Path, seed: int, what: str, behind: str
+) -> None:
+    done = program(hdf5, tmp_path, what, str(seed))
     assert done.status == 0, done.text
-    assert told(tmp_path, "read_behind_bytes") > 0
+    assert told(tmp_path, behind) > 0
+
+
+def damage(file: Path, row: int) -> None:
+    with h5py.File(file) as f:
+        place = f["d"].id.get_chunk_info(row).byte_offset
+    with file.open("r+b") as raw:
+        raw.seek(place + 1000)
+        raw.write(bytes(100))
+
+
+@pytest.mark.parametrize(
+    ("what", "message"), [("damaged", "filter"), ("damaged_closed", "reading dataset /d of file")]
+)
+def test_a_damaged_chunk_fails_its_request(
+    hdf5: Hdf5, tmp_path: Path, what: str, message: str
+) -> None:
+    """What cannot be decoded behind the program HDF5 reads itself, and tells what is wrong."""
+    data = np.arange(ROWS * LARGE, dtype="int32").reshape(ROWS, LARGE)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for name in ("d", "e"):
+            file.create_dataset(name, data=data, chunks=(1, LARGE), compression="gzip")
+    damage(tmp_path / "x.h5", 20)
+    done = program(hdf5, tmp_path, what)
+    assert done.status == 0, done.text
+    assert told(tmp_path, "chunks_decoded_behind") == 2 * ROWS
+    assert message in done.out.decode(), done.text
+
+
+@pytest.mark.parametrize("what", ["damaged", "damaged_written"])
+def test_a_chunk_of_another_size_is_read_by_hdf5(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
+    """HDF5 reads a chunk that holds more than its elements; the codecs here do not."""
+    data = np.arange(ROWS * LARGE, dtype="int32").reshape(ROWS, LARGE)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for name in ("d", "e"):
+            file.create_dataset(name, data=data, chunks=(1, LARGE), compression="gzip")
+        file["e"].id.write_direct_chunk((20, 0), zlib.compress(data[20].tobytes() + bytes(4)))
+    damage(tmp_path / "x.h5", 20)
+    done = program(hdf5, tmp_path, what)
+    assert done.status == 0, done.text

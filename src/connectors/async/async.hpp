@@ -119,7 +119,7 @@ struct Connector : vol::PassThrough<Connector> {
       return 0;
     carry_out_queue();
     if (count == 1 && read_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
-                                  file_space[0], dxpl, buf[0]) == Taken::done)
+                                  file_space[0], dxpl, buf[0], req) == Taken::done)
       return 0;
     if (count != 1) settle();
     return read_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);

@@ -17,6 +17,7 @@ struct Statistics {
   std::uint64_t encoded_behind = 0;  // of those, chunks whose write had returned before
   std::uint64_t decoded = 0;
   std::uint64_t decoded_bytes = 0;
+  std::uint64_t decoded_behind = 0;  // of those, chunks whose read had returned before
   std::uint64_t cache_hits = 0;
   std::uint64_t requests_merged = 0;  // asynchronous ones that were carried out with others
   // Reads and writes of datasets that were left to HDF5, by the reason.

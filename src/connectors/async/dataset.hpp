@@ -54,6 +54,7 @@ struct Dataset : Elements {
   vol::Object* handle = nullptr;
   std::unordered_map<std::uint64_t, std::shared_ptr<CachedChunk>> cached;  // by place
   std::size_t unstored = 0;                                                // of those, dirty ones
+  std::size_t reading = 0;  // chunks that are being read behind the program
 
   [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
   // Chunks that do not compress cost twice: HDF5 finds it out once more.

@@ -8,6 +8,7 @@
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/chunk_io.hpp"
 #include "connectors/async/file_state.hpp"
+#include "connectors/async/reads_behind.hpp"
 #include "engine/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -54,12 +55,16 @@ std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
 }  // namespace
 
 Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                  hid_t dxpl, void* buffer) {
+                  hid_t dxpl, void* buffer, void** req) {
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
   if (!call.transfer) return leave_to_hdf5(object, call, false);
   try {
     const Aside aside;
-    read_pieces(Call(*call.dataset, *call.transfer, dxpl), static_cast<std::byte*>(buffer));
+    auto* const program = static_cast<std::byte*>(buffer);
+    if (req != nullptr && may_read_behind(*call.dataset, *call.transfer))
+      read_pieces_behind(call.dataset, *call.transfer, dxpl, program, req);
+    else
+      read_pieces(Call(*call.dataset, *call.transfer, dxpl), program);
     return Taken::done;
   } catch (const std::exception& error) {
     // HDF5 finds the error itself, if there is one, and tells it in its own words.
@@ -72,6 +77,7 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer) {
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
+  if (call.dataset != nullptr && call.dataset->reading > 0) end_reads(true);
   if (call.transfer && !may_write(*object.connector)) {  // which HDF5 refuses
     call.transfer.reset();
     call.why = "left_for_error";
@@ -139,6 +145,7 @@ void report_filters() {
       {"chunks_encoded_behind", done.encoded_behind},
       {"chunks_decoded", done.decoded},
       {"decoded_bytes", done.decoded_bytes},
+      {"chunks_decoded_behind", done.decoded_behind},
       {"chunk_cache_hits", done.cache_hits},
       {"requests_merged", done.requests_merged},
       {"calls_left_to_hdf5", calls},

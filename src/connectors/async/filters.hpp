@@ -11,9 +11,10 @@ namespace headrace::async {
 // What a dataset's read or write of one dataset did with it.
 enum class Taken { done, left_to_hdf5 };
 
-// Chunks that HDF5 is to see are stored when it is left to HDF5. Throws Error.
+// Chunks that HDF5 is to see are stored when it is left to HDF5. `req`: where a large read may
+// leave a request, or null. Throws Error.
 Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                  hid_t dxpl, void* buffer);
+                  hid_t dxpl, void* buffer, void** req = nullptr);
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer);
 

@@ -5,6 +5,7 @@
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/queue.hpp"
+#include "connectors/async/reads_behind.hpp"
 #include "connectors/async/selection.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -20,6 +21,11 @@ using std::chrono::nanoseconds;
 H5VL_request_status_t status_of(const Request& request, nanoseconds timeout) {
   if (request.canceled) return H5VL_REQUEST_STATUS_CANCELED;
   if (request.queued) carry_out_queue();
+  if (request.ends_here) {
+    if (timeout < nanoseconds::max()) request.completion->wait(timeout);
+    end_reads(timeout == nanoseconds::max());
+    timeout = std::min(timeout, nanoseconds::zero());
+  }
   if (!request.completion->wait(timeout)) return H5VL_REQUEST_STATUS_IN_PROGRESS;
   return request.completion->error() == nullptr ? H5VL_REQUEST_STATUS_SUCCEED
                                                 : H5VL_REQUEST_STATUS_FAIL;

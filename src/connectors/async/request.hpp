@@ -34,6 +34,7 @@ struct Request {
   std::chrono::system_clock::time_point begin = std::chrono::system_clock::now();
   bool queued = false;  // nothing has been done about it
   bool canceled = false;
+  bool ends_here = false;                   // parts of it may need end_reads() to end
   std::shared_ptr<const ErrorStack> stack;  // of a call of HDF5 that failed for it, if one did
 
   // For HDF5, which frees it by request_free. `connector` is that of the file.
