@@ -172,9 +172,10 @@ TEST(PlugIn, lends_each_copy_to_one_thread) {
       EXPECT_THROW(filter.decode(stored.bytes().first(9), back), Error);
     }
   };
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) threads.emplace_back(round_trips);
-  threads.clear();
+  {
+    std::array<std::jthread, 4> threads;
+    for (auto& one : threads) one = std::jthread(round_trips);
+  }
   EXPECT_TRUE(all.empty());
   const PlugInFilter failing(copies, std::array{0U}, false);
   EXPECT_EQ(failing.encode(raw).size(), 0);
