@@ -87,8 +87,8 @@ QUICK = Scale(
 
 def cases(scale: Scale) -> list[Case]:
     """All of them, each under a name of its own in its kernel."""
-    return [*fields(scale), *rows(scale), *phases(scale), *ahead(scale), *small(scale),
-            *metadata(scale), *curves(scale)]  # fmt: skip
+    return [*fields(scale), *rows(scale), *phases(scale), *ahead(scale), *requests(scale),
+            *small(scale), *metadata(scale), *curves(scale)]  # fmt: skip
 
 
 def fields(scale: Scale) -> Iterator[Case]:
@@ -154,13 +154,25 @@ def ahead(scale: Scale) -> Iterator[Case]:
     }  # fmt: skip
     payload = scale.slice * scale.slices
     for device, ways in (("disk", DISK), ("model", SLOW)):
-        for name, order, chunked in (
-            ("contiguous", "sequential", False),
-            ("gzip-4", "sequential", True),
-            ("contiguous-random", "random", False),
+        for name, order, chunked, call in (
+            ("contiguous", "sequential", False, "read"),
+            ("gzip-4", "sequential", True, "read"),
+            ("contiguous-random", "random", False, "read"),
+            ("lent-contiguous-random", "random", False, "async"),
+            ("lent-gzip-4-random", "random", True, "async"),
         ):
-            more = {"order": order, "chunked": chunked}
+            more = {"order": order, "chunked": chunked, "call": call}
             yield Case("ahead", f"{name}-{device}", "ahead", given | more, ("read",), ways, payload)
+
+
+def requests(scale: Scale) -> Iterator[Case]:
+    """Blocks of 512 bytes by event sets."""
+    for device, ways in (("disk", DISK), ("model", SLOW)):
+        count = scale.model_count
+        for side in ("write", "read"):
+            given = {"count": count, "writes": side == "write"}
+            name = f"{side}s-{device}"
+            yield Case("requests", name, "requests", given, (side,), ways, 512 * count)
 
 
 def small(scale: Scale) -> Iterator[Case]:

@@ -17,6 +17,9 @@ DEFAULT = 0  # H5P_DEFAULT, H5S_ALL
 SELECT_SET = 0
 WAIT_FOREVER = 2**64 - 1
 
+# H5Dread_async and H5Dwrite_async: the caller's file, function and line, then as without _async.
+_ASYNC = [c_char_p, c_char_p, c_uint, _ID, _ID, _ID, _ID, _ID, c_void_p, _ID]
+
 # Function -> what it returns and takes; a negative answer is an error.
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "H5Acreate2": (_ID, [_ID, c_char_p, _ID, _ID, _ID, _ID]),
@@ -28,10 +31,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "H5Dopen2": (_ID, [_ID, c_char_p, _ID]),
     "H5Dwrite": (_FLAG, [_ID, _ID, _ID, _ID, _ID, c_void_p]),
     "H5Dread": (_FLAG, [_ID, _ID, _ID, _ID, _ID, c_void_p]),
-    "H5Dwrite_async": (
-        _FLAG,
-        [c_char_p, c_char_p, c_uint, _ID, _ID, _ID, _ID, _ID, c_void_p, _ID],
-    ),
+    "H5Dwrite_async": (_FLAG, _ASYNC),
+    "H5Dread_async": (_FLAG, _ASYNC),
     "H5Dclose": (_FLAG, [_ID]),
     "H5EScreate": (_ID, []),
     "H5ESwait": (

@@ -25,9 +25,10 @@ cases, claims, command, execute, page, workloads = (
 BY_NAME = {f"{each.kernel}/{each.name}": each for each in cases.cases(cases.QUICK)}
 FIELD = BY_NAME["field/gzip-4-1MiB"]
 # One of each workload, on the disk and on the model.
-SOME = ("field/gzip-4-1MiB", "rows/in-order", "phases/lent-sleep-model", "small/permuted-disk",
-        "metadata/tree",
-        "metadata/kernel", "curve-threads/plain")  # fmt: skip
+SOME = ("field/gzip-4-1MiB", "rows/in-order", "phases/lent-sleep-model",
+        "ahead/lent-gzip-4-random-disk", "requests/writes-disk", "requests/reads-disk",
+        "small/permuted-disk", "metadata/tree", "metadata/kernel",
+        "curve-threads/plain")  # fmt: skip
 
 
 @pytest.fixture
