@@ -25,6 +25,18 @@ bool copy_file(int from, int to) {
   return true;
 }
 
+// glibc takes a name it has seen for the library that it loaded then, whatever it is the name of
+// now.
+std::string unseen_name(int file) {
+  std::string folder = "/proc/self/";
+  for (;; folder += "./") {
+    const std::string name = folder + "fd/" + std::to_string(file);
+    void* const seen = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (seen == nullptr) return name;
+    dlclose(seen);
+  }
+}
+
 // Where memory files are forbidden or may not be executed: a temporary file, unlinked once loaded.
 void* load_through_file(int source, int flags) {
   const char* folder = std::getenv("TMPDIR");
@@ -46,14 +58,9 @@ void* load_private_copy(const std::string& path, int flags) {
   if (source < 0) return nullptr;
   void* handle = nullptr;
   const int memory = memfd_create("headrace", MFD_CLOEXEC);
-  if (memory >= 0 && copy_file(source, memory)) {
-    // The descriptor stays open: glibc takes a name it has seen for the library it loaded then.
-    handle = dlopen(("/proc/self/fd/" + std::to_string(memory)).c_str(), flags);
-  }
-  if (handle == nullptr) {
-    if (memory >= 0) close(memory);
-    handle = load_through_file(source, flags);
-  }
+  if (memory >= 0 && copy_file(source, memory)) handle = dlopen(unseen_name(memory).c_str(), flags);
+  if (memory >= 0) close(memory);
+  if (handle == nullptr) handle = load_through_file(source, flags);
   close(source);
   return handle;
 }

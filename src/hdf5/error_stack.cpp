@@ -44,6 +44,16 @@ void push_nested(const char* callback, const std::exception& error) {
 
 }  // namespace
 
+std::string root_cause() {
+  std::string text;
+  const auto read = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
+    if (error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
+    return 1;  // the first is enough
+  };
+  h5.Ewalk2(kDefaultStack, H5E_WALK_UPWARD, read, &text);
+  return text;
+}
+
 void push_current_exception(const char* callback) noexcept {
   try {
     throw;

@@ -30,6 +30,10 @@ struct ChunkWrite2 {
   const void* buffer;
 };
 
+struct ChunkIndex {
+  H5D_chunk_index_t* type;
+};
+
 struct StorageSize {
   const hsize_t* offset;
   hsize_t* size;
@@ -61,6 +65,13 @@ bool has_native_chunks(const UnderDataset& dataset) {
   return h5.VLintrospect_opt_query(dataset.object, dataset.connector, H5VL_SUBCLS_DATASET,
                                    H5VL_NATIVE_DATASET_CHUNK_WRITE, &flags) >= 0 &&
          (flags & H5VL_OPT_QUERY_SUPPORTED) != 0;
+}
+
+bool has_chunks(const UnderDataset& dataset) {
+  H5D_chunk_index_t index{};
+  ChunkIndex native{&index};
+  const Aside aside;
+  return call(dataset, H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE, &native) >= 0;
 }
 
 std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin) {

@@ -20,6 +20,9 @@ struct UnderDataset {
 // Whether the connector offers these operations.
 bool has_native_chunks(const UnderDataset& dataset);
 
+// Whether it has chunks that are HDF5's own; asks without a property list, which costs most.
+bool has_chunks(const UnderDataset& dataset);
+
 // Bytes that are stored for the chunk at `origin`; 0 when there is no such chunk. Throws Error when
 // HDF5 cannot tell.
 std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin);

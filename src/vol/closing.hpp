@@ -6,13 +6,15 @@
 //
 // A dataset is different: H5D__close_cb (1.14.5 to 2.2.0) frees memory that the id it keeps still
 // points to, and the program crashes later. An exception out of dataset_close is therefore deferred
-// to the next flush or close of the file, and the dataset is closed.
+// to the next flush or close of the file, and the dataset is closed. So is a failure from below:
+// that dataset is as closed as it will ever be.
 #pragma once
 
 #include <cxxabi.h>
 
 #include <exception>
 
+#include "hdf5/error_stack.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/object.hpp"
 
@@ -44,8 +46,11 @@ struct DatasetClosing {
       object.connector->defer(std::current_exception());
       result = pass_through(self, dxpl, req);
     }
-    if (result >= 0) delete &object;
-    return result;
+    if (result < 0)
+      object.connector->defer(
+          std::make_exception_ptr(Error("a dataset was not closed in order: " + root_cause())));
+    delete &object;
+    return 0;
   }
 };
 

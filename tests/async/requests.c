@@ -375,9 +375,12 @@ static void large(const char *name, unsigned level) {
   REQUIRE(H5Sclose(space));
 }
 
-/* A file that was made before, of which one chunk is damaged: one request fails. The program may
- * close its datasets before, or write to what it has read. */
-static void damaged(const char *name, int closes, int writes) {
+enum how { WAITS, CLOSES, WRITES, SHRINKS };
+
+/* A file that was made before, of which one chunk is damaged: one request fails, whatever the
+ * program does to its datasets before it waits. */
+static void damaged(const char *name, enum how how) {
+  const hsize_t rows[2] = {ROWS, LARGE}, none[2] = {0, LARGE};
   static int32_t all[2][ROWS][LARGE], ones[ROWS][LARGE];
   hid_t set = H5EScreate();
   hid_t file = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -388,14 +391,21 @@ static void damaged(const char *name, int closes, int writes) {
   REQUIRE(H5Dread_async(first, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, all[0], set));
   REQUIRE(H5Dread_async(second, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, all[1], set));
   memset(ones, 1, sizeof ones);
-  if (writes) {
+  if (how == WRITES) {
     REQUIRE(H5Dwrite(second, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, ones));
     REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL));
   }
-  if (closes) REQUIRE(H5Dclose(first));
-  do {
-    REQUIRE(H5ESwait(set, 1000000, &left, &failed));
-  } while (left > 0 && !failed);
+  if (how == CLOSES) {
+    REQUIRE(H5Dclose(first));
+    REQUIRE(H5Dclose(second));
+  }
+  if (how == SHRINKS) {
+    REQUIRE(H5Dset_extent(first, none));
+    REQUIRE(H5Dset_extent(second, none));
+    REQUIRE(H5Dset_extent(first, rows));
+  }
+  REQUIRE(H5ESwait(set, 1000000, &left, &failed));
+  if (!failed) REQUIRE(H5ESwait(set, 3600000000000, &left, &failed));
   EXPECT(failed);
   REQUIRE(H5ESget_err_info(set, 1, &info, &told));
   EXPECT(told == 1);
@@ -403,6 +413,35 @@ static void damaged(const char *name, int closes, int writes) {
   REQUIRE(H5ESwait(set, H5ES_WAIT_FOREVER, &left, &failed));
   EXPECT(left == 0);
   for (int32_t i = 0; i < ROWS * LARGE; ++i) EXPECT(all[1][i / LARGE][i % LARGE] == i);
+}
+
+/* Another dataset takes the place of one that is still being read. */
+static void deleted(const char *name) {
+  static int32_t all[ROWS][LARGE], found[ROWS][LARGE];
+  const hsize_t rows[2] = {ROWS, LARGE};
+  hid_t set = H5EScreate();
+  hid_t file = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
+  hid_t space = H5Screate_simple(2, rows, NULL);
+  size_t left = 1;
+  hbool_t failed = 1;
+  for (int32_t i = 0; i < ROWS * LARGE; ++i) all[i / LARGE][i % LARGE] = i;
+  for (hsize_t step = 1; step <= 8; ++step) {
+    const hsize_t chunk[2] = {step, LARGE / step};
+    hid_t dataset = H5Dopen2(file, "d", H5P_DEFAULT), dcpl = H5Pcreate(H5P_DATASET_CREATE);
+    REQUIRE(H5Dread_async(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, found, set));
+    REQUIRE(H5Dclose(dataset));
+    REQUIRE(H5Ldelete(file, "d", H5P_DEFAULT));
+    REQUIRE(H5Pset_chunk(dcpl, 2, chunk));
+    REQUIRE(H5Pset_deflate(dcpl, 1));
+    dataset = H5Dcreate2(file, "d", H5T_STD_I32LE, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, all));
+    REQUIRE(H5Dclose(dataset));
+    REQUIRE(H5Pclose(dcpl));
+    REQUIRE(H5ESwait(set, H5ES_WAIT_FOREVER, &left, &failed));
+    EXPECT(left == 0 && !failed && memcmp(all, found, sizeof all) == 0);
+  }
+  REQUIRE(H5Sclose(space));
+  REQUIRE(H5Fclose(file));
 }
 
 int main(int argc, char **argv) {
@@ -421,11 +460,15 @@ int main(int argc, char **argv) {
   else if (strcmp(what, "large_chunks") == 0)
     large(argv[1], 1);
   else if (strcmp(what, "damaged") == 0)
-    damaged(argv[1], 0, 0);
+    damaged(argv[1], WAITS);
   else if (strcmp(what, "damaged_closed") == 0)
-    damaged(argv[1], 1, 0);
+    damaged(argv[1], CLOSES);
   else if (strcmp(what, "damaged_written") == 0)
-    damaged(argv[1], 0, 1);
+    damaged(argv[1], WRITES);
+  else if (strcmp(what, "damaged_shrunk") == 0)
+    damaged(argv[1], SHRINKS);
+  else if (strcmp(what, "deleted") == 0)
+    deleted(argv[1]);
   else if (strcmp(what, "fails") == 0)
     fails(argv[1]);
   else

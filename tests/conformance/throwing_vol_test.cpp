@@ -100,9 +100,11 @@ struct Unclosing : vol::PassThrough<Unclosing> {
   static constexpr H5VL_class_value_t kValue = 401;
   static constexpr std::array kOverrides{Callback::dataset_close, Callback::group_close};
   static inline bool fails = true;
+  static inline bool fails_below = false;
   static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
     if (fails) throw Error("write of dataset lost");
-    return Base::dataset_close(self, dxpl, req);
+    const herr_t result = Base::dataset_close(self, dxpl, req);
+    return fails_below ? -1 : result;
   }
   static herr_t group_close(void* self, hid_t dxpl, void** req) {
     const herr_t result = Base::group_close(self, dxpl, req);
@@ -137,6 +139,18 @@ TEST_F(FailedClose, OfADatasetIsToldByTheFileOnce) {
   EXPECT_LT(H5Fflush(file_, H5F_SCOPE_LOCAL), 0);
   EXPECT_TRUE(errors.contains("write of dataset lost"));
   EXPECT_GE(H5Fflush(file_, H5F_SCOPE_LOCAL), 0);
+  EXPECT_GE(H5Fclose(file_), 0);
+}
+
+TEST_F(FailedClose, OfADatasetBelowIsToldByTheFileOnce) {
+  PrintedErrors errors;
+  Unclosing::fails = false;
+  const hid_t dataset = make_dataset();
+  Unclosing::fails_below = true;
+  EXPECT_GE(H5Dclose(dataset), 0);
+  Unclosing::fails_below = false;
+  EXPECT_LT(H5Fflush(file_, H5F_SCOPE_LOCAL), 0);
+  EXPECT_TRUE(errors.contains("a dataset was not closed in order"));
   EXPECT_GE(H5Fclose(file_), 0);
 }
 

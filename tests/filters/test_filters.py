@@ -344,3 +344,26 @@ def test_a_file_that_is_open_for_reading_is_not_written(filters: Filters) -> Non
         assert f["d"][:].tolist() == [1, 2, 3, 4]
     """)
     assert filters.counts["chunks_encoded"] == 2
+
+
+@pytest.mark.parametrize("another", [False, True])
+def test_a_chunk_stored_without_its_filter_by_the_program(filters: Filters, another: bool) -> None:
+    """As the first thing that is done to a dataset, through its first handle or another one."""
+    filters.python(
+        f"""
+    import h5py, numpy
+    raw = numpy.random.default_rng(1).integers(0, 256, 4000).astype("u1")
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", (8, 4000), "u1", chunks=(1, 4000), compression="gzip")
+        for i in range(8):
+            one = f["d"] if {another} else d
+            one.id.write_direct_chunk((i, 0), raw.tobytes(), filter_mask=1)
+        del one
+        f.create_dataset("e", data=[1])
+        d[1] = numpy.full(4000, 7, "u1")
+        f.flush()
+        assert (d[1, ::3] == 7).all()
+        d[1, ::3] = 8
+    """
+    )
+    assert filters.plain("(f['d'][1, ::3] == 8).all() and (f['d'][1, 1::3] == 7).all()") == "True"

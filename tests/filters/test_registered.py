@@ -202,6 +202,59 @@ def test_a_chunk_that_compresses_again_is_read_at_once(filters: Filters) -> None
     assert filters.counts["chunks_left_out"] > 0
 
 
+@pytest.mark.parametrize("which", ["blosc", "lzf"])
+def test_a_chunk_that_lacks_the_filter_is_read_and_written_in_part(
+    filters: Filters, which: str
+) -> None:
+    """HDF5 remembers how it is stored, so it must not be replaced behind its back."""
+    text = f"""
+    import h5py, hdf5plugin, numpy
+    noise = numpy.random.default_rng(4).integers(0, 256, (8, 4000)).astype("u1")
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", noise.shape, "u1", chunks=(1, 4000), compression={ALL[which]})
+        d[...] = numpy.zeros_like(noise)
+        d[1] = noise[1]
+        f.flush()
+        assert (d[1, 100:200] == noise[1, 100:200]).all()
+        d[1, :3950] = noise[1, :3950] = 7
+        f.flush()
+        assert (d[1, ::3] == noise[1, ::3]).all()
+        d[1, 1::3] = noise[1, 1::3] = 9
+        f.flush()
+        assert (d[1] == noise[1]).all()
+    numpy.save("model.npy", noise[1])
+    """
+    filters.python(text)
+    check = "import h5py, hdf5plugin, numpy\nprint((f['d'][1] == numpy.load('model.npy')).all())"
+    assert (
+        filters.python(f"import h5py\nf = h5py.File('x.h5')\n{check}", None).out.strip() == b"True"
+    )
+
+
+def test_copies_survive_a_program_that_closes_all_descriptors(filters: Filters) -> None:
+    """The loader takes a name it has seen for the library that it loaded then."""
+    filters.python(
+        """
+    import h5py, hdf5plugin, numpy, os
+    data = numpy.arange(200000, dtype="i4")
+    for name, compression in (("x", hdf5plugin.Blosc()), ("y", hdf5plugin.Bitshuffle()),
+                              ("z", hdf5plugin.BZip2())):
+        with h5py.File(name + ".h5", "w") as f:
+            f.create_dataset("d", data=data, chunks=(20000,), compression=compression)
+        os.closerange(3, 1024)
+    """
+    )
+    assert filters.counts["chunks_encoded"] == 30
+    filters.python(
+        """
+    import h5py, hdf5plugin, numpy
+    for name in "xyz":
+        assert (h5py.File(name + ".h5")["d"][...] == numpy.arange(200000)).all()
+    """,
+        None,
+    )
+
+
 def test_a_dataset_that_does_not_compress_is_left_alone_in_the_end(filters: Filters) -> None:
     filters.python(
         """

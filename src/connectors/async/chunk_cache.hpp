@@ -55,6 +55,9 @@ class ChunkCache {
   // Bytes of dirty chunks that are stored through the connector, that is of its file.
   [[nodiscard]] std::size_t unstored_bytes(const vol::UnderConnector& connector) const;
 
+  // For being stored, or closed.
+  [[nodiscard]] bool nothing_waits() const;
+
   // Stores all dirty chunks, those that are encoded already first, else in the order of datasets
   // and chunks. Those that cannot be stored are dropped; the next flush or close of their file
   // tells of it. Closes the datasets that were closed behind.
@@ -70,7 +73,6 @@ class ChunkCache {
   void wait_for(const CachedChunk& chunk);
   void drop(const ChunkRef& chunk);
   void remove(const ChunkRef& chunk);
-  [[nodiscard]] bool nothing_waits() const;
   void mark_clean(CachedChunk& chunk);
   void stored(const ChunkRef& chunk);
   void lose(const ChunkRef& chunk) noexcept;

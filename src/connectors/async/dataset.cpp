@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/file_state.hpp"
@@ -18,8 +19,8 @@ struct Handle {
   std::unique_ptr<Elements> elements;  // once asked for, when there is no dataset
   bool asked = false;
   bool asked_elements = false;
-  bool created = false;
-  bool alone = false;
+  std::optional<std::uint64_t> created;    // the doubts at that time
+  std::optional<bool> alone;               // once asked for
   std::string_view why = "left_for_file";  // it is left to HDF5
 };
 
@@ -29,6 +30,12 @@ using Registry = std::map<Identity, std::shared_ptr<Dataset>>;
 Registry& registry() {
   static auto& registry = *new Registry;
   return registry;
+}
+
+// How often chunks may have come to lack filters, in this process.
+std::uint64_t& doubts() {
+  static std::uint64_t count = 0;
+  return count;
 }
 
 Handle& handle_of(vol::Object& object) {
@@ -148,9 +155,14 @@ bool read_identity(const vol::Object& object, Identity& identity) {
   return true;
 }
 
+Id<Kind::plist> creation_list(const vol::Object& object) {
+  const Aside aside;
+  return Id<Kind::plist>(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+}
+
 // Null when it is not one for us.
 std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
-  const Id<Kind::plist> dcpl(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const Id<Kind::plist> dcpl = creation_list(object);
   auto dataset = std::make_shared<Dataset>();
   if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk_size(dcpl.get(), *dataset))
     return nullptr;
@@ -169,13 +181,15 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
 
 std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   static std::uint64_t serial = 0;
+  handle.why = "left_for_layout";
+  if (!has_chunks({object.under, object.connector->id()})) return nullptr;
   const Aside aside;
   std::shared_ptr<Dataset> dataset = examine(object, handle);
   if (dataset == nullptr) return nullptr;
   auto& known = registry()[dataset->identity];
   if (known == nullptr) {
     dataset->serial = ++serial;
-    dataset->fresh = dataset->fresh && handle.created;
+    dataset->fresh = dataset->fresh && handle.created == doubts();
     known = std::move(dataset);
   }
   return known;
@@ -216,7 +230,7 @@ Elements* elements_of(vol::Object& object) {
 void note_created(vol::Object& object, hid_t dcpl) {
   if (!filters_on(*object.connector)) return;
   Handle& handle = handle_of(object);
-  handle.created = true;
+  handle.created = doubts();
   // HDF5 has just used the list: the questions do not fail, and the stack that they clear is empty.
   handle.asked = note_layout(dcpl, handle) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
 }
@@ -225,12 +239,29 @@ std::string_view why_not(const vol::Object& object) {
   return object.state == nullptr ? Handle().why : static_cast<Handle*>(object.state.get())->why;
 }
 
+std::string_view ask_why_not(vol::Object& object) {
+  Handle& handle = handle_of(object);
+  const Aside aside;
+  if (handle.asked) examine(object, handle);
+  return handle.why;
+}
+
 bool stands_alone(const vol::Object& object) {
-  return object.state != nullptr && static_cast<Handle*>(object.state.get())->alone;
+  if (object.state == nullptr) return false;
+  Handle& handle = *static_cast<Handle*>(object.state.get());
+  if (!handle.alone) note_layout(creation_list(object).get(), handle);
+  return *handle.alone;
 }
 
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
   return object.state == nullptr ? nullptr : static_cast<Handle*>(object.state.get())->dataset;
+}
+
+void doubt(Dataset* dataset) {
+  ++doubts();
+  for_each_dataset([&](Dataset& one) {
+    if (dataset == nullptr || dataset == &one) one.fresh = false;
+  });
 }
 
 void forget_closed_datasets() {

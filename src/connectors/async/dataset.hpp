@@ -45,7 +45,7 @@ struct Dataset : Elements {
   engine::Pipeline pipeline;
   std::vector<std::byte> fill;  // one element
   bool fills = true;            // whether HDF5 puts it where nothing was written
-  bool fresh = false;           // made by this process: no chunk lacks a filter
+  bool fresh = false;           // made by this process: no chunk lacks a filter; see doubt()
   std::size_t native_cache = 0;
   std::size_t stored = 0;    // chunks of ours
   std::size_t left_out = 0;  // chunks in which a filter gained nothing
@@ -70,9 +70,12 @@ std::shared_ptr<Dataset> dataset_of(vol::Object& object);
 // other datasets (virtual ones), and in files that the connector leaves alone.
 Elements* elements_of(vol::Object& object);
 
-// Of a handle for which dataset_of() gives none: why. And whether its reads and writes touch no
-// other dataset, as those of a virtual one do.
+// Of a handle for which dataset_of() gives none: why. ask_why_not() asks HDF5 for all that matters,
+// where the former knows only that there are no chunks that could be taken over.
 std::string_view why_not(const vol::Object& object);
+std::string_view ask_why_not(vol::Object& object);
+
+// Whether the reads and writes of a dataset touch no other one, as those of a virtual one do.
 bool stands_alone(const vol::Object& object);
 
 // Marks the handle of a new dataset; `dcpl` is its creation list.
@@ -80,6 +83,9 @@ void note_created(vol::Object& object, hid_t dcpl);
 
 // The dataset if dataset_of() has found it before; null otherwise.
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object);
+
+// Chunks of the dataset, of any for null, may lack filters from now on.
+void doubt(Dataset* dataset);
 
 // Forgets datasets that no handle is open for. Their chunks must be clean.
 void forget_closed_datasets();

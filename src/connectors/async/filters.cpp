@@ -7,6 +7,7 @@
 #include "connectors/async/call.hpp"
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/chunk_io.hpp"
+#include "connectors/async/closings.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/reads_behind.hpp"
 #include "engine/thread_pool.hpp"
@@ -40,10 +41,12 @@ Ours ours(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space
 
 Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
   ++statistics().left[ours.why];
-  if (ours.dataset != nullptr ? ours.dataset->unstored > 0 : !stands_alone(object)) settle();
+  if (!cache().nothing_waits() &&
+      (ours.dataset != nullptr ? ours.dataset->unstored > 0 : !stands_alone(object)))
+    settle();
   if (writes && ours.dataset != nullptr) {
     cache().drop(*ours.dataset);
-    ours.dataset->fresh = false;  // HDF5 leaves out a filter that gains nothing
+    doubt(ours.dataset.get());  // HDF5 leaves out a filter that gains nothing
   }
   return Taken::left_to_hdf5;
 }
@@ -97,16 +100,20 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
   return leave_to_hdf5(object, call, true);
 }
 
-void settle() noexcept { cache().settle(); }
+void settle() noexcept {
+  if (any_closing()) end_reads(true);
+  cache().settle();
+}
 
 void distrust(const vol::Object& object, bool masks) {
+  end_reads(true);  // HDF5 might have to read for them what was there at their time
   extents_may_have_changed();
   const auto dataset = known_dataset_of(object);
   for_each_dataset([&](Dataset& one) {
     if (dataset != nullptr && &one != dataset.get()) return;
     cache().drop(one);
-    if (masks) one.fresh = false;
   });
+  if (masks) doubt(dataset.get());
 }
 
 bool only_grows(const vol::Object& object, const hsize_t* extent) {
@@ -121,6 +128,7 @@ bool only_grows(const vol::Object& object, const hsize_t* extent) {
 void let_go(const vol::Object& object) {
   const auto dataset = known_dataset_of(object);
   if (dataset == nullptr || dataset->handle != &object) return;
+  if (dataset->reading > 0) end_reads(true);
   if (dataset->unstored > 0) settle();
   dataset->handle = nullptr;
 }
@@ -129,7 +137,7 @@ const char* why_left_to_hdf5(vol::Object& object) {
   constexpr std::string_view kPrefix = "left_for_";
   if (const auto dataset = dataset_of(object); dataset != nullptr)
     return cache().fits(*dataset) ? "" : "chunk_cache";
-  return why_not(object).substr(kPrefix.size()).data();  // of a literal
+  return ask_why_not(object).substr(kPrefix.size()).data();  // of a literal
 }
 
 void report_filters() {

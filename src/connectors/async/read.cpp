@@ -27,7 +27,8 @@ class ReadJob final : public engine::Job {
   void finish() override {
     if (call_.transfer.converts)
       call_.deliver(piece_, call_.in_chunk<const std::byte>(piece_, chunk_.data()), program_);
-    if (!keep()) return;
+    // Of a chunk that lacks filters the cache would not know it.
+    if (!keep() || stored_.mask != 0) return;
     cache().insert(std::make_shared<CachedChunk>(call_.dataset, piece_, std::move(chunk_)));
   }
 

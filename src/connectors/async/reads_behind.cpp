@@ -1,9 +1,11 @@
 #include "connectors/async/reads_behind.hpp"
 
 #include <limits>
+#include <new>
 
 #include "connectors/async/box_spaces.hpp"
 #include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/closings.hpp"
 #include "connectors/async/read.hpp"
 #include "connectors/async/request.hpp"
 #include "hdf5/library_context.hpp"
@@ -18,14 +20,9 @@ using engine::Piece;
 // A read under way.
 struct Reading {
   Reading(std::shared_ptr<Dataset> of, const Transfer& what, hid_t dxpl, std::byte* to)
-      : dataset(std::move(of)),
-        name(describe(*dataset->handle)),
-        transfer(what),
-        call(*dataset, transfer, dxpl),
-        program(to) {}
+      : dataset(std::move(of)), transfer(what), call(*dataset, transfer, dxpl), program(to) {}
 
   std::shared_ptr<Dataset> dataset;
-  std::string name;
   Transfer transfer;
   Call call;
   std::byte* program;
@@ -44,16 +41,13 @@ Pending& pending() {
   return pending;
 }
 
-// What cannot be decoded here; HDF5 may find an error, too. Throws Error.
-void read_by_hdf5(const Reading& reading, const Piece& piece, const std::exception_ptr& why) {
+// What cannot be decoded here; HDF5 may find an error, too. Throws Error. The handle is open: who
+// closes it ends its reads before.
+void read_by_hdf5(const Reading& reading, const Piece& piece) {
   Dataset& dataset = *reading.dataset;
-  if (dataset.handle == nullptr) try {  // the program has closed it
-      std::rethrow_exception(why);
-    } catch (const std::exception&) {
-      std::throw_with_nested(Error("reading " + reading.name + " failed"));
-    }
   const LibraryContext context;
   const Aside aside;
+  if (!update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
   const BoxSpaces spaces(dataset, piece.box);
   engine::Buffer dense(reading.call.elements(piece) * dataset.element);
   void* self = dataset.handle;
@@ -64,7 +58,7 @@ void read_by_hdf5(const Reading& reading, const Piece& piece, const std::excepti
   if (vol::own::dataset_read(1, &self, &type, &memory, &file, h5.transfer_list.get(), &buffer,
                              nullptr) < 0) {
     reading.request->stack = std::make_shared<const ErrorStack>(h5.Eget_current_stack());
-    throw Error("HDF5 cannot read " + reading.name);
+    throw Error("reading " + describe(*dataset.handle) + " failed");
   }
   const auto from = reading.call.dense(piece, dense, dataset.element);
   reading.call.deliver(piece, {from.data, from.strides}, reading.program);
@@ -78,22 +72,28 @@ class ReadBehindJob final : public engine::Job {
     ++reading_->dataset->reading;
     pending().bytes += stored_.bytes.size();
   }
+  ReadBehindJob(const ReadBehindJob&) = delete;
+  ReadBehindJob& operator=(const ReadBehindJob&) = delete;
+  ~ReadBehindJob() override {
+    pending().bytes -= stored_.bytes.size();
+    --reading_->dataset->reading;
+    if (!worked_) reading_->request->completion->end(std::make_exception_ptr(std::bad_alloc()));
+  }
 
   void work() override {
+    worked_ = true;
     try {
       decode_piece(reading_->call, piece_, stored_, reading_->program, false);
       reading_->request->completion->end(nullptr);
     } catch (...) {
-      error_ = std::current_exception();
+      failed_ = true;
     }
   }
 
   void finish() override {
-    pending().bytes -= stored_.bytes.size();
-    --reading_->dataset->reading;
-    if (error_ == nullptr) return;
+    if (!failed_) return;
     try {
-      read_by_hdf5(*reading_, piece_, error_);
+      read_by_hdf5(*reading_, piece_);
       reading_->request->completion->end(nullptr);
     } catch (...) {
       reading_->request->completion->end(std::current_exception());
@@ -104,7 +104,8 @@ class ReadBehindJob final : public engine::Job {
   std::shared_ptr<Reading> reading_;
   Piece piece_;
   StoredChunk stored_;
-  std::exception_ptr error_;
+  bool failed_ = false;
+  bool worked_ = false;
 };
 
 void give(const std::shared_ptr<Reading>& reading, const Piece& piece, StoredChunk stored) {
@@ -166,6 +167,7 @@ void end_reads(bool all) noexcept {
     pending().jobs.finish();
   else
     pending().jobs.finish_done();
+  close_stored();
 }
 
 }  // namespace headrace::async

@@ -18,14 +18,25 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+// Parts that workers fail in are to be ended by this thread. Returns what is left of the time.
+nanoseconds wait_here(engine::Completion& completion, nanoseconds timeout) {
+  constexpr std::chrono::milliseconds kPatience{5};
+  using Clock = std::chrono::steady_clock;
+  end_reads(timeout == nanoseconds::max());
+  if (timeout == nanoseconds::max()) return nanoseconds::zero();
+  const Clock::time_point begin = Clock::now();
+  nanoseconds left = timeout;
+  while (left > left.zero() && !completion.wait(std::min<nanoseconds>(left, kPatience))) {
+    end_reads(false);
+    left = timeout - (Clock::now() - begin);
+  }
+  return nanoseconds::zero();
+}
+
 H5VL_request_status_t status_of(const Request& request, nanoseconds timeout) {
   if (request.canceled) return H5VL_REQUEST_STATUS_CANCELED;
   if (request.queued) carry_out_queue();
-  if (request.ends_here) {
-    if (timeout < nanoseconds::max()) request.completion->wait(timeout);
-    end_reads(timeout == nanoseconds::max());
-    timeout = std::min(timeout, nanoseconds::zero());
-  }
+  if (request.ends_here) timeout = wait_here(*request.completion, timeout);
   if (!request.completion->wait(timeout)) return H5VL_REQUEST_STATUS_IN_PROGRESS;
   return request.completion->error() == nullptr ? H5VL_REQUEST_STATUS_SUCCEED
                                                 : H5VL_REQUEST_STATUS_FAIL;

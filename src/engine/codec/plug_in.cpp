@@ -25,11 +25,12 @@ struct Result {
 // What it is given is the filter's to free, so it is malloc's, as it is HDF5's.
 Result run(PlugInCopies& copies, unsigned flags, std::span<const unsigned> parameters,
            std::span<const std::byte> from) {
-  void* memory = std::malloc(from.size());
-  if (memory == nullptr) throw std::bad_alloc();
-  std::memcpy(memory, from.data(), from.size());
+  std::unique_ptr<void, Free> given(std::malloc(from.size()));
+  if (given == nullptr) throw std::bad_alloc();
+  std::memcpy(given.get(), from.data(), from.size());
   std::size_t room = from.size();
   const FilterFunction filter = copies.take();
+  void* memory = given.release();
   const std::size_t size =
       filter(flags, parameters.size(), parameters.data(), from.size(), &room, &memory);
   copies.give_back(filter);
@@ -40,6 +41,7 @@ Result run(PlugInCopies& copies, unsigned flags, std::span<const unsigned> param
 
 PlugInCopies::PlugInCopies(std::function<FilterFunction()> load, unsigned most)
     : load_(std::move(load)), left_(most) {
+  free_.reserve(most);
   give_back(take());
 }
 
