@@ -19,7 +19,8 @@ PYTHON := $(VENV)/bin/python
 STAGE := scripts/stage.sh
 # As many tests run side by side.
 CORES := $(shell nproc)
-PYTEST := $(PYTHON) -m pytest --timeout=900
+# The tests of a file stay together: they share what they ran natively or built.
+PYTEST := $(PYTHON) -m pytest --timeout=900 -n $(CORES) --dist loadfile
 
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
