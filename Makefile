@@ -17,7 +17,10 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAGE := scripts/stage.sh
-PYTEST := $(PYTHON) -m pytest --timeout=900
+# As many tests run side by side.
+CORES := $(shell nproc)
+# The tests of a file stay together: they share what they ran natively or built.
+PYTEST := $(PYTHON) -m pytest --timeout=900 -n $(CORES) --dist loadfile
 
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
@@ -99,13 +102,13 @@ format: $(VENV)/.test
 ctest:
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev
-	@ctest --preset dev
+	@ctest --preset dev -j $(CORES)
 
 # GCC 12's thread sanitizer cannot start where the kernel spreads addresses widely.
 ctest-asan ctest-tsan: ctest-%:
 	@cmake --preset $* >/dev/null
 	@cmake --build --preset $*
-	@$(FIXED_ADDRESSES) ctest --preset $* --label-exclude parallel
+	@$(FIXED_ADDRESSES) ctest --preset $* -j $(CORES) --label-exclude parallel
 
 # ---- set-up: each step costs nothing when there is nothing to do
 

@@ -51,7 +51,7 @@ TEST(Ledger, OfAKilledProcessIsReadToItsLastWholeRecord) {
   Ledger ledger = sample();
   ledger.closed = false;
   std::vector<std::byte> bytes = encode(ledger);
-  bytes.resize(bytes.size() - 5);
+  bytes.erase(bytes.end() - 5, bytes.end());
   const Ledger again = decode(bytes, "x");
   EXPECT_FALSE(again.closed);
   EXPECT_EQ(again.records.size(), 2U);
