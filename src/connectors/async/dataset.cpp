@@ -250,7 +250,7 @@ bool stands_alone(const vol::Object& object) {
   if (object.state == nullptr) return false;
   Handle& handle = *static_cast<Handle*>(object.state.get());
   if (!handle.alone) note_layout(creation_list(object).get(), handle);
-  return *handle.alone;
+  return handle.alone.value_or(false);
 }
 
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
