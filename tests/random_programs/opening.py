@@ -62,7 +62,10 @@ def forget(model: Model, which: str) -> None:
 def reopened(model: Model, choices: Choices, which: str, mode: str) -> File:
     options = model.opened[which]
     if not options.startswith(AGAIN):
-        options = choices.often("", ["libver='latest'", "driver='core'", "driver='stdio'"])
+        # While a single writer's handles are left, two drivers would have the file without a lock.
+        still_open = any(handle.dataset.file == which for handle in model.handles)
+        drivers = [] if still_open else ["driver='core'", "driver='stdio'"]
+        options = choices.often("", ["libver='latest'", *drivers])
     if model.opened[which].startswith("fs_strategy='page'"):
         options = choices.of(["", "page_buf_size=8192"])
     file = File(model.name("f"), which, options, mode)
