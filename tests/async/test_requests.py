@@ -104,10 +104,18 @@ def test_large_reads_go_on_beside_the_program(
     assert told(tmp_path, behind) > 0
 
 
-def damage(file: Path, row: int) -> None:
-    with h5py.File(file) as f:
-        place = f["d"].id.get_chunk_info(row).byte_offset
-    with file.open("r+b") as raw:
+def damaged(folder: Path, *, odd: bool = False) -> None:
+    """A file with the datasets d, whose chunk 20 is damaged, and e, of which it may be odd."""
+    data = np.arange(ROWS * LARGE, dtype="int32").reshape(ROWS, LARGE)
+    shape = {"chunks": (1, LARGE), "maxshape": (None, LARGE)}
+    with h5py.File(folder / "x.h5", "w") as file:
+        for name in ("d", "e"):
+            file.create_dataset(name, data=data, compression="gzip", **shape)
+        if odd:
+            longer = zlib.compress(data[20].tobytes() + bytes(4))
+            file["e"].id.write_direct_chunk((20, 0), longer)
+        place = file["d"].id.get_chunk_info(20).byte_offset
+    with (folder / "x.h5").open("r+b") as raw:
         raw.seek(place + 1000)
         raw.write(bytes(100))
 
@@ -118,13 +126,7 @@ WAYS = ["damaged", "damaged_closed", "damaged_written", "damaged_shrunk"]
 @pytest.mark.parametrize("what", WAYS)
 def test_a_damaged_chunk_fails_its_request(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
     """What cannot be decoded behind the program HDF5 reads itself, and tells what is wrong."""
-    data = np.arange(ROWS * LARGE, dtype="int32").reshape(ROWS, LARGE)
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        for name in ("d", "e"):
-            file.create_dataset(
-                name, data=data, chunks=(1, LARGE), compression="gzip", maxshape=(None, LARGE)
-            )
-    damage(tmp_path / "x.h5", 20)
+    damaged(tmp_path)
     done = program(hdf5, tmp_path, what)
     assert done.status == 0, done.text
     assert told(tmp_path, "chunks_decoded_behind") == 2 * ROWS
@@ -134,14 +136,7 @@ def test_a_damaged_chunk_fails_its_request(hdf5: Hdf5, tmp_path: Path, what: str
 @pytest.mark.parametrize("what", WAYS)
 def test_a_chunk_of_another_size_is_read_by_hdf5(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
     """HDF5 reads a chunk that holds more than its elements; the codecs here do not."""
-    data = np.arange(ROWS * LARGE, dtype="int32").reshape(ROWS, LARGE)
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        for name in ("d", "e"):
-            file.create_dataset(
-                name, data=data, chunks=(1, LARGE), compression="gzip", maxshape=(None, LARGE)
-            )
-        file["e"].id.write_direct_chunk((20, 0), zlib.compress(data[20].tobytes() + bytes(4)))
-    damage(tmp_path / "x.h5", 20)
+    damaged(tmp_path, odd=True)
     done = program(hdf5, tmp_path, what)
     assert done.status == 0, done.text
 
