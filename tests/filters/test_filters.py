@@ -367,3 +367,25 @@ def test_a_chunk_stored_without_its_filter_by_the_program(filters: Filters, anot
     """
     )
     assert filters.plain("(f['d'][1, ::3] == 8).all() and (f['d'][1, 1::3] == 7).all()") == "True"
+
+
+def test_hdf5_refuses_virtual_datasets_among_others(filters: Filters) -> None:
+    text = """
+    import h5py, numpy
+    from random_programs.prelude import together
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", data=numpy.arange(100), chunks=(10,), compression=1)
+        layout = h5py.VirtualLayout((100,), "i8")
+        layout[:] = h5py.VirtualSource(d)
+        v = f.create_virtual_dataset("v", layout)
+        for name in ("H5Dread_multi", "H5Dwrite_multi"):
+            for datasets in ([d, v], [d, f.create_dataset(name, data=numpy.arange(100))]):
+                try:
+                    together(name, datasets, [numpy.arange(100), numpy.arange(100)])
+                    print("done")
+                except OSError:
+                    print("refused")
+    """
+    ours, native = (filters.python(text, options).out for options in ("seat=vol;", None))
+    assert ours == native
+    assert filters.counts["chunks_decoded"] > 0
