@@ -173,11 +173,12 @@ def joined_options(options: str) -> str:
     return f", {options}" if options else ""
 
 
+# Storage that HDF5 has not filled holds what was in that place of the file before.
 LOW_LEVEL = (
     "set_layout(h5py.h5d.COMPACT)",
-    "set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)",
-    "set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)",
-    "set_alloc_time(h5py.h5d.ALLOC_TIME_INCR)",
+    "set_fill_time(h5py.h5d.FILL_TIME_ALLOC); p.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)",
+    "set_fill_time(h5py.h5d.FILL_TIME_ALLOC); p.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)",
+    "set_fill_time(h5py.h5d.FILL_TIME_ALLOC); p.set_alloc_time(h5py.h5d.ALLOC_TIME_INCR)",
     "set_fill_time(h5py.h5d.FILL_TIME_ALLOC)",
 )
 CHUNKED_ONLY = (
