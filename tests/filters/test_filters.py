@@ -369,7 +369,7 @@ def test_a_chunk_stored_without_its_filter_by_the_program(filters: Filters, anot
     assert filters.plain("(f['d'][1, ::3] == 8).all() and (f['d'][1, 1::3] == 7).all()") == "True"
 
 
-def test_hdf5_refuses_virtual_datasets_among_others(filters: Filters) -> None:
+def test_hdf5_refuses_virtual_datasets_among_others_and_two_files(filters: Filters) -> None:
     text = """
     import h5py, numpy
     from random_programs.prelude import together
@@ -379,7 +379,9 @@ def test_hdf5_refuses_virtual_datasets_among_others(filters: Filters) -> None:
         layout[:] = h5py.VirtualSource(d)
         v = f.create_virtual_dataset("v", layout)
         for name in ("H5Dread_multi", "H5Dwrite_multi"):
-            for datasets in ([d, v], [d, f.create_dataset(name, data=numpy.arange(100))]):
+            e = f.create_dataset(name, data=numpy.arange(100))
+            another = h5py.File(name, "w").create_dataset("e", data=numpy.arange(100))
+            for datasets in ([d, v], [d, e], [d, another], [another, d]):
                 try:
                     together(name, datasets, [numpy.arange(100), numpy.arange(100)])
                     print("done")
