@@ -71,7 +71,7 @@ bool has_libc_memory() {
 }
 
 FilterFunction load_copy(const std::string& path) {
-  void* const copy = load_private_copy(path, RTLD_DEEPBIND);
+  void* const copy = load_private_copy(path, RTLD_DEEPBIND, Copied::loaded);
   if (copy == nullptr || dlsym(copy, "init_filter") == nullptr) return nullptr;
   const H5Z_class2_t* filter = filter_in(copy);
   return filter == nullptr ? nullptr : filter->filter;
