@@ -1,8 +1,10 @@
 #include "hdf5/native_chunks.hpp"
 
+#include <string>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace {
@@ -45,6 +47,11 @@ herr_t call(const UnderDataset& dataset, int operation, void* native) {
   H5VL_optional_args_t args{operation, native};
   return h5.VLdataset_optional(dataset.object, dataset.connector, &args, h5.transfer_list.get(),
                                nullptr);
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  const std::string cause = root_cause();
+  throw Error(cause.empty() ? what : what + ": " + cause);
 }
 
 // HDF5 says that a chunk does not exist by an error that this function itself has found; one that
@@ -90,7 +97,7 @@ std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
   std::size_t size = bytes.size();
   ChunkRead native{origin, 0, bytes.data(), &size};
   if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &native) < 0 || size != bytes.size())
-    throw Error("a stored chunk cannot be read");
+    fail("a stored chunk cannot be read");
   return native.filters;
 }
 
@@ -100,7 +107,7 @@ void write_stored(const UnderDataset& dataset, const hsize_t* origin,
   ChunkWrite2 two{origin, 0, bytes.size(), bytes.data()};
   void* native = major1() ? static_cast<void*>(&one) : static_cast<void*>(&two);
   if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_WRITE, native) < 0)
-    throw Error("a compressed chunk cannot be stored");
+    fail("a compressed chunk cannot be stored");
 }
 
 }  // namespace headrace
