@@ -98,11 +98,19 @@ void ReadAhead::note(std::uint64_t offset, std::size_t size, std::size_t below,
   pace_.failed();  // without memory
 }
 
-void ReadAhead::forget_some(std::uint64_t offset, std::uint64_t size) {
+// A reader that writes back what it has read, as HDF5 does for a member of a compound, goes on
+// reading ahead.
+void ReadAhead::change_some(std::uint64_t offset, std::uint64_t size, const std::byte* bytes) {
   auto entry = block_at(offset);
   if (entry == blocks_.end()) entry = blocks_.lower_bound(offset);
-  while (entry != blocks_.end() && (entry->first < offset || entry->first - offset < size))
-    entry = drop(entry);
+  while (entry != blocks_.end() && (entry->first < offset || entry->first - offset < size)) {
+    Block& block = *entry->second;
+    const std::uint64_t from = std::max(offset, block.begin);
+    const std::uint64_t count = std::min(size - (from - offset), block.end() - from);
+    const bool kept = bytes != nullptr && Blocks::get().change(block, from - block.begin,
+                                                               {bytes + (from - offset), count});
+    entry = kept ? std::next(entry) : drop(entry);
+  }
 }
 
 // Of a stream, the blocks that end before an offset.

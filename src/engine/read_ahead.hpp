@@ -49,9 +49,12 @@ class ReadAhead {
   // read ahead, never from `end` on, which is the file's size.
   void note(std::uint64_t offset, std::size_t size, std::size_t below,
             std::chrono::nanoseconds time, std::uint64_t end) noexcept;
-  // To be called before bytes of the file change.
+  // To be called before bytes of the file change; the first to what.
+  void change(std::uint64_t offset, std::span<const std::byte> bytes) {
+    if (!blocks_.empty()) change_some(offset, bytes.size(), bytes.data());
+  }
   void forget(std::uint64_t offset, std::uint64_t size) {
-    if (!blocks_.empty()) forget_some(offset, size);
+    if (!blocks_.empty()) change_some(offset, size, nullptr);
   }
 
   [[nodiscard]] ReadAheadStatistics statistics() const;
@@ -73,7 +76,7 @@ class ReadAhead {
   using Table = std::map<std::uint64_t, reading::BlockRef>;  // by offset; they do not overlap
 
   std::size_t take_some(std::uint64_t offset, std::span<std::byte> bytes);
-  void forget_some(std::uint64_t offset, std::uint64_t size);
+  void change_some(std::uint64_t offset, std::uint64_t size, const std::byte* bytes);
   void forget_stream(std::uint64_t number, std::uint64_t before);
   Table::iterator drop(Table::iterator entry);
   Table::iterator block_at(std::uint64_t offset);

@@ -26,6 +26,7 @@ constexpr std::size_t kBatch = 32;
 constexpr std::size_t kLarge = 2 * std::size_t{kPageBytes};
 // What a write takes to the file by itself when there is no memory for it.
 constexpr std::size_t kDirect = 4U << 20U;
+constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
 class Blocked : ProgramWaits {
  public:
@@ -179,6 +180,7 @@ class Writer {
     }
     if (bytes_.size() < kLarge && shared_.make_room(lock_)) return true;
     const Blocked blocked(file_);
+    file_.reached = std::max(file_.reached, offset_ + size);
     lock_.unlock();
     const std::array pieces{bytes_.first(size)};
     file_.device->write(offset_, pieces);
@@ -243,13 +245,14 @@ StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size, Write
     : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
   state_->device = device_.get();
   state_->fills_gaps = writers == Writers::alone;
+  state_->reached = state_->fills_gaps ? size : kEverything;
   Shared::get().enter(*state_);
 }
 
 StagedFile::~StagedFile() { Shared::get().leave(*state_); }
 
 void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  note_write(offset, bytes.size());  // first: a part may be staged when the rest fails
+  end_ = std::max(end_, offset + bytes.size());  // first: a part may be staged when the rest fails
   const auto lender = bytes.size() < kLarge ? nullptr : Lending::borrow(bytes);
   if (lender == nullptr)
     Writer(*state_, offset, bytes, nullptr).run();
@@ -285,6 +288,7 @@ void StagedFile::set_end(std::uint64_t size) {
   Lock lock(shared.mutex);
   end_ = size;
   shared.settle(lock, *state_);
+  if (state_->fills_gaps) state_->reached = size;
   merge_failed(shared, lock, *state_);
   for (auto entry = state_->pages.lower_bound(size / kPageBytes); entry != state_->pages.end();) {
     Page& page = *entry->second.newer;
@@ -301,7 +305,9 @@ void StagedFile::set_end(std::uint64_t size) {
 }
 
 void StagedFile::note_write(std::uint64_t offset, std::uint64_t size) {
+  const Lock lock(Shared::get().mutex);
   end_ = std::max(end_, offset + size);
+  state_->reached = std::max(state_->reached, end_);
 }
 
 std::uint64_t StagedFile::staged_bytes() const { return progress().staged; }

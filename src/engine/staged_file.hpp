@@ -94,6 +94,8 @@ class StagedView {
 
   // Whether every byte is staged, so that the file below need not be read.
   [[nodiscard]] bool whole() const { return whole_; }
+  // Whether the file below ends before the range, so that it is zeros there.
+  [[nodiscard]] bool beyond() const { return beyond_; }
   // Copies the staged bytes over those of the range.
   void apply(std::span<std::byte> bytes) const;
 
@@ -101,6 +103,7 @@ class StagedView {
   std::uint64_t offset_;
   std::vector<staging::Page*> pages_;  // older versions before newer ones
   bool whole_ = false;
+  bool beyond_ = false;
 };
 
 }  // namespace headrace::engine

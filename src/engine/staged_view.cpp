@@ -26,6 +26,7 @@ struct Part {
 
 StagedView::StagedView(StagedFile& file, std::uint64_t offset, std::size_t size) : offset_(offset) {
   const staging::Lock lock(Shared::get().mutex);
+  beyond_ = offset >= file.state_->reached;
   auto& pages = file.state_->pages;
   if (pages.empty() || size == 0) return;
   std::uint64_t expected = offset / kPageBytes;

@@ -97,7 +97,10 @@ struct Staged {
   Bytes read(std::uint64_t offset, std::size_t size) {
     Bytes bytes(size, std::byte{0xee});
     const engine::StagedView view(staged, offset, size);
-    if (!view.whole()) store.read(offset, bytes);
+    if (view.beyond())
+      std::ranges::fill(bytes, std::byte{0});
+    else if (!view.whole())
+      store.read(offset, bytes);
     view.apply(bytes);
     return bytes;
   }

@@ -6,6 +6,8 @@
 // tried again by each of them; H5Fclose that fails has lost what it could not write.
 #pragma once
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "drivers/async/settings.hpp"
 #include "drivers/async/write_behind.hpp"
@@ -75,7 +77,10 @@ struct Driver<vfd::Over::sec2>
     if (mine.staged == nullptr || mine.synchronous)
       return async::read(mine, Base::read, type, dxpl, address, bytes);
     const engine::StagedView view(*mine.staged, address, size);
-    if (!view.whole() && async::read(mine, Base::read, type, dxpl, address, bytes) < 0) return -1;
+    if (view.beyond())
+      std::ranges::fill(bytes, std::byte{0});
+    else if (!view.whole() && async::read(mine, Base::read, type, dxpl, address, bytes) < 0)
+      return -1;
     view.apply(bytes);
     return 0;
   }
@@ -83,11 +88,12 @@ struct Driver<vfd::Over::sec2>
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                       const void* buffer) {
     OpenFile& mine = OpenFile::of(file);
-    if (mine.ahead != nullptr) mine.ahead->forget(address, size);
+    const std::span bytes(static_cast<const std::byte*>(buffer), size);
+    if (mine.ahead != nullptr) mine.ahead->change(address, bytes);
     if (mine.background != nullptr) mine.background->wait_for(address, size);
     if (mine.staged != nullptr && !mine.synchronous) {
       if (!starts_swmr(buffer, size)) {
-        mine.staged->write(address, std::span(static_cast<const std::byte*>(buffer), size));
+        mine.staged->write(address, bytes);
         return 0;
       }
       stop(mine);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -61,6 +62,13 @@ bool Blocks::pin(Block& block) {
 void Blocks::unpin(Block& block) {
   const Lock lock(mutex_);
   block.pinned = false;
+}
+
+bool Blocks::change(Block& block, std::uint64_t within, std::span<const std::byte> bytes) {
+  const Lock lock(mutex_);
+  if (block.state != Block::State::ready) return false;
+  std::memcpy(block.bytes.data() + within, bytes.data(), bytes.size());
+  return true;
 }
 
 void Blocks::drop(Block& block) {

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "engine/buffer.hpp"
 #include "engine/device.hpp"
@@ -57,6 +58,9 @@ class Blocks {
   // whether they are there; they stay until unpin() then.
   bool pin(Block& block);
   void unpin(Block& block);
+  // Changes bytes of the block from `within` on. False when they are not there yet, or not any
+  // more.
+  bool change(Block& block, std::uint64_t within, std::span<const std::byte> bytes);
   // Returns at once; a read that has begun goes on.
   void drop(Block& block);
   // Waits until nothing of the file, of which all blocks have been dropped, is being read.

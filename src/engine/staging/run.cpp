@@ -9,11 +9,12 @@ namespace {
 // them one by one.
 constexpr std::uint32_t kManyRanges = 16;
 
-bool fill_gaps(Device& device, Page& page) noexcept try {
-  std::array<std::byte, kPageBytes> below;
+bool fill_gaps(Device& device, std::uint64_t reached, Page& page) noexcept try {
+  std::array<std::byte, kPageBytes> below{};
   const std::uint32_t begin = page.dirty.begin();
   const std::uint32_t end = page.dirty.end();
-  device.read(page.index * kPageBytes + begin, std::span(below).subspan(begin, end - begin));
+  const std::uint64_t offset = page.index * kPageBytes + begin;
+  if (offset < reached) device.read(offset, std::span(below).subspan(begin, end - begin));
   std::uint32_t done = begin;
   page.dirty.for_each([&](std::uint32_t low, std::uint32_t high) {
     std::memcpy(page.bytes + done, below.data() + done, low - done);
@@ -62,7 +63,7 @@ void Shared::Run::write_all(Device& device) {
       gathered.add(offset + begin, std::span(page->bytes + begin, end - begin));
     };
     if (page->file->fills_gaps && page->dirty.ranges(kManyRanges) > kManyRanges &&
-        fill_gaps(device, *page))
+        fill_gaps(device, reached, *page))
       add(page->dirty.begin(), page->dirty.end());
     else
       page->dirty.for_each(add);

@@ -12,6 +12,7 @@ struct Shared::Run {
   static constexpr std::size_t kMost = 64;
   std::array<Page*, kMost> pages;
   std::size_t count = 0;
+  std::uint64_t reached = 0;  // the file's, before the run
   std::uint64_t device_writes = 0;
   std::uint64_t device_bytes = 0;
   std::chrono::nanoseconds time{};

@@ -178,6 +178,8 @@ Shared::Run Shared::take_run(FileState& file) {
     run.pages.at(run.count++) = versions.older;
   }
   file.writing += run.count;
+  run.reached = file.reached;
+  file.reached = std::max(file.reached, (run.pages.at(run.count - 1)->index + 1) * kPageBytes);
   return run;
 }
 

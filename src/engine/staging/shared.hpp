@@ -51,7 +51,10 @@ struct FileState {
 
   Device* device = nullptr;
   bool fills_gaps = true;  // between written ranges, with what the file has there
-  double speed = kFast;    // of late
+  // Where the file below ends at most: from there on it reads as zeros. Everything, where others
+  // write to it too.
+  std::uint64_t reached = 0;
+  double speed = kFast;  // of late
   Places places;
   Table pages;
   PageList ready;
