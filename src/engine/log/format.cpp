@@ -1,0 +1,143 @@
+#include "engine/log/format.hpp"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "engine/log/varint.hpp"
+
+namespace headrace::engine::log {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x474c5248;  // "HRLG"
+
+template <typename Integer>
+void put(std::span<std::byte> at, Integer value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::memcpy(at.data(), &value, sizeof value);
+}
+
+template <typename Integer>
+Integer get(std::span<const std::byte> at) {
+  Integer value{};
+  std::memcpy(&value, at.data(), sizeof value);
+  return value;
+}
+
+[[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
+
+std::string_view take(std::string_view& bytes, std::uint64_t size) {
+  if (size > bytes.size()) damaged();
+  const std::string_view front = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return front;
+}
+
+LoggedDataset take_dataset(std::string_view& bytes) {
+  LoggedDataset dataset;
+  dataset.element = take_varint(bytes);
+  if (dataset.element == 0) damaged();
+  const std::string_view token = take(bytes, dataset.token.size());
+  std::memcpy(dataset.token.data(), token.data(), token.size());
+  dataset.name = take(bytes, take_varint(bytes));
+  return dataset;
+}
+
+}  // namespace
+
+std::array<std::byte, kHeaderBytes> SegmentHeader::encode() const {
+  std::array<std::byte, kHeaderBytes> result{};
+  const std::span<std::byte> to(result);
+  put(to, kMagic);
+  put(to.subspan(4), static_cast<std::uint32_t>(kind));
+  put(to.subspan(8), sequence);
+  put(to.subspan(16), bytes);
+  put(to.subspan(24), checksum);
+  put(to.subspan(28), log::checksum(to.first(28)));
+  return result;
+}
+
+bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& header) {
+  const auto kind = get<std::uint32_t>(bytes.subspan(4));
+  if (get<std::uint32_t>(bytes) != kMagic || kind < 1 || kind > 2 ||
+      get<std::uint32_t>(bytes.subspan(28)) != checksum(bytes.first(28)))
+    return false;
+  header = {static_cast<SegmentKind>(kind), get<std::uint64_t>(bytes.subspan(8)),
+            get<std::uint64_t>(bytes.subspan(16)), get<std::uint32_t>(bytes.subspan(24))};
+  return true;
+}
+
+std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before) {
+  return libdeflate_crc32(before, bytes.data(), bytes.size());
+}
+
+std::uint32_t IndexWriter::add(LoggedDataset dataset) {
+  put_varint(datasets_, dataset.element);
+  datasets_.append(reinterpret_cast<const char*>(dataset.token.data()), dataset.token.size());
+  put_varint(datasets_, dataset.name.size());
+  datasets_ += dataset.name;
+  ++new_datasets_;
+  last_.push_back(0);
+  return static_cast<std::uint32_t>(last_.size() - 1);
+}
+
+void IndexWriter::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
+  std::string encoded = pattern.encode();
+  const auto [known, is_new] =
+      known_.try_emplace(std::move(encoded), static_cast<std::uint32_t>(known_.size()));
+  if (is_new) {
+    patterns_ += known->first;
+    ++new_patterns_;
+  }
+  put_signed(writes_, std::uint64_t{dataset} - dataset_);
+  put_varint(writes_, known->second);
+  put_signed(writes_, first - last_[dataset]);
+  dataset_ = dataset;
+  last_[dataset] = first;
+  ++new_writes_;
+}
+
+std::string IndexWriter::take(std::uint64_t epoch) {
+  std::string segment;
+  put_varint(segment, epoch);
+  put_varint(segment, new_datasets_);
+  segment += datasets_;
+  put_varint(segment, new_patterns_);
+  segment += patterns_;
+  put_varint(segment, new_writes_);
+  segment += writes_;
+  for (std::string* each : {&datasets_, &patterns_, &writes_}) each->clear();
+  new_datasets_ = new_patterns_ = new_writes_ = 0;
+  return segment;
+}
+
+void IndexReader::add(std::string_view segment, std::uint64_t data_bytes) {
+  const std::uint64_t epoch = take_varint(segment);
+  if (epoch < epoch_) damaged();
+  epoch_ = epoch;
+  for (std::uint64_t left = take_varint(segment); left > 0; --left) {
+    index_.datasets.push_back(take_dataset(segment));
+    last_.push_back(0);
+  }
+  for (std::uint64_t left = take_varint(segment); left > 0; --left)
+    index_.patterns.push_back(Pattern::decode(segment, data_bytes));
+  for (std::uint64_t left = take_varint(segment); left > 0; --left) {
+    dataset_ += take_signed(segment);
+    const std::uint64_t pattern = take_varint(segment);
+    if (dataset_ >= last_.size() || pattern >= index_.patterns.size()) damaged();
+    const std::uint64_t first = last_[dataset_] += take_signed(segment);
+    const Pattern& shape = index_.patterns[pattern];
+    const std::uint64_t room = (data_bytes - index_.data_bytes) / index_.datasets[dataset_].element;
+    if (shape.elements() > room || first + shape.extent() < first) damaged();
+    index_.writes.push_back({static_cast<std::uint32_t>(dataset_),
+                             static_cast<std::uint32_t>(pattern), first, index_.data_bytes,
+                             epoch_});
+    index_.data_bytes += shape.elements() * index_.datasets[dataset_].element;
+  }
+  if (!segment.empty()) damaged();
+}
+
+}  // namespace headrace::engine::log

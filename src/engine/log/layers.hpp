@@ -1,0 +1,67 @@
+// All that logs hold of a dataset, the later writes on top of the earlier ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/log/reader.hpp"
+
+namespace headrace::engine::log {
+
+// Which elements of a range a log has something for.
+class Covered {
+ public:
+  explicit Covered(std::uint64_t elements)
+      : words_((elements + kBits - 1) / kBits), elements_(elements) {}
+  void add(std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] bool none() const { return count_ == 0; }
+  [[nodiscard]] bool all() const { return count_ == elements_; }
+
+ private:
+  static constexpr std::uint64_t kBits = 64;
+  std::vector<std::uint64_t> words_;
+  std::uint64_t elements_;
+  std::uint64_t count_ = 0;
+};
+
+class Layers {
+ public:
+  // The writes of the dataset at place `dataset` of a log. Those of later logs come after those of
+  // earlier ones of the same epoch. The reader must outlive this.
+  void add(const Reader& reader, std::uint32_t dataset);
+
+  [[nodiscard]] bool empty() const { return writes_.empty(); }
+
+  // Copies what there is of the elements from `begin` on over `bytes`, which holds whole elements,
+  // and marks them in `covered`, where the first of them is number `place`. Throws Error when a log
+  // cannot be read.
+  void apply(std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
+             std::uint64_t place = 0) const;
+  // Whether there is anything of the elements.
+  [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const;
+
+ private:
+  struct Write {
+    const Reader* reader;
+    const Pattern* pattern;
+    std::uint64_t first;
+    std::uint64_t position;
+    std::uint64_t epoch;
+    std::uint64_t number;  // in the order in which later ones win
+
+    [[nodiscard]] std::uint64_t end() const { return first + pattern->extent(); }
+  };
+  // Those that may hold elements of the range, the earliest first.
+  [[nodiscard]] std::vector<const Write*> within(std::uint64_t begin, std::uint64_t end) const;
+  void sort();
+  void copy(const Write& write, std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
+            std::uint64_t place) const;
+
+  std::size_t element_ = 1;
+  std::vector<Write> writes_;           // by their first element, once sorted
+  std::vector<std::uint64_t> reaches_;  // the end of the writes up to each
+};
+
+}  // namespace headrace::engine::log

@@ -1,0 +1,155 @@
+#include "engine/log/pattern.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "engine/log/varint.hpp"
+
+namespace headrace::engine {
+namespace {
+
+// HDF5 joins runs across the end of a row, which hides that the rows are alike.
+std::vector<Run> cut_at_rows(const std::vector<Run>& runs, std::uint64_t row) {
+  std::vector<Run> result;
+  result.reserve(runs.size());
+  for (Run run : runs)
+    while (run.count > 0) {
+      const std::uint64_t within = run.first % row;
+      std::uint64_t count = run.count;
+      if (within != 0) count = std::min(count, row - within);
+      result.push_back({run.first, count});
+      run = {run.first + count, run.count - count};
+    }
+  return result;
+}
+
+bool ascend(const std::vector<Run>& runs) {
+  for (std::size_t i = 1; i < runs.size(); ++i)
+    if (runs[i].first < runs[i - 1].first + runs[i - 1].count) return false;
+  return true;
+}
+
+[[noreturn]] void damaged() { throw Error("a pattern of the log's index is damaged"); }
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) damaged();
+  return result;
+}
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) damaged();
+  return result;
+}
+
+}  // namespace
+
+Pattern::Pattern(std::vector<Run> runs, std::span<const std::uint64_t> strides)
+    : runs_(std::move(runs)) {
+  if (ascend(runs_)) {
+    if (!strides.empty()) runs_ = cut_at_rows(runs_, strides.back());
+    fold(strides);
+  }
+  const std::uint64_t first = std::ranges::min(runs_, {}, &Run::first).first;
+  for (Run& run : runs_) run.first -= first;
+  measure();
+}
+
+// The runs of the first row are kept where those of all others are the same.
+void Pattern::fold(std::span<const std::uint64_t> strides) {
+  for (const std::uint64_t stride : strides) {
+    const std::size_t all = runs_.size();
+    const auto in_row = [&, row = runs_[0].first / stride](const Run& run) {
+      return run.first / stride == row;
+    };
+    const auto size =
+        static_cast<std::size_t>(std::ranges::partition_point(runs_, in_row) - runs_.begin());
+    if (size == all || all % size != 0) continue;
+    const std::uint64_t distance = runs_[size].first - runs_[0].first;
+    bool same = true;
+    for (std::size_t i = size; i < all && same; ++i)
+      same = runs_[i].count == runs_[i - size].count &&
+             runs_[i].first - runs_[i - size].first == distance;
+    if (!same) continue;
+    repeats_.push_back({all / size, distance});
+    runs_.resize(size);
+  }
+}
+
+void Pattern::measure() {
+  ascending_ = ascend(runs_);
+  before_.reserve(runs_.size());
+  for (const Run& run : runs_) {
+    before_.push_back(elements_);
+    elements_ = sum(elements_, run.count);
+    extent_ = std::max(extent_, sum(run.first, run.count));
+  }
+  inner_.resize(repeats_.size());
+  for (std::size_t level = repeats_.size(); level-- > 0;) {
+    const Repeat& repeat = repeats_[level];
+    inner_[level] = {elements_, extent_};
+    elements_ = product(elements_, repeat.count);
+    extent_ = sum(extent_, product(repeat.stride, repeat.count - 1));
+  }
+}
+
+std::size_t Pattern::first_reaching(std::uint64_t begin) const {
+  const auto ends_before = [&](const Run& run) { return run.first + run.count <= begin; };
+  return static_cast<std::size_t>(std::ranges::partition_point(runs_, ends_before) - runs_.begin());
+}
+
+std::string Pattern::encode() const {
+  std::string bytes;
+  put_varint(bytes, repeats_.size());
+  for (const Repeat& repeat : repeats_) {
+    put_varint(bytes, repeat.count);
+    put_varint(bytes, repeat.stride);
+  }
+  put_varint(bytes, runs_.size());
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < runs_.size();) {
+    const std::uint64_t gap = runs_[i].first - end;
+    const std::uint64_t count = runs_[i].count;
+    std::uint64_t times = 0;
+    for (; i < runs_.size() && runs_[i].first - end == gap && runs_[i].count == count; ++i) {
+      end = runs_[i].first + count;
+      ++times;
+    }
+    put_signed(bytes, gap);
+    put_varint(bytes, count);
+    put_varint(bytes, times);
+  }
+  return bytes;
+}
+
+Pattern Pattern::decode(std::string_view& bytes, std::uint64_t most) {
+  constexpr std::uint64_t kMostRepeats = 32;  // dimensions of a dataset
+  Pattern pattern;
+  const std::uint64_t repeats = take_varint(bytes);
+  if (repeats > kMostRepeats) damaged();
+  for (std::uint64_t i = 0; i < repeats; ++i) {
+    const std::uint64_t count = take_varint(bytes);
+    const std::uint64_t stride = take_varint(bytes);
+    if (count == 0 || stride == 0) damaged();
+    pattern.repeats_.push_back({count, stride});
+  }
+  const std::uint64_t runs = take_varint(bytes);
+  if (runs == 0 || runs > most) damaged();
+  std::uint64_t end = 0;
+  while (pattern.runs_.size() < runs) {
+    const std::uint64_t gap = take_signed(bytes);
+    const std::uint64_t count = take_varint(bytes);
+    const std::uint64_t times = take_varint(bytes);
+    if (count == 0 || times == 0 || times > runs - pattern.runs_.size()) damaged();
+    for (std::uint64_t i = 0; i < times; ++i) {
+      pattern.runs_.push_back({end + gap, count});
+      end = sum(end + gap, count);
+    }
+  }
+  pattern.measure();
+  if (pattern.elements_ > most) damaged();
+  return pattern;
+}
+
+}  // namespace headrace::engine

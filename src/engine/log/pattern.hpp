@@ -1,0 +1,106 @@
+// Which elements of a dataset one write selects, told in few bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::engine {
+
+// Elements that follow one another in a dataset, flattened in row-major order.
+struct Run {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  bool operator==(const Run&) const = default;
+};
+
+// A list of runs, again and again: `count` times, `stride` elements apart.
+struct Repeat {
+  std::uint64_t count = 1;
+  std::uint64_t stride = 0;
+  bool operator==(const Repeat&) const = default;
+};
+
+// The runs of a write relative to the first element that it reaches, in the order of its data:
+// those of the list for each repetition, the outermost repeat slowest. Nothing changes once made.
+class Pattern {
+ public:
+  // Of at least one run, each of at least one element, of a dataset. `strides`: elements between
+  // neighbours in each of its dimensions but the last, slowest first; they only make the pattern
+  // smaller.
+  Pattern(std::vector<Run> runs, std::span<const std::uint64_t> strides);
+
+  // The inverse of encode(); takes its bytes off the front of `bytes`. Throws Error for whatever
+  // encode() cannot have made, and for more than `most` elements.
+  static Pattern decode(std::string_view& bytes, std::uint64_t most);
+  // Equal for equal patterns made from equal strides.
+  [[nodiscard]] std::string encode() const;
+
+  // How many elements there are, and from the first to behind the last.
+  [[nodiscard]] std::uint64_t elements() const { return elements_; }
+  [[nodiscard]] std::uint64_t extent() const { return extent_; }
+
+  // Calls visit(Run, position) for what lies within [begin, end), in the order of the data,
+  // clipped; `position` is that of the run's first element among all elements of the write.
+  template <typename Visit>
+  void within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
+    descend(0, 0, 0, begin, end, visit);
+  }
+
+ private:
+  Pattern() = default;
+  void fold(std::span<const std::uint64_t> strides);
+  // Fills what follows from the runs and repeats; throws Error when it does not fit in 64 bits.
+  void measure();
+  // Runs from this one on reach `begin`, where they ascend.
+  [[nodiscard]] std::size_t first_reaching(std::uint64_t begin) const;
+
+  template <typename Visit>
+  void descend(std::size_t level, std::uint64_t offset, std::uint64_t position, std::uint64_t begin,
+               std::uint64_t end, const Visit& visit) const {
+    if (level == repeats_.size()) {
+      leaf(offset, position, begin, end, visit);
+      return;
+    }
+    const Repeat& repeat = repeats_[level];
+    const Extent& inner = inner_[level];
+    // Repetitions that end before `begin` are skipped.
+    std::uint64_t k =
+        begin > offset + inner.extent ? (begin - offset - inner.extent) / repeat.stride : 0;
+    for (; k < repeat.count && offset + k * repeat.stride < end; ++k)
+      descend(level + 1, offset + k * repeat.stride, position + k * inner.elements, begin, end,
+              visit);
+  }
+
+  template <typename Visit>
+  void leaf(std::uint64_t offset, std::uint64_t position, std::uint64_t begin, std::uint64_t end,
+            const Visit& visit) const {
+    std::size_t i = ascending_ && begin > offset ? first_reaching(begin - offset) : 0;
+    for (; i < runs_.size(); ++i) {
+      const std::uint64_t first = offset + runs_[i].first;
+      if (ascending_ && first >= end) return;
+      const std::uint64_t from = std::max(first, begin);
+      const std::uint64_t to = std::min(first + runs_[i].count, end);
+      if (from < to) visit(Run{from, to - from}, position + before_[i] + (from - first));
+    }
+  }
+
+  struct Extent {
+    std::uint64_t elements = 0;
+    std::uint64_t extent = 0;
+  };
+
+  std::vector<Run> runs_;
+  std::vector<Repeat> repeats_;        // the outermost first
+  std::vector<Extent> inner_;          // what each of them repeats
+  std::vector<std::uint64_t> before_;  // elements before each run, in one list
+  bool ascending_ = true;              // no run begins before the one before it ends
+  std::uint64_t elements_ = 0;
+  std::uint64_t extent_ = 0;
+};
+
+}  // namespace headrace::engine

@@ -1,0 +1,85 @@
+#include "engine/log/writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace::engine::log {
+namespace {
+
+constexpr std::size_t kGathered = 1 << 20;
+// Segments end at flushes, and where they are so long that a reader had better find a checksum.
+constexpr std::uint64_t kLongest = 64 << 20;
+
+}  // namespace
+
+Writer::Writer(std::unique_ptr<Device> device)
+    : file_(std::move(device), 0), gathered_(kGathered), end_(kHeaderBytes) {}
+
+void Writer::append(std::span<const std::byte> bytes) {
+  if (bytes.size() < kGathered / 4) {
+    gather(bytes);
+    return;
+  }
+  pass_on();
+  while (!bytes.empty()) {
+    const auto part = bytes.first(std::min<std::size_t>(bytes.size(), kLongest));
+    put(part);
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+void Writer::gather(std::span<const std::byte> bytes) {
+  if (bytes.size() > kGathered - in_gathered_) pass_on();
+  std::memcpy(gathered_.data() + in_gathered_, bytes.data(), bytes.size());
+  in_gathered_ += bytes.size();
+}
+
+void Writer::pass_on() {
+  put(std::span<const std::byte>(gathered_.bytes()).first(in_gathered_));
+  in_gathered_ = 0;
+}
+
+void Writer::put(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  file_.write(end_, bytes);
+  end_ += bytes.size();
+  checksum_ = checksum(bytes, checksum_);
+  if (end_ - segment_ >= kLongest) end_segment();
+}
+
+void Writer::end_segment() {
+  const std::uint64_t bytes = end_ - segment_ - kHeaderBytes;
+  if (bytes == 0) return;
+  write_header(SegmentKind::data, segment_, bytes, checksum_);
+  segment_ = end_;
+  end_ += kHeaderBytes;
+  checksum_ = 0;
+}
+
+void Writer::write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
+                          std::uint32_t checksum) {
+  const auto header = SegmentHeader{kind, sequence_++, bytes, checksum}.encode();
+  file_.write(at, header);
+}
+
+void Writer::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
+  index_.add(dataset, pattern, first);
+}
+
+void Writer::flush(bool sync) {
+  pass_on();
+  end_segment();
+  if (!index_.empty()) {
+    const std::string text = index_.take(epoch_);
+    const auto bytes = std::as_bytes(std::span(text));
+    file_.write(segment_ + kHeaderBytes, bytes);
+    write_header(SegmentKind::index, segment_, bytes.size(), checksum(bytes));
+    segment_ += kHeaderBytes + bytes.size();
+    end_ = segment_ + kHeaderBytes;
+  }
+  ++epoch_;
+  file_.drain();
+  if (sync) file_.device().sync();
+}
+
+}  // namespace headrace::engine::log

@@ -1,0 +1,52 @@
+// Appends writes to a log file: their data, and with each flush an index of it.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/buffer.hpp"
+#include "engine/device.hpp"
+#include "engine/log/format.hpp"
+#include "engine/staged_file.hpp"
+
+namespace headrace::engine::log {
+
+// The bytes go to the file behind the program, see engine/staged_file.hpp. One thread at a time.
+// Functions throw Error when the file cannot be written; what was flushed before stays.
+class Writer {
+ public:
+  // `device`: an empty file.
+  explicit Writer(std::unique_ptr<Device> device);
+
+  // Returns the dataset's place, for add().
+  std::uint32_t add(LoggedDataset dataset) { return index_.add(std::move(dataset)); }
+  // The data of the next write, in parts.
+  void append(std::span<const std::byte> bytes);
+  // The write whose data was appended; `first` is the element of the dataset that the pattern
+  // begins at.
+  void add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first);
+
+  // Returns when a reader of the file finds all writes; with `sync`, after a power cut too. Later
+  // writes are of the next epoch.
+  void flush(bool sync);
+
+ private:
+  void gather(std::span<const std::byte> bytes);
+  void pass_on();
+  void put(std::span<const std::byte> bytes);
+  void end_segment();
+  void write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
+                    std::uint32_t checksum);
+
+  StagedFile file_;
+  IndexWriter index_;
+  Buffer gathered_;  // small parts, not yet given to the file
+  std::size_t in_gathered_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t segment_ = 0;  // where the header of the current data segment will be
+  std::uint64_t end_ = 0;      // of what was given to the file
+  std::uint32_t checksum_ = 0;
+};
+
+}  // namespace headrace::engine::log

@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "engine/log/layers.hpp"
+#include "engine/log/reader.hpp"
+#include "engine/log/writer.hpp"
+#include "unit/devices.hpp"
+
+namespace headrace::engine::log {
+namespace {
+
+constexpr std::uint64_t kElements = 300;
+
+LoggedDataset dataset(std::uint64_t element, char name) {
+  LoggedDataset result{element, {}, std::string(1, name)};
+  result.token.fill(static_cast<std::byte>(name));
+  return result;
+}
+
+std::vector<Run> some_runs(std::mt19937& random) {
+  std::vector<Run> runs;
+  for (std::uint64_t at = random() % 200; at < kElements && runs.size() < 12;) {
+    runs.push_back({at, std::min<std::uint64_t>(1 + random() % 9, kElements - at)});
+    at += runs.back().count + 1 + random() % 9;
+  }
+  if (random() % 4 == 0) std::ranges::shuffle(runs, random);
+  return runs;
+}
+
+std::unique_ptr<Device> open(const std::string& path) { return posix_device(path.c_str()); }
+
+Reader read_log(const std::string& path) { return {open(path), std::filesystem::file_size(path)}; }
+
+// What datasets of a number of elements hold, and which of them were written.
+struct Content {
+  explicit Content(std::size_t of) : element(of), bytes(of * kElements, '\0'), written(kElements) {}
+  std::size_t element;
+  std::string bytes;
+  std::vector<bool> written;
+};
+
+// A write of random runs to a random one of the datasets.
+void write_some(Writer& writer, std::vector<Content>& contents, std::mt19937& random) {
+  const auto which = static_cast<std::uint32_t>(random() % contents.size());
+  Content& content = contents[which];
+  const std::vector<Run> runs = some_runs(random);
+  std::uint64_t first = kElements;
+  for (const Run& run : runs) {
+    first = std::min(first, run.first);
+    for (std::uint64_t i = run.first; i < run.first + run.count; ++i) content.written[i] = true;
+    std::string data(run.count * content.element, ' ');
+    for (char& c : data) c = static_cast<char>(random());
+    content.bytes.replace(run.first * content.element, data.size(), data);
+    writer.append(std::as_bytes(std::span(data)));
+  }
+  writer.add(which, Pattern(runs, {}), first);
+}
+
+void expect_content(const Layers& layers, const Content& content, std::mt19937& random) {
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t begin = i == 0 ? 0 : random() % kElements;
+    const std::uint64_t end = i == 0 ? kElements : begin + random() % (kElements - begin + 1);
+    std::string found((end - begin) * content.element, '\0');
+    Covered covered(end - begin);
+    layers.apply(begin, std::as_writable_bytes(std::span(found)), covered);
+    EXPECT_EQ(found, content.bytes.substr(begin * content.element, found.size()));
+    const auto written = std::count(content.written.begin() + static_cast<long>(begin),
+                                    content.written.begin() + static_cast<long>(end), true);
+    EXPECT_EQ(covered.none(), written == 0);
+    EXPECT_EQ(covered.all(), static_cast<std::uint64_t>(written) == end - begin);
+    EXPECT_TRUE(written == 0 || layers.any(begin, end));
+  }
+}
+
+TEST(LogFile, HoldsWhatWasWritten) {
+  std::mt19937 random(11);
+  const TestFolder folder;
+  for (int round = 0; round < 50; ++round) {
+    const TestFile file(folder / "log");
+    std::vector<Content> contents{Content(1), Content(8), Content(12)};
+    Writer writer(file.device());
+    for (char name = 'a'; const Content& content : contents)
+      writer.add(dataset(content.element, name++));
+    const auto writes = random() % 40;
+    for (unsigned i = 0; i < writes; ++i) {
+      write_some(writer, contents, random);
+      if (random() % 5 == 0) writer.flush(false);
+    }
+    writer.flush(true);
+    const Reader reader = read_log(file.path);
+    EXPECT_EQ(reader.end(), std::filesystem::file_size(file.path));
+    EXPECT_EQ(reader.damage(), std::nullopt);
+    ASSERT_EQ(reader.index().writes.size(), writes);
+    for (std::uint32_t i = 0; i < contents.size(); ++i) {
+      Layers layers;
+      if (writes > 0) layers.add(reader, i);
+      expect_content(layers, contents[i], random);
+    }
+  }
+}
+
+TEST(LogFile, LaterEpochsThenLaterLogsWin) {
+  const TestFolder folder;
+  const TestFile one(folder / "one");
+  const TestFile two(folder / "two");
+  Writer first(one.device());
+  Writer second(two.device());
+  const auto put = [](Writer& writer, char byte, std::uint64_t at) {
+    const std::string data(10, byte);
+    writer.append(std::as_bytes(std::span(data)));
+    writer.add(0, Pattern({{at, 10}}, {}), at);
+  };
+  first.add(dataset(1, 'x'));
+  second.add(dataset(1, 'x'));
+  put(second, 'b', 0);
+  put(first, 'a', 5);
+  put(first, 'A', 20);
+  second.flush(false);
+  first.flush(false);
+  put(second, 'B', 25);
+  put(first, 'c', 0);
+  first.flush(false);
+  second.flush(false);
+  const Reader read_first = read_log(one.path);
+  const Reader read_second = read_log(two.path);
+  Layers layers;
+  layers.add(read_first, 0);
+  layers.add(read_second, 0);
+  std::string found(40, '.');
+  Covered covered(40);
+  layers.apply(0, std::as_writable_bytes(std::span(found)), covered);
+  EXPECT_EQ(found, "ccccccccccaaaaa.....AAAAABBBBBBBBBB.....");
+}
+
+TEST(LogFile, LargeWritesAreCutIntoSegments) {
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  Writer writer(file.device());
+  writer.add(dataset(8, 'x'));
+  std::vector<std::uint64_t> data(20U << 20U);  // 160 MiB
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = i * 0x9e3779b97f4a7c15;
+  writer.append(std::as_bytes(std::span(data)).first(1000));
+  writer.append(std::as_bytes(std::span(data)).subspan(1000));
+  writer.add(0, Pattern({{7, data.size()}}, {}), 7);
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.damage(), std::nullopt);
+  Layers layers;
+  layers.add(reader, 0);
+  std::vector<std::uint64_t> found(data.size());
+  Covered covered(data.size());
+  layers.apply(7, std::as_writable_bytes(std::span(found)), covered);
+  EXPECT_TRUE(covered.all());
+  EXPECT_TRUE(found == data);
+}
+
+// After a crash: what was flushed before the place is found, and no more.
+TEST(LogFile, CutAnywhere) {
+  std::mt19937 random(12);
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  std::vector<Content> contents{Content(2)};
+  std::vector<std::pair<std::uint64_t, std::size_t>> flushed{{0, 0}};  // size of the file, writes
+  {
+    Writer writer(file.device());
+    writer.add(dataset(2, 'x'));
+    for (std::size_t i = 1; i <= 12; ++i) {
+      write_some(writer, contents, random);
+      if (i % 3 != 0) continue;
+      writer.flush(false);
+      flushed.emplace_back(std::filesystem::file_size(file.path), i);
+    }
+  }
+  const std::string whole = content(file.path);
+  for (std::uint64_t size = 0; size <= whole.size(); ++size) {
+    const TestFile cut(folder / "cut");
+    write(*cut.device(), 0, {std::string_view(whole).substr(0, size)});
+    const Reader reader = read_log(cut.path);
+    std::size_t expected = 0;
+    for (const auto& [bytes, writes] : flushed)
+      if (bytes <= size) expected = writes;
+    EXPECT_EQ(reader.index().writes.size(), expected) << size;
+    EXPECT_EQ(reader.damage(), std::nullopt);
+  }
+}
+
+TEST(LogFile, DamageAnywhereIsFound) {
+  std::mt19937 random(13);
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  std::vector<Content> contents{Content(4), Content(1)};
+  {
+    Writer writer(file.device());
+    for (const Content& one : contents) writer.add(dataset(one.element, 'x'));
+    for (int i = 0; i < 9; ++i) {
+      write_some(writer, contents, random);
+      if (i % 3 == 2) writer.flush(false);
+    }
+  }
+  const std::string whole = content(file.path);
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    std::string bytes = whole;
+    bytes[place] = static_cast<char>(bytes[place] ^ (1 << random() % 8));
+    const TestFile damaged(folder / "damaged");
+    write(*damaged.device(), 0, {bytes});
+    const Reader reader = read_log(damaged.path);
+    EXPECT_TRUE(reader.end() < whole.size() || reader.damage()) << place;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::engine::log
