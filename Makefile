@@ -66,6 +66,7 @@ check: setup-test
 
 # The full iotest takes 3 GB of disk and its time; BENCH_REPEATS=1 is the shortest.
 BENCH_REPEATS := 3
+PARALLEL_HDF5 := build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so
 bench: setup-test
 	@$(STAGE) "what a layer costs" $(PYTHON) bench/micro/run.py
 	@$(STAGE) "what the harness costs" $(PYTHON) bench/harness/run.py \
@@ -73,8 +74,11 @@ bench: setup-test
 	@$(STAGE) "the model and this disk" $(PYTHON) bench/model/run.py --output bench/results/$$(date +%F)-model
 	@$(STAGE) "what the async stack gains and costs" $(PYTHON) bench/async/run.py \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-async
+	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \
+	    --stack 'native,async,async(mpi_staging=true)' --hdf5 $(PARALLEL_HDF5) \
+	    --repeats $(BENCH_REPEATS) --out bench/results/$$(date +%F)-async-ranks
 	@$(STAGE) "iotest, full size" $(VENV)/bin/headrace bench iotest --np 2 --baseline \
-	    --hdf5 build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so --repeats $(BENCH_REPEATS) \
+	    --hdf5 $(PARALLEL_HDF5) --repeats $(BENCH_REPEATS) \
 	    --out bench/results/$$(date +%F)-iotest
 
 # ---- checks of the sources
