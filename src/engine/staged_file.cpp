@@ -26,7 +26,6 @@ constexpr std::size_t kBatch = 32;
 constexpr std::size_t kLarge = 2 * std::size_t{kPageBytes};
 // What a write takes to the file by itself when there is no memory for it.
 constexpr std::size_t kDirect = 4U << 20U;
-constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
 class Blocked : ProgramWaits {
  public:
@@ -245,7 +244,7 @@ StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size, Write
     : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
   state_->device = device_.get();
   state_->fills_gaps = writers == Writers::alone;
-  state_->reached = state_->fills_gaps ? size : kEverything;
+  state_->reached = state_->fills_gaps ? size : FileState::kAnywhere;
   Shared::get().enter(*state_);
 }
 
@@ -288,7 +287,7 @@ void StagedFile::set_end(std::uint64_t size) {
   Lock lock(shared.mutex);
   end_ = size;
   shared.settle(lock, *state_);
-  if (state_->fills_gaps) state_->reached = size;
+  if (state_->reached != FileState::kAnywhere) state_->reached = size;
   merge_failed(shared, lock, *state_);
   for (auto entry = state_->pages.lower_bound(size / kPageBytes); entry != state_->pages.end();) {
     Page& page = *entry->second.newer;

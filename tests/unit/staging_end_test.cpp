@@ -1,5 +1,7 @@
 // Beyond its end a file is not read.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit/staging_store.hpp"
 
@@ -66,6 +68,21 @@ TEST_F(StagingEnd, OfAFileThatOthersWriteIsUnknown) {
   EXPECT_FALSE(engine::StagedView(file, 1000, 10).beyond());
   file.set_end(10);
   EXPECT_FALSE(engine::StagedView(file, 1000, 10).beyond());
+}
+
+// The other process may have written there, and truncating it in one says nothing of the other.
+TEST_F(StagingEnd, AfterAForkIsUnknown) {
+  test::Store store;
+  test::Staged file(store);
+  ASSERT_TRUE(engine::StagedView(file.staged, 1000, 10).beyond());
+  const pid_t child = ::fork();
+  file.staged.set_end(10);
+  const bool known = engine::StagedView(file.staged, 1000, 10).beyond();
+  if (child == 0) ::_exit(known ? 1 : 0);
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(known);
 }
 
 }  // namespace

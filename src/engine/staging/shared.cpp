@@ -312,6 +312,8 @@ void Shared::prepare_fork() {
 
 // What could not be written before the fork is the parent's to write and to tell of.
 void Shared::end_fork(bool child) {
+  for (FileState* file : files_)
+    file->reached = FileState::kAnywhere;  // two processes may extend it now
   forking_ = false;
   forker_ = std::thread::id();
   if (child) {

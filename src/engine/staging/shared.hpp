@@ -51,8 +51,9 @@ struct FileState {
 
   Device* device = nullptr;
   bool fills_gaps = true;  // between written ranges, with what the file has there
-  // Where the file below ends at most: from there on it reads as zeros. Everything, where others
-  // write to it too.
+  // Where the file below ends at most: from there on it reads as zeros. kAnywhere, for good, where
+  // others write to it too.
+  static constexpr std::uint64_t kAnywhere = ~std::uint64_t{0};
   std::uint64_t reached = 0;
   double speed = kFast;  // of late
   Places places;
