@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/little_endian.hpp"
 
 namespace headrace::model {
 namespace {
@@ -22,20 +23,6 @@ constexpr std::uint64_t kMaxLength = 1ULL << 40U;
 constexpr std::uint64_t kMaxSpan = 1ULL << 46U;
 constexpr std::uint64_t kMaxOffset = 1ULL << 62U;
 
-template <typename T>
-void put(std::byte* at, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i)
-    at[i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
-}
-
-template <typename T>
-T get(const std::byte* at) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i)
-    value |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
-  return static_cast<T>(value);
-}
-
 [[noreturn]] void fail(const std::string& source, const std::string& cause) {
   throw Error("ledger " + source + ": " + cause);
 }
@@ -46,15 +33,15 @@ std::string text_at(std::span<const std::byte> bytes, std::size_t at, std::size_
 
 Record decode_record(const std::byte* at) {
   Record record;
-  record.offset = get<std::uint64_t>(at);
-  record.length = get<std::uint64_t>(at + 8);
-  record.span = get<std::uint64_t>(at + 16);
-  record.begin = get<std::uint64_t>(at + 24);
-  record.duration = get<std::uint64_t>(at + 32);
-  record.call = get<std::uint32_t>(at + 40);
-  record.kind = static_cast<Kind>(get<std::uint8_t>(at + 44));
-  record.flags = get<std::uint8_t>(at + 45);
-  record.type = get<std::uint8_t>(at + 46);
+  record.offset = little_endian<std::uint64_t>(at);
+  record.length = little_endian<std::uint64_t>(at + 8);
+  record.span = little_endian<std::uint64_t>(at + 16);
+  record.begin = little_endian<std::uint64_t>(at + 24);
+  record.duration = little_endian<std::uint64_t>(at + 32);
+  record.call = little_endian<std::uint32_t>(at + 40);
+  record.kind = static_cast<Kind>(little_endian<std::uint8_t>(at + 44));
+  record.flags = little_endian<std::uint8_t>(at + 45);
+  record.type = little_endian<std::uint8_t>(at + 46);
   return record;
 }
 
@@ -78,21 +65,21 @@ Header decode_header(std::span<const std::byte> bytes, const std::string& source
     fail(source, "this is no ledger");
   if (bytes.size() < kFixedBytes) fail(source, "it ends within its header");
   const std::byte* at = bytes.data();
-  if (const auto version = get<std::uint32_t>(at + 8); version != kVersion)
+  if (const auto version = little_endian<std::uint32_t>(at + 8); version != kVersion)
     fail(source, "it has format version " + std::to_string(version) + ", this program reads " +
                      std::to_string(kVersion));
-  if (const auto length = get<std::uint32_t>(at + 12); length != kRecordBytes)
+  if (const auto length = little_endian<std::uint32_t>(at + 12); length != kRecordBytes)
     fail(source, "its records have " + std::to_string(length) + " bytes, not " +
                      std::to_string(kRecordBytes));
-  const auto file = get<std::uint32_t>(at + 44);
-  const auto host = get<std::uint32_t>(at + 48);
+  const auto file = little_endian<std::uint32_t>(at + 44);
+  const auto host = little_endian<std::uint32_t>(at + 48);
   if (file > kMaxName || host > kMaxName || kFixedBytes + file + host > bytes.size())
     fail(source, "it ends within its header");
   Header header;
-  header.rank = get<std::int32_t>(at + 24);
-  header.ranks = get<std::int32_t>(at + 28);
-  header.pid = get<std::uint32_t>(at + 32);
-  header.opened = get<std::uint64_t>(at + 36);
+  header.rank = little_endian<std::int32_t>(at + 24);
+  header.ranks = little_endian<std::int32_t>(at + 28);
+  header.pid = little_endian<std::uint32_t>(at + 32);
+  header.opened = little_endian<std::uint64_t>(at + 36);
   header.file = text_at(bytes, kFixedBytes, file);
   header.host = text_at(bytes, kFixedBytes + file, host);
   size = kFixedBytes + file + host;
@@ -106,15 +93,15 @@ std::vector<std::byte> encode(const Header& header, std::uint64_t count) {
   const std::string host = header.host.substr(0, kMaxName);
   std::vector<std::byte> bytes(kFixedBytes);
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  put(bytes.data() + 8, kVersion);
-  put(bytes.data() + 12, static_cast<std::uint32_t>(kRecordBytes));
-  put(bytes.data() + kCountOffset, count);
-  put(bytes.data() + 24, header.rank);
-  put(bytes.data() + 28, header.ranks);
-  put(bytes.data() + 32, header.pid);
-  put(bytes.data() + 36, header.opened);
-  put(bytes.data() + 44, static_cast<std::uint32_t>(file.size()));
-  put(bytes.data() + 48, static_cast<std::uint32_t>(host.size()));
+  put_little_endian(bytes.data() + 8, kVersion);
+  put_little_endian(bytes.data() + 12, static_cast<std::uint32_t>(kRecordBytes));
+  put_little_endian(bytes.data() + kCountOffset, count);
+  put_little_endian(bytes.data() + 24, header.rank);
+  put_little_endian(bytes.data() + 28, header.ranks);
+  put_little_endian(bytes.data() + 32, header.pid);
+  put_little_endian(bytes.data() + 36, header.opened);
+  put_little_endian(bytes.data() + 44, static_cast<std::uint32_t>(file.size()));
+  put_little_endian(bytes.data() + 48, static_cast<std::uint32_t>(host.size()));
   for (const std::string& text : {file, host}) {
     const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
     bytes.insert(bytes.end(), begin, begin + text.size());
@@ -124,15 +111,15 @@ std::vector<std::byte> encode(const Header& header, std::uint64_t count) {
 
 void encode(const Record& record, std::span<std::byte, kRecordBytes> bytes) {
   std::ranges::fill(bytes, std::byte{0});
-  put(bytes.data(), record.offset);
-  put(bytes.data() + 8, record.length);
-  put(bytes.data() + 16, record.span);
-  put(bytes.data() + 24, record.begin);
-  put(bytes.data() + 32, record.duration);
-  put(bytes.data() + 40, record.call);
-  put(bytes.data() + 44, static_cast<std::uint8_t>(record.kind));
-  put(bytes.data() + 45, record.flags);
-  put(bytes.data() + 46, record.type);
+  put_little_endian(bytes.data(), record.offset);
+  put_little_endian(bytes.data() + 8, record.length);
+  put_little_endian(bytes.data() + 16, record.span);
+  put_little_endian(bytes.data() + 24, record.begin);
+  put_little_endian(bytes.data() + 32, record.duration);
+  put_little_endian(bytes.data() + 40, record.call);
+  put_little_endian(bytes.data() + 44, static_cast<std::uint8_t>(record.kind));
+  put_little_endian(bytes.data() + 45, record.flags);
+  put_little_endian(bytes.data() + 46, record.type);
 }
 
 std::vector<std::byte> encode(const Ledger& ledger) {
@@ -150,7 +137,7 @@ Ledger decode(std::span<const std::byte> bytes, const std::string& source) {
   Ledger ledger;
   std::size_t at = 0;
   ledger.header = decode_header(bytes, source, at);
-  const auto count = get<std::uint64_t>(bytes.data() + kCountOffset);
+  const auto count = little_endian<std::uint64_t>(bytes.data() + kCountOffset);
   const std::size_t held = (bytes.size() - at) / kRecordBytes;
   ledger.closed = count != kOpen;
   // Never trusts the count: memory is taken for what the file really holds.

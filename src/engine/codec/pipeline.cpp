@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "engine/codec/bytes.hpp"
+#include "base/little_endian.hpp"
 #include "engine/codec/deflate.hpp"
 #include "engine/codec/fletcher32.hpp"
 #include "engine/codec/lz4.hpp"
@@ -55,7 +55,8 @@ const Codec& codec(Kind kind) { return kCodecs.at(static_cast<std::size_t>(kind)
 std::span<const std::byte> checked(std::span<const std::byte> bytes) {
   if (bytes.size() < kChecksum) throw Error("the chunk is too small for its checksum");
   const auto data = bytes.first(bytes.size() - kChecksum);
-  if (data.empty() || !fletcher32_matches(little_endian(bytes.subspan(data.size())), data))
+  if (data.empty() ||
+      !fletcher32_matches(little_endian<std::uint32_t>(bytes.data() + data.size()), data))
     throw Error("the chunk's checksum (fletcher32) does not match");
   return data;
 }
@@ -70,7 +71,7 @@ Buffer with_checksum(Buffer now, Bytes bytes) {
     now = Buffer(size + kChecksum);
     std::memcpy(now.data(), bytes.data(), size);
   }
-  put_little_endian(now.bytes().subspan(size), checksum);
+  put_little_endian(now.data() + size, checksum);
   return now;
 }
 

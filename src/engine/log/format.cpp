@@ -2,30 +2,16 @@
 
 #include <libdeflate.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/little_endian.hpp"
 #include "engine/log/varint.hpp"
 
 namespace headrace::engine::log {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x474c5248;  // "HRLG"
-
-template <typename Integer>
-void put(std::span<std::byte> at, Integer value) {
-  static_assert(std::endian::native == std::endian::little);
-  std::memcpy(at.data(), &value, sizeof value);
-}
-
-template <typename Integer>
-Integer get(std::span<const std::byte> at) {
-  Integer value{};
-  std::memcpy(&value, at.data(), sizeof value);
-  return value;
-}
 
 [[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
 
@@ -50,23 +36,24 @@ LoggedDataset take_dataset(std::string_view& bytes) {
 
 std::array<std::byte, kHeaderBytes> SegmentHeader::encode() const {
   std::array<std::byte, kHeaderBytes> result{};
-  const std::span<std::byte> to(result);
-  put(to, kMagic);
-  put(to.subspan(4), static_cast<std::uint32_t>(kind));
-  put(to.subspan(8), sequence);
-  put(to.subspan(16), bytes);
-  put(to.subspan(24), checksum);
-  put(to.subspan(28), log::checksum(to.first(28)));
+  std::byte* const to = result.data();
+  put_little_endian(to, kMagic);
+  put_little_endian(to + 4, static_cast<std::uint32_t>(kind));
+  put_little_endian(to + 8, sequence);
+  put_little_endian(to + 16, bytes);
+  put_little_endian(to + 24, checksum);
+  put_little_endian(to + 28, log::checksum(std::span(result).first(28)));
   return result;
 }
 
 bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& header) {
-  const auto kind = get<std::uint32_t>(bytes.subspan(4));
-  if (get<std::uint32_t>(bytes) != kMagic || kind < 1 || kind > 2 ||
-      get<std::uint32_t>(bytes.subspan(28)) != checksum(bytes.first(28)))
+  const std::byte* const at = bytes.data();
+  const auto kind = little_endian<std::uint32_t>(at + 4);
+  if (little_endian<std::uint32_t>(at) != kMagic || kind < 1 || kind > 2 ||
+      little_endian<std::uint32_t>(at + 28) != checksum(bytes.first(28)))
     return false;
-  header = {static_cast<SegmentKind>(kind), get<std::uint64_t>(bytes.subspan(8)),
-            get<std::uint64_t>(bytes.subspan(16)), get<std::uint32_t>(bytes.subspan(24))};
+  header = {static_cast<SegmentKind>(kind), little_endian<std::uint64_t>(at + 8),
+            little_endian<std::uint64_t>(at + 16), little_endian<std::uint32_t>(at + 24)};
   return true;
 }
 

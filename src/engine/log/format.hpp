@@ -38,7 +38,6 @@ struct LoggedDataset {
   std::uint64_t element = 0;        // bytes
   std::array<std::byte, 16> token;  // H5O_token_t
   std::string name;                 // for messages
-  bool operator==(const LoggedDataset&) const = default;
 };
 
 struct LoggedWrite {

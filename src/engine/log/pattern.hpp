@@ -15,14 +15,12 @@ namespace headrace::engine {
 struct Run {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  bool operator==(const Run&) const = default;
 };
 
 // A list of runs, again and again: `count` times, `stride` elements apart.
 struct Repeat {
   std::uint64_t count = 1;
   std::uint64_t stride = 0;
-  bool operator==(const Repeat&) const = default;
 };
 
 // The runs of a write relative to the first element that it reaches, in the order of its data:
