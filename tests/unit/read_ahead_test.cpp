@@ -73,15 +73,18 @@ struct ReadDevice final : engine::Device {
   Reads& reads;
 };
 
+thread_local std::uint64_t ahead_limit = 0;  // of files made from now on
+
 // As the driver does it. Reads below take as long as a test says.
 struct File {
   explicit File(Store& file, bool writes = false) : store(file) {
     if (writes)
       staged = std::make_unique<engine::StagedFile>(std::make_unique<ReadDevice>(file, reads),
-                                                    file.bytes.size());
+                                                    file.bytes.size(), test::limits);
     else
       device = std::make_unique<ReadDevice>(file, reads);
-    ahead = std::make_unique<engine::ReadAhead>(staged ? staged->device() : *device, staged.get());
+    ahead = std::make_unique<engine::ReadAhead>(staged ? staged->device() : *device, staged.get(),
+                                                ahead_limit);
   }
   Bytes read(std::uint64_t offset, std::size_t size) {
     Bytes bytes(size, std::byte{0xee});
@@ -132,8 +135,8 @@ struct File {
 class ReadingAhead : public testing::Test {
  protected:
   void SetUp() override {
-    engine::configure_read_ahead(64 * kMiB);
-    engine::configure_staging(64 * kMiB, 0s);
+    ahead_limit = 64 * kMiB;
+    test::limits = {64 * kMiB, 0s};
   }
   static Bytes part(const Store& store, std::uint64_t offset, std::size_t size) {
     Bytes bytes(size);
@@ -243,7 +246,7 @@ TEST_F(ReadingAhead, FollowsStepsAndSeveralReaders) {
 TEST_F(ReadingAhead, KeepsWithinItsMemory) {
   Store store;
   store.bytes = noise(32 * kMiB, 1);
-  engine::configure_read_ahead(2 * kMiB);
+  ahead_limit = 2 * kMiB;
   File file(store);
   File other(store);
   for (std::uint64_t at = 0; at < 32 * kMiB; at += 256 * kKiB) {
@@ -259,7 +262,7 @@ TEST_F(ReadingAhead, KeepsWithinItsMemory) {
 TEST_F(ReadingAhead, TakesMemoryFromReadersThatStopped) {
   Store store;
   store.bytes = noise(32 * kMiB, 1);
-  engine::configure_read_ahead(4 * kMiB);
+  ahead_limit = 4 * kMiB;
   std::vector<std::unique_ptr<File>> files;
   for (int i = 0; i < 6; ++i) {
     files.push_back(std::make_unique<File>(store));
@@ -351,8 +354,8 @@ TEST_F(ReadingAhead, TheEndMoves) {
 TEST_F(ReadingAhead, RandomPrograms) {
   for (unsigned seed = 0; seed < kPrograms; ++seed) {
     std::mt19937 random(seed);
-    engine::configure_staging((1U << random() % 6) * kMiB, seed % 2 == 0 ? 2ms : 0ms);
-    engine::configure_read_ahead((1U << random() % 5) * kMiB);
+    test::limits = {(1U << random() % 6) * kMiB, seed % 2 == 0 ? 2ms : 0ms};
+    ahead_limit = (1U << random() % 5) * kMiB;
     Store store;
     store.bytes = noise(random() % (3 * kMiB), seed);
     store.delay = std::chrono::microseconds(seed % 4 * 150);

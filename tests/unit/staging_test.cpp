@@ -65,7 +65,7 @@ struct Plain {  // the model
 
 class Staging : public testing::Test {
  protected:
-  void SetUp() override { engine::configure_staging(64 * kMiB, 0s); }
+  void SetUp() override { test::limits = {64 * kMiB, 0s}; }
 };
 
 TEST(Dirty, AgreesWithASetOfBytes) {
@@ -187,7 +187,7 @@ TEST_F(Staging, FillsGapsFromTheFile) {
 }
 
 void random_program(unsigned seed, std::uint64_t budget, std::chrono::microseconds delay) {
-  engine::configure_staging(budget, seed % 2 == 0 ? 2ms : 0ms);
+  test::limits = {budget, seed % 2 == 0 ? 2ms : 0ms};
   std::mt19937 random(seed);
   Store store;
   store.bytes = pattern(random() % (3 * kPage), seed);
@@ -263,7 +263,7 @@ TEST_F(Staging, RewritesKeepTheirOrder) {
 }
 
 TEST_F(Staging, OldDataIsWrittenUnasked) {
-  engine::configure_staging(64 * kMiB, 10ms);
+  test::limits = {64 * kMiB, 10ms};
   Store store;
   Staged file(store);
   file.write(5, pattern(8, 1));
@@ -349,7 +349,7 @@ TEST_F(Staging, RewriteOfAFailedPage) {
 
 // A full device and a full budget: the program is told by its own writes, nothing hangs.
 TEST_F(Staging, FailedPagesDoNotHang) {
-  engine::configure_staging(kMiB, 0s);
+  test::limits = {kMiB, 0s};
   Store store;
   store.fail_from = 0;
   {
@@ -385,7 +385,7 @@ TEST_F(Staging, CutForgetsWhatFailed) {
 
 TEST_F(Staging, BudgetHolds) {
   constexpr std::uint64_t kBudget = 96 * kMiB;  // more than any other test
-  engine::configure_staging(kBudget, 0s);
+  test::limits = {kBudget, 0s};
   Store store;
   store.delay = 500us;
   Staged file(store);

@@ -176,6 +176,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
       !read_identity(object, dataset->identity))
     return nullptr;
   dataset->native_cache = native_cache_of(object);
+  dataset->cache = cache_share(*object.connector);
   return dataset;
 }
 

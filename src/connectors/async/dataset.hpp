@@ -23,6 +23,7 @@ struct Identity {
 };
 
 struct CachedChunk;
+struct CacheShare;
 
 // Elements that are nothing but their bytes, in an array. The application's thread only.
 struct Elements {
@@ -50,6 +51,7 @@ struct Dataset : Elements {
   std::size_t stored = 0;    // chunks of ours
   std::size_t left_out = 0;  // chunks in which a filter gained nothing
 
+  std::shared_ptr<CacheShare> cache;  // of the file that it was found in first
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
   std::unordered_map<std::uint64_t, std::shared_ptr<CachedChunk>> cached;  // by place

@@ -1,5 +1,7 @@
 #include "connectors/async/file_state.hpp"
 
+#include <optional>
+
 #include "connectors/async/chunk_cache.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
@@ -12,6 +14,8 @@ struct FileState {
   bool writable = false;
   bool open = true;
   unsigned pauses = 0;  // of the workers
+  std::shared_ptr<CacheShare> cache;
+  std::optional<engine::Wish> threads;
 };
 
 constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
@@ -45,13 +49,17 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   file.connector->state = state;
   page_buffers = page_buffers || has_page_buffer(fapl);
   if (!state->filters) return;
-  cache().set_limit(number_of(kSettings, "chunk_cache", options));
-  engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
+  state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
+  state->threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
 
 bool filters_on(const vol::UnderConnector& connector) {
   return !all_off && connector.state != nullptr &&
          static_cast<const FileState*>(connector.state.get())->filters;
+}
+
+std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector) {
+  return static_cast<const FileState*>(connector.state.get())->cache;
 }
 
 bool may_write(const vol::UnderConnector& connector) {

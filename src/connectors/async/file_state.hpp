@@ -5,15 +5,19 @@
 
 namespace headrace::async {
 
-// To be called when a file was opened, with the program's arguments. Sets the process's cache and
-// threads as the file's options say.
+// To be called when a file was opened, with the program's arguments and the file's options.
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                  const Options& options);
+
+struct CacheShare;
 
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);
 
-// Of a file that filters are on for: whether the program has opened it for writing.
+// Of a file that filters are on for: what it has of the chunk cache.
+std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector);
+
+// The same: whether the program has opened it for writing.
 bool may_write(const vol::UnderConnector& connector);
 
 // The same: whether what HDF5 reads for the program comes from the driver as it is: no connector

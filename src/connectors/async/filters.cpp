@@ -31,7 +31,8 @@ Ours ours(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space
   if (result.transfer && !dataset.grid().countable()) result.transfer.reset();
   // Parts of chunks that cannot be kept would be decoded once for each part, as HDF5 does; which
   // may have the larger cache.
-  if (result.transfer && !cache().fits(dataset) && !dataset.grid().aligned(result.transfer->box)) {
+  if (result.transfer && !ChunkCache::fits(dataset) &&
+      !dataset.grid().aligned(result.transfer->box)) {
     result.transfer.reset();
     result.why = "left_for_chunk_cache";
   }
@@ -136,7 +137,7 @@ void let_go(const vol::Object& object) {
 const char* why_left_to_hdf5(vol::Object& object) {
   constexpr std::string_view kPrefix = "left_for_";
   if (const auto dataset = dataset_of(object); dataset != nullptr)
-    return cache().fits(*dataset) ? "" : "chunk_cache";
+    return ChunkCache::fits(*dataset) ? "" : "chunk_cache";
   return ask_why_not(object).substr(kPrefix.size()).data();  // of a literal
 }
 
