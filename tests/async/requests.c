@@ -179,6 +179,7 @@ static void random_program(const char *name) {
     request_t request = request_for(random_box());
     /* Phases of reading and of writing, so that there is something to put together. */
     const int writes = (step / 40 % 2 == 0) != (below(20) == 0);
+    if (step % 80 == 40) REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL)); /* reads are of storage then */
     const int waits = below(16) == 0;
     (writes ? start_write : start_read)(dataset, which, &request, waits ? H5ES_NONE : set);
     if (waits)

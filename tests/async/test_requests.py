@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 BUILD = ROOT / "build/dev"
 DATASETS, ROWS, COLUMNS, LARGE = 4, 48, 80, 65536
 NATIVE = "under_vol=0;under_info={}"
+DELAY = "mode=delay;preset=none;servers=1;bandwidth=1GiB;latency=300us"
+SLOW = f"under_vol=7202;under_info={{{DELAY};{NATIVE}}}"
 
 
 def program(hdf5: Hdf5, folder: Path, *words: str, below: str | None = NATIVE) -> Result:
@@ -51,11 +53,12 @@ def check_file(folder: Path) -> None:
             assert np.array_equal(file[f"d{i}"][:], model[i]), f"d{i}"
 
 
+# Reads that are fast are not put together for long.
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(hdf5: Hdf5, tmp_path: Path, seed: int) -> None:
-    done = program(hdf5, tmp_path, "random", str(seed))
+    done = program(hdf5, tmp_path, "random", str(seed), below=SLOW if seed % 2 == 0 else NATIVE)
     assert done.status == 0, done.text
-    assert told(tmp_path, "requests_merged") > 0
+    assert seed % 2 != 0 or told(tmp_path, "requests_merged") > 0
     check_file(tmp_path)
 
 

@@ -114,6 +114,9 @@ struct Connector : vol::PassThrough<Connector> {
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     if (splits(count, dset))
       return one_by_one(dataset_read, count, dset, mem_type, mem_space, file_space, dxpl, buf);
+    if (count == 1 && better_at_once(vol::Object::from(dset[0]), mem_type[0], mem_space[0], req))
+      return read_at_once(vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0],
+                          dxpl, buf[0]);
     if (count == 1 && queue_read(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
                                  file_space[0], dxpl, buf[0], req))
       return 0;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "connectors/async/read_pace.hpp"
 #include "engine/box.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
@@ -32,6 +33,8 @@ struct Elements {
   std::size_t element = 0;  // bytes
   Id<Kind::datatype> type;
   bool numeric = false;  // integers or floats: their conversions need no background
+
+  ReadPace pace;
 
   // The extent as it was at a time; see selection.cpp.
   engine::Index dims{};
