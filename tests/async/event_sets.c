@@ -148,6 +148,41 @@ static void limits(const char *name) {
   REQUIRE(H5Fclose(file));
 }
 
+/* Small reads far from one another: whether there is a request for each in every round. */
+static void paces(const char *name) {
+  enum { PARTS = 4, PART = 128, ROUNDS = 20 };
+  static int32_t found[ROWS * PARTS][PART];
+  const hsize_t size = PART;
+  hid_t set = H5EScreate();
+  hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t dataset = created(file, "d"), memory = H5Screate_simple(1, &size, NULL);
+  hid_t space = H5Dget_space(dataset);
+  int32_t *data = filled(7, (size_t)ROWS * COLUMNS);
+  size_t least = ROWS * PARTS;
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+  REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL));
+  for (int round = 0; round < ROUNDS && least == ROWS * PARTS; ++round) {
+    memset(found, 0, sizeof found);
+    for (size_t i = 0; i < ROWS * PARTS; ++i) {
+      const hsize_t start[2] = {i / PARTS, i % PARTS * (COLUMNS / PARTS)}, count[2] = {1, PART};
+      REQUIRE(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL));
+      REQUIRE(H5Dread_async(dataset, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, found[i], set));
+    }
+    size_t requests = 0;
+    REQUIRE(H5ESget_count(set, &requests));
+    if (requests < least) least = requests;
+    wait_for_all(set);
+    for (size_t i = 0; i < ROWS * PARTS; ++i)
+      EXPECT(memcmp(found[i], &data[i * COLUMNS / PARTS], sizeof found[i]) == 0);
+  }
+  printf("%s\n", least == ROWS * PARTS ? "requests" : "at once");
+  REQUIRE(H5ESclose(set));
+  REQUIRE(H5Sclose(space));
+  REQUIRE(H5Sclose(memory));
+  REQUIRE(H5Dclose(dataset));
+  REQUIRE(H5Fclose(file));
+}
+
 /* Every write to the device fails: the event set tells which call and why. */
 static void fails(const char *name) {
   hid_t set = H5EScreate();
@@ -192,6 +227,8 @@ int main(int argc, char **argv) {
     close_first(argv[1]);
   else if (strcmp(what, "limits") == 0)
     limits(argv[1]);
+  else if (strcmp(what, "paces") == 0)
+    paces(argv[1]);
   else if (strcmp(what, "fails") == 0)
     fails(argv[1]);
   else

@@ -129,16 +129,20 @@ class Outcome {
       batch.waiting[i].request->stack = stack_;
       end(batch.waiting[i], error_);
     }
-    const std::size_t bytes = engine::volume(batch.elements->rank, box.count);
-    slow_ =
-        slow_ || engine::reading::is_slow(bytes * batch.elements->element, Clock::now() - begin);
+    ++calls_;
+    bytes_ += engine::volume(batch.elements->rank, box.count) * batch.elements->element;
+    time_ += Clock::now() - begin;
   }
 
-  // Whether any call was, or failed.
-  [[nodiscard]] bool slow() const { return slow_ || error_ != nullptr; }
+  // Failed calls are not worth making at once.
+  [[nodiscard]] bool slow() const {
+    return error_ != nullptr || engine::reading::is_slow(bytes_, time_, calls_);
+  }
 
  private:
-  bool slow_ = false;
+  std::size_t calls_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::chrono::nanoseconds time_{};
   std::exception_ptr error_;
   std::shared_ptr<const ErrorStack> stack_;
 };

@@ -22,7 +22,7 @@ class ReadPace {
     slow_in_a_row_ = engine::reading::is_slow(bytes, time) ? slow_in_a_row_ + 1 : 0;
     if (slow_in_a_row_ == 2) *this = {};
   }
-  // Reads that waited; whether any of those that became of them was slow.
+  // Reads that waited; whether those that became of them were slow.
   void note_waited(bool slow) { state_ = slow ? State::slow : State::fast; }
 
  private:
