@@ -204,7 +204,7 @@ bool Identity::operator<(const Identity& other) const {
 }
 
 std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
-  if (!filters_on(*object.connector)) return nullptr;
+  if (!filters_on(*object.connector) && !only_decodes(*object.connector)) return nullptr;
   Handle& handle = handle_of(object);
   if (!handle.asked) {
     handle.dataset = find(object, handle);

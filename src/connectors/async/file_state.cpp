@@ -11,6 +11,7 @@ namespace {
 
 struct FileState {
   bool filters = false;
+  bool only_decodes = false;
   bool writable = false;
   bool open = true;
   unsigned pauses = 0;  // of the workers
@@ -31,6 +32,12 @@ bool parallel(hid_t fapl) {
   return (features & H5FD_FEAT_HAS_MPI) != 0;
 }
 
+// Then looking up a chunk is a call that all ranks make together.
+bool collective_metadata_reads(hid_t fapl) {
+  int reads = 0;  // H5P_USER_FALSE
+  return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
+}
+
 bool has_page_buffer(hid_t fapl) {
   std::size_t size = 0;
   unsigned least_metadata = 0;
@@ -43,19 +50,28 @@ bool has_page_buffer(hid_t fapl) {
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                  const Options& options) {
   auto state = std::make_shared<FileState>();
-  state->filters = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
-                   is_on(kSettings, "filters", options) && !parallel(fapl);
+  const bool on = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
+                  is_on(kSettings, "filters", options);
+  state->filters = on && !parallel(fapl);
+  state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   page_buffers = page_buffers || has_page_buffer(fapl);
-  if (!state->filters) return;
-  state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
+  if (!state->filters && !state->only_decodes) return;
+  // What is kept over MPI another rank may have overwritten meanwhile.
+  state->cache =
+      cache().make_share(state->filters ? number_of(kSettings, "chunk_cache", options) : 0);
   state->threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
 
 bool filters_on(const vol::UnderConnector& connector) {
   return !all_off && connector.state != nullptr &&
          static_cast<const FileState*>(connector.state.get())->filters;
+}
+
+bool only_decodes(const vol::UnderConnector& connector) {
+  return !all_off && connector.state != nullptr &&
+         static_cast<const FileState*>(connector.state.get())->only_decodes;
 }
 
 std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector) {

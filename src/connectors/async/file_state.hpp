@@ -14,10 +14,14 @@ struct CacheShare;
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);
 
-// Of a file that filters are on for: what it has of the chunk cache.
+// Of a file over MPI: whether chunks that a rank reads on its own, and all of, are decoded here.
+// Nothing else is done for such a file.
+bool only_decodes(const vol::UnderConnector& connector);
+
+// Of a file that filters are on for, or that is only decoded: what it has of the chunk cache.
 std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector);
 
-// The same: whether the program has opened it for writing.
+// Of a file that filters are on for: whether the program has opened it for writing.
 bool may_write(const vol::UnderConnector& connector);
 
 // The same: whether what HDF5 reads for the program comes from the driver as it is: no connector

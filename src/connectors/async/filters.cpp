@@ -11,6 +11,7 @@
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/reads_behind.hpp"
 #include "engine/thread_pool.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -52,6 +53,13 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
   return Taken::left_to_hdf5;
 }
 
+// Of a transfer list over MPI.
+bool independent(hid_t dxpl) {
+  if (dxpl == kDefaultPlist || dxpl == h5.transfer_list.get()) return true;
+  int mode = 0;  // H5FD_MPIO_INDEPENDENT
+  return h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 0;
+}
+
 std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
   return static_cast<std::uint64_t>(time.count());
 }
@@ -60,6 +68,12 @@ std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
 
 Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                   hid_t dxpl, void* buffer, void** req) {
+  std::optional<LibraryContext> apart;  // HDF5 would take the lists of our questions for the call's
+  if (only_decodes(*object.connector)) {
+    if (!independent(dxpl)) return leave_to_hdf5(object, {nullptr, {}, "left_for_file"}, false);
+    apart.emplace();
+    req = nullptr;
+  }
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
   if (!call.transfer) return leave_to_hdf5(object, call, false);
   try {
@@ -80,6 +94,8 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
 
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer) {
+  if (only_decodes(*object.connector))
+    return leave_to_hdf5(object, {nullptr, {}, "left_for_file"}, true);
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
   if (call.dataset != nullptr && call.dataset->reading > 0) end_reads(true);
   if (call.transfer && !may_write(*object.connector)) {  // which HDF5 refuses
