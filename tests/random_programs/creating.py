@@ -25,9 +25,11 @@ FILTERS = (
     ("scaleoffset=3", "?", "f"),
     ("**hdf5plugin.Zstd()", "?", ""),
     ("**hdf5plugin.Blosc(cname='lz4')", "?", ""),
+    ("**hdf5plugin.Blosc(cname='zstd', clevel=1, shuffle=0)", "?", ""),
     ("**hdf5plugin.Blosc2(cname='zstd', clevel=2)", "?", ""),
     ("**hdf5plugin.Bitshuffle()", "?", ""),
     ("**hdf5plugin.LZ4()", "?", ""),
+    ("**hdf5plugin.LZ4(nbytes=512)", "?", ""),
     ("**hdf5plugin.BZip2(blocksize=1)", "?", ""),
     ("**hdf5plugin.Zfp(reversible=True)", "?", "f"),
     ("shuffle=True, **hdf5plugin.Zstd(clevel=5)", "?", ""),
@@ -147,6 +149,7 @@ def create_compressed(model: Model, choices: Choices) -> None:
     options = chunked(choices, dataset, filtered=True)
     if choices.rarely(8):
         options += choices.of([", rdcc_nbytes=0", ", rdcc_nbytes=200", ", rdcc_nslots=1"])
+    options += choices.often("", [", fill_time='alloc'", ", fill_time='ifset'"])
     handle = place(model, choices, dataset)
     say_created(model, choices, file, handle, ", " + options)
 
