@@ -132,10 +132,14 @@ class Arena:
                 raise DifferenceError(f"{stack.name}: files differ: {unequal}")
             if plain is None:
                 plain = self.dump("native", here / "native")
-            for reader in ("native", stack.name):
-                dumped = self.dump(reader, here / stack.name)
+            for writer, reader in (
+                (stack.name, "native"),
+                (stack.name,) * 2,
+                ("native", stack.name),
+            ):
+                dumped = self.dump(reader, here / writer)
                 if where := difference(plain, dumped, ""):
-                    raise DifferenceError(f"{stack.name}, read by {reader}: {where}")
+                    raise DifferenceError(f"{writer}, read by {reader}: {where}")
 
     def dump(self, reader: str, folder: Path) -> Any:
         return self.workers[reader].ask({"dump": str(folder)}, LIMIT)["dump"]

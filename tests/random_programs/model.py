@@ -44,6 +44,7 @@ class Model:
     handles: list[Handle] = field(default_factory=list)
     datasets: list[Dataset] = field(default_factory=list)
     groups: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)  # event sets
     opened: dict[str, str] = field(default_factory=dict)  # options of each file that was created
     step: int = 0
     names: int = 0

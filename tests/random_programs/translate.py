@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Imported for the operations they register.
-from random_programs import chunks, creating, objects, opening, transfers  # noqa: F401
+from random_programs import chunks, creating, objects, opening, requests, transfers  # noqa: F401
 from random_programs.choices import Choices
 from random_programs.model import Model
 from random_programs.registry import OPERATIONS
