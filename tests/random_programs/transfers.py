@@ -198,6 +198,8 @@ def elsewhere(model: Model, choices: Choices) -> None:
     handle = some_handle(model, choices)
     text, _ = selections.selection(choices, handle.dataset.shape)
     where = choices.of(["in_thread", "in_thread", "in_child"])
+    for requests in model.requests if where == "in_child" else ():
+        model.say(f"{requests}.wait()")  # until then they are the parent's
     model.say(f"show({where}(lambda: {handle.name}[{text}]))")
 
 
