@@ -38,6 +38,16 @@ bool collective_metadata_reads(hid_t fapl) {
   return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
 }
 
+// Also below, where the file may be open through another handle.
+bool read_only(const vol::Object& file) {
+  unsigned flags = kReadWrite;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_INTENT, {}};
+  args.args.get_intent.flags = &flags;
+  return h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr) >=
+             0 &&
+         (flags & kReadWrite) == 0;
+}
+
 bool has_page_buffer(hid_t fapl) {
   std::size_t size = 0;
   unsigned least_metadata = 0;
@@ -53,14 +63,12 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   const bool on = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
                   is_on(kSettings, "filters", options);
   state->filters = on && !parallel(fapl);
-  state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl);
+  state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl) && read_only(file);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   page_buffers = page_buffers || has_page_buffer(fapl);
   if (!state->filters && !state->only_decodes) return;
-  // What is kept over MPI another rank may have overwritten meanwhile.
-  state->cache =
-      cache().make_share(state->filters ? number_of(kSettings, "chunk_cache", options) : 0);
+  state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
   state->threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
 

@@ -14,8 +14,8 @@ struct CacheShare;
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);
 
-// Of a file over MPI: whether chunks that a rank reads on its own, and all of, are decoded here.
-// Nothing else is done for such a file.
+// Of a file over MPI that is only read: whether what a rank reads of chunks on its own is decoded
+// here. Nothing else is done for such a file.
 bool only_decodes(const vol::UnderConnector& connector);
 
 // Of a file that filters are on for, or that is only decoded: what it has of the chunk cache.

@@ -174,6 +174,7 @@ void carry_out(const Batch& batch, Outcome& outcome) noexcept {
 }
 
 void carry_out(const Batch& batch) noexcept {
+  if (batch.waiting.empty()) return;  // all taken back
   Outcome outcome;
   carry_out(batch, outcome);
   if (!batch.writes) batch.elements->pace.note_waited(outcome.slow());
@@ -181,6 +182,7 @@ void carry_out(const Batch& batch) noexcept {
 
 // Of the elements that a call selects in memory; more than any where that is not told there.
 std::size_t bytes_of(hid_t mem_type, hid_t mem_space) {
+  const Aside aside;
   if (mem_space <= H5S_PLIST) return ~std::size_t{0};  // H5S_ALL and its like are no dataspaces
   const hssize_t elements = h5.Sget_select_npoints(mem_space);
   return elements < 0 ? ~std::size_t{0}
@@ -236,6 +238,7 @@ bool better_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, void* 
 
 herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                     hid_t dxpl, void* buffer) {
+  const std::size_t bytes = bytes_of(mem_type, mem_space);  // asking later would clear the errors
   const Clock::time_point begin = Clock::now();
   void* self = &object;
   const herr_t result =
@@ -243,7 +246,7 @@ herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t 
           ? 0
           : vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space, dxpl, &buffer,
                                    nullptr);
-  elements_of(object)->pace.note_at_once(bytes_of(mem_type, mem_space), Clock::now() - begin);
+  elements_of(object)->pace.note_at_once(bytes, Clock::now() - begin);
   return result;
 }
 
