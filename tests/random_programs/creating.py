@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from random_programs.choices import Choices
 from random_programs.model import Dataset, File, Handle, Model
 from random_programs.opening import some_file
+from random_programs.prelude import TYPES
 from random_programs.registry import operation
 
 LENGTHS = (10, 1, 7, 16, 0, 33, 100, 5, 24, 64)
@@ -86,7 +89,9 @@ def chunked(choices: Choices, dataset: Dataset, filtered: bool) -> str:
         options.append(f"maxshape={most}")
     if filtered:
         text, dataset.filters = filters_of(choices, dataset.kind)
-        dataset.checked = "fletcher32" in text
+        size = prod(dataset.chunks) * TYPES[dataset.kind].itemsize
+        dataset.grows = "fletcher32" in text or "scaleoffset" in text
+        dataset.grows |= "hdf5plugin" in text and size < 512
         options.append(text)
     return ", ".join(options)
 
@@ -209,7 +214,7 @@ def create_low_level(model: Model, choices: Choices) -> None:
         model.say(f"p.{choices.of(LOW_LEVEL[1:])}")
         for _ in range(choices.below(4)):
             call = choices.of(CHUNKED_ONLY)
-            dataset.checked |= "fletcher32" in call
+            dataset.grows |= "fletcher32" in call
             model.say(f"p.{call}")
     else:
         model.say(f"p.{choices.of(LOW_LEVEL)}")
@@ -237,7 +242,7 @@ def create_virtual(model: Model, choices: Choices) -> None:
         return
     source = choices.of(sources)
     length = source.shape[0]
-    dataset = Dataset(file.which, "", (2, length), source.kind)
+    dataset = Dataset(file.which, "", (2, length), source.kind, virtual=True)
     name = "." if source.file == file.which else f"{source.file}.h5"
     model.say(f"l = h5py.VirtualLayout((2, {length}), TYPES[{source.kind!r}])")
     model.say(f"s = h5py.VirtualSource({name!r}, {source.path!r}, ({length},))")

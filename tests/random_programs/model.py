@@ -20,7 +20,8 @@ class Dataset:
     extensible: bool = False
     filters: str = ""  # as `pack` names them; `?` where it cannot say
     scalar: bool = False
-    checked: bool = False  # by fletcher32: native HDF5 corrupts its memory when it copies those
+    virtual: bool = False
+    grows: bool = False  # when stored: native HDF5 corrupts its memory when it copies those
 
 
 @dataclass
