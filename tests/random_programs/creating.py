@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from random_programs.choices import Choices
 from random_programs.model import Dataset, File, Handle, Model
 from random_programs.opening import some_file
-from random_programs.prelude import TYPES
 from random_programs.registry import operation
 
 LENGTHS = (10, 1, 7, 16, 0, 33, 100, 5, 24, 64)
@@ -37,6 +34,8 @@ FILTERS = (
     ("**hdf5plugin.Zfp(reversible=True)", "?", "f"),
     ("shuffle=True, **hdf5plugin.Zstd(clevel=5)", "?", ""),
 )
+# Those of the filters above that may store more than they are given. Blosc and LZF then give up.
+GROWING = ("fletcher32", "scaleoffset", "Zstd", "Blosc2", "Bitshuffle", "LZ4", "BZip2", "Zfp")
 NUMBERS = ("i4", "f4", "u1", "f8", "i2be", "f8be", "u8", "i8")
 OTHERS = ("f2", "bool", "c16", "S7", "V5", "enum", "pair", "array", "nested", "text", "bytes",
           "vector", "mixed", "ref", "region")  # fmt: skip
@@ -89,9 +88,7 @@ def chunked(choices: Choices, dataset: Dataset, filtered: bool) -> str:
         options.append(f"maxshape={most}")
     if filtered:
         text, dataset.filters = filters_of(choices, dataset.kind)
-        size = prod(dataset.chunks) * TYPES[dataset.kind].itemsize
-        dataset.grows = "fletcher32" in text or "scaleoffset" in text
-        dataset.grows |= "hdf5plugin" in text and size < 512
+        dataset.grows = any(name in text for name in GROWING)
         options.append(text)
     return ", ".join(options)
 
@@ -123,6 +120,10 @@ def say_created(model: Model, choices: Choices, file: File, handle: Handle, opti
             shape = f"{dataset.shape}, TYPES['array']"
     else:
         shape = f"{dataset.shape}, TYPES[{dataset.kind!r}]"
+        if model.filled and not any(
+            name in options for name in ("chunks", "fill_time", "external")
+        ):
+            options += ", fill_time='alloc'"
     model.say(f"{head}{shape}{options}{fill_of(choices, dataset.kind)})")
 
 

@@ -40,6 +40,9 @@ class File:
 
 @dataclass
 class Model:
+    # Contiguous storage is filled when it is made. It may lie where chunks have been, whose sizes
+    # depend on who encodes them.
+    filled: bool = False
     statements: list[str] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
     handles: list[Handle] = field(default_factory=list)
