@@ -34,6 +34,8 @@ FILTERS = (
     ("**hdf5plugin.Zfp(reversible=True)", "?", "f"),
     ("shuffle=True, **hdf5plugin.Zstd(clevel=5)", "?", ""),
 )
+# Those of the filters above that may store more than they are given. Blosc and LZF then give up.
+GROWING = ("fletcher32", "scaleoffset", "Zstd", "Blosc2", "Bitshuffle", "LZ4", "BZip2", "Zfp")
 NUMBERS = ("i4", "f4", "u1", "f8", "i2be", "f8be", "u8", "i8")
 OTHERS = ("f2", "bool", "c16", "S7", "V5", "enum", "pair", "array", "nested", "text", "bytes",
           "vector", "mixed", "ref", "region")  # fmt: skip
@@ -86,7 +88,7 @@ def chunked(choices: Choices, dataset: Dataset, filtered: bool) -> str:
         options.append(f"maxshape={most}")
     if filtered:
         text, dataset.filters = filters_of(choices, dataset.kind)
-        dataset.checked = "fletcher32" in text
+        dataset.grows = any(name in text for name in GROWING)
         options.append(text)
     return ", ".join(options)
 
@@ -118,6 +120,10 @@ def say_created(model: Model, choices: Choices, file: File, handle: Handle, opti
             shape = f"{dataset.shape}, TYPES['array']"
     else:
         shape = f"{dataset.shape}, TYPES[{dataset.kind!r}]"
+        if model.filled and not any(
+            name in options for name in ("chunks", "fill_time", "external")
+        ):
+            options += ", fill_time='alloc'"
     model.say(f"{head}{shape}{options}{fill_of(choices, dataset.kind)})")
 
 
@@ -211,7 +217,7 @@ def create_low_level(model: Model, choices: Choices) -> None:
             call = choices.of(CHUNKED_ONLY)
             if n > 0 and "NBIT" in call:  # it reads beyond what another filter has made
                 continue
-            dataset.checked |= "fletcher32" in call
+            dataset.grows |= "fletcher32" in call
             model.say(f"p.{call}")
     else:
         model.say(f"p.{choices.of(LOW_LEVEL)}")
@@ -239,7 +245,7 @@ def create_virtual(model: Model, choices: Choices) -> None:
         return
     source = choices.of(sources)
     length = source.shape[0]
-    dataset = Dataset(file.which, "", (2, length), source.kind)
+    dataset = Dataset(file.which, "", (2, length), source.kind, virtual=True)
     name = "." if source.file == file.which else f"{source.file}.h5"
     model.say(f"l = h5py.VirtualLayout((2, {length}), TYPES[{source.kind!r}])")
     model.say(f"s = h5py.VirtualSource({name!r}, {source.path!r}, ({length},))")

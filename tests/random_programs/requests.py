@@ -13,7 +13,8 @@ from random_programs.transfers import memory_of, some_handle
 @operation(8)
 def start_requests(model: Model, choices: Choices) -> None:
     handle = some_handle(model, choices)
-    if handle.dataset.kind not in NUMBERS:
+    # Asynchronous reads of points in virtual datasets end native HDF5.
+    if handle.dataset.kind not in NUMBERS or handle.dataset.virtual:
         return
     if not model.requests or choices.rarely(8):
         model.requests.append(model.name("e"))
