@@ -129,6 +129,24 @@ TEST_F(ReadingAhead, KeepsWithinItsMemory) {
   EXPECT_GT(file.told().hits, 0);
 }
 
+TEST_F(ReadingAhead, EachFileHasItsMemory) {
+  Store store;
+  store.bytes = noise(32 * kMiB, 1);
+  test::ahead_limit = 16 * kMiB;
+  File large(store);
+  test::ahead_limit = kMiB;
+  File little(store);
+  std::uint64_t most = 0;
+  for (std::uint64_t at = 0; at < 32 * kMiB; at += 256 * kKiB) {
+    EXPECT_TRUE(same(large.read(at, 256 * kKiB), part(store, at, 256 * kKiB)));
+    EXPECT_TRUE(same(little.read(at, 256 * kKiB), part(store, at, 256 * kKiB)));
+    EXPECT_LE(little.told().bytes - little.told().hits, kMiB);
+    most = std::max(most, large.told().bytes - large.told().hits);
+  }
+  EXPECT_GT(little.told().hits, 0);
+  EXPECT_GT(most, 2 * kMiB) << "though a file with a smaller bound was opened later";
+}
+
 // A file whose reader has gone elsewhere does not keep others from reading ahead for ever.
 TEST_F(ReadingAhead, TakesMemoryFromReadersThatStopped) {
   Store store;

@@ -1,16 +1,13 @@
 #include "drivers/async/write_behind.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
 #include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/events.hpp"
 #include "drivers/async/settings.hpp"
-#include "engine/thread_pool.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::async {
