@@ -71,12 +71,13 @@ void prepare() {
 void go_on() { pool_slot()->mutex.unlock(); }
 
 void renew() {
-  const Pool& before = *pool_slot();
+  Pool& before = *pool_slot();
   auto* const pool = new Pool;
   pool->wanted = before.wanted;
   pool->wishes = before.wishes;
   pool->paused = before.paused;
   pool_slot() = pool;
+  before.mutex.unlock();  // of no use but to the thread sanitizer, which would see it held for ever
 }
 
 Pool*& pool_slot() {
