@@ -100,6 +100,8 @@ bool is_flat(hid_t type) {
 
 bool read_type(const vol::Object& object, Elements& elements) {
   Id<Kind::datatype> type(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  // A committed one would be an open object of the file.
+  if (type && h5.Tcommitted(type.get()) > 0) type = Id<Kind::datatype>(h5.Tcopy(type.get()));
   if (!type || !is_flat(type.get())) return false;
   const H5T_class_t kind = h5.Tget_class(type.get());
   elements.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
