@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
@@ -20,6 +19,7 @@ from headrace.plugins import load_catalogue
 from . import evidence, kernel
 from .cases import Case, Way
 from .evidence import LIMIT, RunError
+from .settle import settle
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = ("create", "write", "flush", "close", "compute")
@@ -48,12 +48,14 @@ class Runner:
     def sample(self, case: Case, way: Way) -> dict[str, Any]:
         """The record of one run: both sides where the case has both."""
         if case.workload == kernel.NAME:
+            settle(self.folder, case.payload)
             return kernel.sample(case.parameters, self.stack(way), self.environ, self.folder)
         name = "peer" if way.peer else case.workload
         sample: dict[str, Any] = {"phases": {}, "bytes": {}, "verified": True}
         for side in case.sides:
             given = case.parameters | {"side": side, "peer": way.peer}
             path = self.reference(name, given) if side == "read" else self.folder / "data"
+            settle(self.folder, case.payload)
             answer = self.process(way, name, path, given)
             sample["hdf5"] = answer.get("hdf5", "")
             sample["phases"] |= {n: {"min": t, "max": t} for n, t in answer["phases"].items()}
@@ -72,7 +74,6 @@ class Runner:
         variables = {**stack.environment(self.environ), **way.environ}
         if stack.plan is not None:
             variables["HEADRACE_REPORT"] = str(report)
-        settle(self.folder)
         answer = _run(["run", name, str(path), json.dumps(given)], variables)
         reason = evidence.disproof(stack, answer["headrace"], report, path)
         if reason:
@@ -102,13 +103,6 @@ class Runner:
 
     def _plain(self) -> dict[str, str]:
         return stacks.without_stack(self.environ)
-
-
-def settle(folder: Path) -> None:
-    """Has the system write out what earlier work left, so that none pays for another's."""
-    file = os.open(folder, os.O_RDONLY)
-    ctypes.CDLL(None).syncfs(file)
-    os.close(file)
 
 
 def _run(words: list[str], environ: Mapping[str, str]) -> dict[str, Any]:
