@@ -13,12 +13,15 @@ namespace headrace::vol {
 
 // The connector below, shared by everything opened through one file. One HDF5 reference in all:
 // taking one per object would cost an HDF5 call each. A copy stands for another file.
-class UnderConnector {
+class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
  public:
   UnderConnector(Id<Kind::vol> id, DriverSeat seat)
       : id_(std::make_shared<const Id<Kind::vol>>(std::move(id))), seat_(std::move(seat)) {}
   UnderConnector(const UnderConnector& other)
-      : id_(other.id_), seat_(other.seat_), native_(other.native_) {}
+      : std::enable_shared_from_this<UnderConnector>(),
+        id_(other.id_),
+        seat_(other.seat_),
+        native_(other.native_) {}
   UnderConnector& operator=(const UnderConnector&) = delete;
   UnderConnector(UnderConnector&&) = delete;
   UnderConnector& operator=(UnderConnector&&) = delete;

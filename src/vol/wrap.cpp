@@ -9,6 +9,21 @@ struct WrapContext {
   void* under;
 };
 
+// HDF5 asks for a context in nearly every call, and the native connector has none: ours is then the
+// connector below itself, one byte on, and is not freed. It is used while the object's file is
+// open.
+void* native_context(const Object& object) {
+  return reinterpret_cast<std::byte*>(object.connector.get()) + 1;
+}
+
+bool is_native(const void* context) { return reinterpret_cast<std::uintptr_t>(context) % 2 == 1; }
+
+WrapContext context_of(void* context) {
+  if (!is_native(context)) return *static_cast<WrapContext*>(context);
+  auto* connector = reinterpret_cast<UnderConnector*>(static_cast<std::byte*>(context) - 1);
+  return {connector->shared_from_this(), nullptr};
+}
+
 }  // namespace
 
 void* wrap_get_object(const void* self) {
@@ -18,10 +33,14 @@ void* wrap_get_object(const void* self) {
 
 herr_t wrap_get_wrap_ctx(const void* self, void** context) {
   const Object& object = Object::from(self);
+  if (object.connector->native() != nullptr) {
+    *context = native_context(object);
+    return 0;
+  }
   void* under = nullptr;
-  // The native connector has none. An object whose close failed half-way has nothing below it, but
-  // HDF5 asks before it closes again.
-  if (object.under != nullptr && object.connector->native() == nullptr &&
+  // An object whose close failed half-way has nothing below it, but HDF5 asks before it closes
+  // again.
+  if (object.under != nullptr &&
       h5.VLget_wrap_ctx(object.under, object.connector->id(), &under) < 0)
     return -1;
   *context = new WrapContext{object.connector, under};
@@ -29,7 +48,7 @@ herr_t wrap_get_wrap_ctx(const void* self, void** context) {
 }
 
 void* wrap_wrap_object(void* object, H5I_type_t type, void* context) {
-  const auto& wrap = *static_cast<WrapContext*>(context);
+  const WrapContext wrap = context_of(context);
   void* under = h5.VLwrap_object(object, type, wrap.connector->id(), wrap.under);
   return under == nullptr ? nullptr : new Object{under, wrap.connector};
 }
@@ -42,8 +61,9 @@ void* wrap_unwrap_object(void* self) {
 }
 
 herr_t wrap_free_wrap_ctx(void* context) {
+  if (is_native(context)) return 0;
   const std::unique_ptr<WrapContext> wrap(static_cast<WrapContext*>(context));
-  if (wrap->under == nullptr) return 0;  // the native connector has no context
+  if (wrap->under == nullptr) return 0;
   const ErrorStackKeeper keep;
   return h5.VLfree_wrap_ctx(wrap->under, wrap->connector->id());
 }
