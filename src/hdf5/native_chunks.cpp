@@ -41,6 +41,10 @@ struct StorageSize {
   hsize_t* size;
 };
 
+struct RawOffset {
+  haddr_t* offset;
+};
+
 bool major1() { return library.version.starts_with("1."); }
 
 herr_t call(const UnderDataset& dataset, int operation, void* native) {
@@ -79,6 +83,13 @@ bool has_chunks(const UnderDataset& dataset) {
   ChunkIndex native{&index};
   const Aside aside;
   return call(dataset, H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE, &native) >= 0;
+}
+
+haddr_t raw_address(const UnderDataset& dataset) {
+  haddr_t address = HADDR_UNDEF;
+  RawOffset native{&address};
+  const Aside aside;
+  return call(dataset, H5VL_NATIVE_DATASET_GET_OFFSET, &native) >= 0 ? address : HADDR_UNDEF;
 }
 
 std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin) {

@@ -1,5 +1,6 @@
-// Stored chunks of a dataset, as H5Dread_chunk and H5Dwrite_chunk see them, through a connector
-// whose last is the native one. Its arguments differ between HDF5 1.14 and 2.x.
+// Stored data of a dataset: its address, and its chunks, as H5Dread_chunk and H5Dwrite_chunk see
+// them, through a connector whose last is the native one. Its arguments differ between HDF5 1.14
+// and 2.x.
 //
 // Called on the application's thread. Each may leave records on the error stack.
 #pragma once
@@ -22,6 +23,10 @@ bool has_native_chunks(const UnderDataset& dataset);
 
 // Whether it has chunks that are HDF5's own; asks without a property list, which costs most.
 bool has_chunks(const UnderDataset& dataset);
+
+// Where contiguous data lies in the file, in bytes from the file's beginning; HADDR_UNDEF for all
+// other data and where nothing was written yet.
+haddr_t raw_address(const UnderDataset& dataset);
 
 // Bytes that are stored for the chunk at `origin`; 0 when there is no such chunk. Throws Error when
 // HDF5 cannot tell.

@@ -24,16 +24,9 @@ struct Operation {
   int number = -1;  // none yet
 };
 
-// Our driver's part of the file, or null.
+// Our driver's part of the file, or null where it stages nothing.
 OpenFile* write_behind_of(const vol::Object& file) {
-  const Aside aside;
-  const FileInquiry inquiry;
-  void* handle = nullptr;
-  H5VL_native_file_optional_args_t native{};
-  native.get_vfd_handle = {kDefaultPlist, &handle};
-  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
-  h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
-  OpenFile* found = inquiry.found();
+  OpenFile* found = driver_of(file);
   return found == nullptr || found->staged == nullptr ? nullptr : found;
 }
 

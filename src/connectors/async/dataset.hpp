@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -26,6 +27,12 @@ struct Identity {
 struct CachedChunk;
 struct CacheShare;
 
+// Where contiguous data of a file that nobody writes to lies; no driver for all other data.
+struct Contiguous {
+  H5FD_t* driver = nullptr;
+  haddr_t address = HADDR_UNDEF;
+};
+
 // Elements that are nothing but their bytes, in an array. The application's thread only.
 struct Elements {
   Identity identity{};
@@ -35,6 +42,7 @@ struct Elements {
   bool numeric = false;  // integers or floats: their conversions need no background
 
   ReadPace pace;
+  std::optional<Contiguous> contiguous;  // once asked for
 
   // The extent as it was at a time; see selection.cpp.
   engine::Index dims{};

@@ -5,6 +5,7 @@
 #include "connectors/async/chunk_cache.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
+#include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
 namespace {
@@ -14,6 +15,8 @@ struct FileState {
   bool only_decodes = false;
   bool writable = false;
   bool open = true;
+  H5FD_t* reads = nullptr;  // see driver_for_reads()
+  unsigned long number = 0;
   unsigned pauses = 0;  // of the workers
   std::shared_ptr<CacheShare> cache;
   std::optional<engine::Wish> threads;
@@ -48,6 +51,28 @@ bool read_only(const vol::Object& file) {
          (flags & kReadWrite) == 0;
 }
 
+// Our driver when HDF5 itself calls it.
+H5FD_t* driver_on_top(const vol::Object& file) {
+  OpenFile* ours = driver_of(file);
+  const Aside aside;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_FAPL, {}};
+  args.args.get_fapl.fapl_id = kInvalidId;
+  if (ours == nullptr ||
+      h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr) < 0)
+    return nullptr;
+  const Id<Kind::plist> fapl(args.args.get_fapl.fapl_id);
+  return h5.Pget_driver(fapl.get()) == ours->pub.driver_id ? &ours->pub : nullptr;
+}
+
+unsigned long number_of_file(const vol::Object& file) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};
+  args.args.get_fileno.fileno = &number;
+  const Aside aside;
+  h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  return number;
+}
+
 bool has_page_buffer(hid_t fapl) {
   std::size_t size = 0;
   unsigned least_metadata = 0;
@@ -66,6 +91,10 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl) && read_only(file);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
+  if (reads_pass_by(*file.connector) && read_only(file)) {
+    state->reads = driver_on_top(file);
+    state->number = number_of_file(file);
+  }
   page_buffers = page_buffers || has_page_buffer(fapl);
   if (!state->filters && !state->only_decodes) return;
   state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
@@ -94,6 +123,12 @@ bool reads_pass_by(const vol::UnderConnector& connector) {
   return filters_on(connector) && connector.native() != nullptr && !page_buffers;
 }
 
+H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long file) {
+  if (!reads_pass_by(connector)) return nullptr;
+  const auto& state = *static_cast<const FileState*>(connector.state.get());
+  return state.number == file ? state.reads : nullptr;  // another number: a mounted file's
+}
+
 bool is_open(const vol::UnderConnector& connector) {
   return static_cast<const FileState*>(connector.state.get())->open;
 }
@@ -119,6 +154,17 @@ bool resume_for(const vol::UnderConnector& connector) {
 void end_pauses_for(const vol::UnderConnector& connector) {
   while (connector.state != nullptr && resume_for(connector)) {
   }
+}
+
+OpenFile* driver_of(const vol::Object& file) {
+  const Aside aside;
+  const FileInquiry inquiry;
+  void* handle = nullptr;
+  H5VL_native_file_optional_args_t native{};
+  native.get_vfd_handle = {kDefaultPlist, &handle};
+  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
+  h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  return inquiry.found();
 }
 
 void filters_off() { all_off = true; }

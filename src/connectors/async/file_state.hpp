@@ -1,6 +1,7 @@
 // Which files the connector's filters work on.
 #pragma once
 
+#include "drivers/async/write_behind.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::async {
@@ -28,6 +29,10 @@ bool may_write(const vol::UnderConnector& connector);
 // below may change it, and no page buffer, of whichever file, is looked at afterwards.
 bool reads_pass_by(const vol::UnderConnector& connector);
 
+// The same: our driver, where it reads as HDF5 would: nobody writes to the file, which is HDF5's
+// number `file`, and nothing lies above the driver. Null otherwise. Open as long as a dataset is.
+H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long file);
+
 // The same: whether the program has not closed it. Objects that it leaves open keep it open below.
 bool is_open(const vol::UnderConnector& connector);
 void note_closing(const vol::Object& file);
@@ -37,6 +42,9 @@ void note_closing(const vol::Object& file);
 void pause_for(const vol::UnderConnector& connector);
 bool resume_for(const vol::UnderConnector& connector);
 void end_pauses_for(const vol::UnderConnector& connector);
+
+// Our driver's part of a file, through what lies above it; null where there is none.
+OpenFile* driver_of(const vol::Object& file);
 
 // From now on all files of the process are left to HDF5: one of them begins to be read by others.
 void filters_off();

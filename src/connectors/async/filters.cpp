@@ -189,6 +189,7 @@ void report_filters() {
       {"decoded_bytes", done.decoded_bytes},
       {"chunks_decoded_behind", done.decoded_behind},
       {"chunk_cache_hits", done.cache_hits},
+      {"direct_reads", done.direct_reads},
       {"requests_merged", done.requests_merged},
       {"calls_left_to_hdf5", calls},
       {"workers_ns", in_nanoseconds(workers.working)},

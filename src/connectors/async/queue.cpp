@@ -8,6 +8,7 @@
 
 #include "connectors/async/box_spaces.hpp"
 #include "connectors/async/chunk_io.hpp"
+#include "connectors/async/direct_reads.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
 #include "connectors/async/request.hpp"
@@ -240,11 +241,12 @@ herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t 
                     hid_t dxpl, void* buffer) {
   const Clock::time_point begin = Clock::now();
   void* self = &object;
-  const herr_t result =
-      read_chunks(object, mem_type, mem_space, file_space, dxpl, buffer) == Taken::done
-          ? 0
-          : vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space, dxpl, &buffer,
-                                   nullptr);
+  const bool done =
+      read_directly(object, mem_type, mem_space, file_space, dxpl, buffer) ||
+      read_chunks(object, mem_type, mem_space, file_space, dxpl, buffer) == Taken::done;
+  const herr_t result = done ? 0
+                             : vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space,
+                                                      dxpl, &buffer, nullptr);
   elements_of(object)->pace.note_at_once(Clock::now() - begin);
   return result;
 }
