@@ -11,17 +11,17 @@
 namespace headrace::vol {
 
 // A refresh opens its object again, and frees the one that it is called for.
-template <Callback callback>
-constexpr bool kRefreshes =
-    callback == Callback::dataset_specific || callback == Callback::datatype_specific ||
-    callback == Callback::group_specific || callback == Callback::object_specific;
+constexpr bool refreshes(Callback callback) {
+  return callback == Callback::dataset_specific || callback == Callback::datatype_specific ||
+         callback == Callback::group_specific || callback == Callback::object_specific;
+}
 
 // Calls the connector below with the object below in place of `self`; wraps what it returns: an
 // object if it returns a pointer, and a request.
 template <Callback callback, typename... Rest>
 auto forward(Object& self, Rest... rest) {
   // A copy costs two operations that lock the bus.
-  std::conditional_t<kRefreshes<callback>, const UnderRef, const UnderRef&> connector =
+  std::conditional_t<refreshes(callback), const UnderRef, const UnderRef&> connector =
       self.connector;
   const LinkFiles files(*connector, access_lists(rest...));
   const auto result = call_under<callback>(*connector, self.under, rest...);

@@ -18,7 +18,7 @@ class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
   UnderConnector(Id<Kind::vol> id, DriverSeat seat)
       : id_(std::make_shared<const Id<Kind::vol>>(std::move(id))), seat_(std::move(seat)) {}
   UnderConnector(const UnderConnector& other)
-      : std::enable_shared_from_this<UnderConnector>(),
+      : std::enable_shared_from_this<UnderConnector>(other),
         id_(other.id_),
         seat_(other.seat_),
         native_(other.native_) {}
@@ -61,10 +61,16 @@ using UnderRef = std::shared_ptr<UnderConnector>;
 
 // Stands for a file, group, dataset, datatype, attribute or request of the connector below.
 // Owned by HDF5: made by open and create, freed by a close (or request_free) that succeeds.
-struct Object {
-  void* under;  // null once closed, when the connector failed after that
-  UnderRef connector;
-  std::shared_ptr<void> state = nullptr;  // what the layer keeps with it
+class Object {
+ public:
+  Object(void* below, UnderRef through, std::shared_ptr<void> kept = nullptr)
+      : under(below), connector(std::move(through)), state(std::move(kept)) {}
+
+  // False for memory that is none. While the library ends HDF5 (2.0.0) looks for a file among those
+  // that it has closed, and asks for the object of one whose memory has other uses by then.
+  static bool is(const void* memory) {
+    return memory != nullptr && static_cast<const Object*>(memory)->mark_ == &kMark;
+  }
 
   static Object& from(const void* object) {
     if (object == nullptr) throw Error("called without an object");
@@ -75,6 +81,15 @@ struct Object {
   static void* under_of(const void* object) {
     return object == nullptr ? nullptr : from(object).under;
   }
+
+ private:
+  static constexpr char kMark = 0;
+  const void* mark_ = &kMark;  // comes first: all of the memory that is sure to be there
+
+ public:
+  void* under;  // null once closed, when the connector failed after that
+  UnderRef connector;
+  std::shared_ptr<void> state;  // what the layer keeps with it
 };
 
 // Puts the request that the connector below returned, if any, into an Object of ours.

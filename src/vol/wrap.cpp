@@ -27,6 +27,7 @@ WrapContext context_of(void* context) {
 }  // namespace
 
 void* wrap_get_object(const void* self) {
+  if (!Object::is(self)) return nullptr;
   const Object& object = Object::from(self);
   return h5.VLget_object(object.under, object.connector->id());
 }
