@@ -49,7 +49,9 @@ class Runner:
         """The record of one run: both sides where the case has both."""
         if case.workload == kernel.NAME:
             settle(self.folder, case.payload)
-            return kernel.sample(case.parameters, self.stack(way), self.environ, self.folder)
+            return kernel.sample(
+                case.parameters, self.stack(way), self.environ, way.environ, self.folder
+            )
         name = "peer" if way.peer else case.workload
         sample: dict[str, Any] = {"phases": {}, "bytes": {}, "verified": True}
         for side in case.sides:
