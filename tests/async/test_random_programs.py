@@ -25,7 +25,12 @@ SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or 1)
 # The stacks of a group run side by side and share the native run.
 @pytest.mark.parametrize(
     ("names", "count"),
-    [(["null"], 300), (["behind", "behind_small"], 700), (["async", "async_small"], 700)],
+    [
+        (["null"], 300),
+        (["behind", "behind_small"], 700),
+        (["async", "async_small"], 700),
+        (["log"], 700),
+    ],
 )
 def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
     plain = native(tmp_path)

@@ -61,6 +61,10 @@ def copy(model: Model, choices: Choices) -> None:
         model.datasets.append(other)
         source = choices.of([repr(dataset.path), f"{file.name}[{dataset.path!r}]"])
         more = choices.often("", [", expand_refs=True", ", without_attrs=True", ", shallow=True"])
+        if dataset.chunks is None:
+            # HDF5 copies what is in the file, without what an open dataset's sieve buffer holds;
+            # how much that is depends on how it was written.
+            model.say(f"{file.name}.flush()")
         if to is file:
             model.say(f"{file.name}.copy({source}, {other.path!r}{more})")
         else:

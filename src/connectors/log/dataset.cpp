@@ -1,0 +1,78 @@
+#include "connectors/log/dataset.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "connectors/log/file.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+// What is kept with a handle: null when the dataset is left to HDF5.
+struct Handle {
+  std::shared_ptr<Dataset> dataset;
+};
+
+Dataset* known(const vol::Object& object) {
+  return object.state == nullptr ? nullptr
+                                 : static_cast<Handle*>(object.state.get())->dataset.get();
+}
+
+// Where its elements lie is HDF5's own business, but not that they lie in this file, each once.
+bool read_layout(const vol::Object& object, Dataset& dataset) {
+  const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const H5D_layout_t layout = h5.Pget_layout(dcpl.get());
+  if (layout == H5D_CONTIGUOUS) return h5.Pget_external_count(dcpl.get()) == 0;
+  if (layout != H5D_CHUNKED) return false;
+  std::array<hsize_t, engine::kMaxRank> chunk{};
+  if (h5.Pget_chunk(dcpl.get(), chunk.size(), chunk.data()) != static_cast<int>(dataset.rank))
+    return false;
+  std::ranges::copy(chunk, dataset.chunk.begin());
+  return true;
+}
+
+std::shared_ptr<Dataset> examine(const vol::Object& object, File& file) {
+  auto dataset = std::make_shared<Dataset>();
+  if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
+      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity))
+    return nullptr;
+  dataset->file = &file;
+  return file.know(std::move(dataset));
+}
+
+}  // namespace
+
+Dataset* dataset_of(vol::Object& object) {
+  File* const file = File::of(*object.connector);
+  if (file == nullptr || !file->logs()) return nullptr;
+  if (object.state == nullptr) {
+    const Aside aside;
+    object.state = std::make_shared<Handle>(examine(object, *file));
+  }
+  return static_cast<Handle*>(object.state.get())->dataset.get();
+}
+
+void leave_to_hdf5(vol::Object& object) { object.state = std::make_shared<Handle>(); }
+
+bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {
+  const Dataset* const dataset = known(object);
+  if (dataset == nullptr || !vol::extent_known(*dataset) || extent[0] < dataset->dims[0])
+    return false;
+  for (unsigned d = 1; d < dataset->rank; ++d)
+    if (extent[d] != dataset->dims[d]) return false;
+  vol::extents_may_have_changed();
+  return true;
+}
+
+bool close_behind(vol::Object& object) {
+  Dataset* const dataset = known(object);
+  if (dataset == nullptr || !dataset->pending || dataset->handle != &object) return false;
+  dataset->closed = std::make_unique<vol::Object>(object.under, object.connector);
+  dataset->handle = dataset->closed.get();
+  object.under = nullptr;
+  return true;
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,41 @@
+// What the connector knows of a dataset that it logs writes of.
+#pragma once
+
+#include <memory>
+
+#include "vol/elements.hpp"
+
+namespace headrace::log_layout {
+
+class File;
+
+// One for all handles of a dataset that were opened through one file. The application's thread
+// only.
+struct Dataset : vol::Elements {
+  File* file = nullptr;
+  engine::Index chunk{};    // all 0 when it is contiguous
+  std::uint32_t place = 0;  // in the log
+  bool pending = false;     // whether there is anything in the log
+
+  // What it is written through while something is pending; null otherwise.
+  vol::Object* handle = nullptr;
+  // That handle when the program has closed it: it stays open below.
+  std::unique_ptr<vol::Object> closed;
+
+  [[nodiscard]] bool chunked() const { return chunk[0] != 0; }
+};
+
+// The dataset behind a handle; null when it is left to HDF5. Asks HDF5 on the first call for a
+// handle only.
+Dataset* dataset_of(vol::Object& object);
+// A new one without a name is left to HDF5: it goes with its last handle.
+void leave_to_hdf5(vol::Object& object);
+
+// Whether a new extent is larger in the slowest dimension only, where elements keep their numbers.
+bool grows_at_its_end(const vol::Object& object, const hsize_t* extent);
+
+// Instead of closing a handle: it stays open below until what is pending has been written. False
+// when nothing is.
+bool close_behind(vol::Object& object);
+
+}  // namespace headrace::log_layout
