@@ -32,7 +32,7 @@ FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
 PYTHON_TESTS := $(wildcard python/tests examples tests/async tests/crash tests/demo tests/bench tests/fault tests/filters \
-    tests/install tests/interop tests/kernels tests/model tests/parallel)
+    tests/install tests/interop tests/kernels tests/log tests/model tests/parallel)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
 # right to look into other processes, and with more ranks than there are cores to wait busily on.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "connectors/log/fork.hpp"
 #include "connectors/log/replay.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -63,10 +64,7 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
   file.connector->state = std::make_shared<File>(*file.connector, std::filesystem::absolute(name));
 }
 
-File::~File() {
-  forget();
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
+File::~File() { forget(); }
 
 bool File::logs() const { return logs_ && !all_off; }
 
@@ -77,7 +75,7 @@ std::shared_ptr<Dataset> File::know(std::shared_ptr<Dataset> dataset) {
 
 engine::log::Writer& File::log() {
   if (log_ != nullptr) return *log_;
-  if (descriptor_ < 0) descriptor_ = open_beside(path_);
+  descriptor_ = open_beside(path_);
   log_ = std::make_unique<engine::log::Writer>(
       engine::posix_device(descriptor_, ("log of " + path_).c_str()));
   return *log_;
@@ -98,6 +96,7 @@ void File::note_pending(Dataset& dataset, vol::Object& handle) {
                                 log_layout::settle();
                               }) == 0;
   static_cast<void>(at_exit);
+  settle_before_forks();
   pending_ = true;
   log_layout::pending().files.push_back(this);
   log_layout::pending().process = ::getpid();
@@ -119,10 +118,8 @@ void File::replay() {
 // What the program has closed meanwhile is closed below.
 void File::forget() {
   log_.reset();
-  if (descriptor_ >= 0 && ::ftruncate(descriptor_, 0) != 0) {
-    ::close(descriptor_);
-    descriptor_ = -1;
-  }
+  // Not kept for the next log: a child may have it, too.
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   pending_ = false;
   std::erase(log_layout::pending().files, this);
   for (const auto& [identity, dataset] : datasets_) {
@@ -133,13 +130,37 @@ void File::forget() {
   }
 }
 
+void File::lose() {
+  if (lost_) return;
+  lost_ = true;
+  stop();
+  connector_->defer(std::make_exception_ptr(lost_error()));
+}
+
+void File::require_nothing_lost() const {
+  if (lost_) throw lost_error();
+}
+
+Error File::lost_error() const {
+  return Error("writes to file " + path_ +
+               " are missing in this process: they were in the log of its parent, which was forked "
+               "by another thread than the one that used HDF5");
+}
+
 void File::settle() noexcept {
-  if (log_layout::pending().process == ::getpid()) try {  // else it is the parent's, who does it
+  if (log_layout::pending().process != ::getpid()) lose();  // forked in a way that told nobody
+  if (!lost_) try {
       replay();
     } catch (...) {
       connector_->defer(std::current_exception());
     }
   forget();
+}
+
+bool anything_pending() { return !pending().files.empty(); }
+
+void lose_pending() {
+  for (File* file : pending().files) file->lose();
 }
 
 void settle() noexcept {

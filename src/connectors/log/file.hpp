@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/error.hpp"
 #include "connectors/log/dataset.hpp"
 #include "engine/log/writer.hpp"
 
@@ -41,6 +42,12 @@ class File {
   // close of the file.
   void settle() noexcept;
 
+  // A child of fork() to which what is in the log is lost; it is told so at the next flush or
+  // close.
+  void lose();
+  // Throws Error when this is such a child.
+  void require_nothing_lost() const;
+
   File(vol::UnderConnector& connector, std::string path)
       : connector_(&connector), path_(std::move(path)) {}
   File(const File&) = delete;
@@ -50,11 +57,13 @@ class File {
  private:
   void replay();
   void forget();
+  [[nodiscard]] Error lost_error() const;
 
   vol::UnderConnector* connector_;  // which keeps this
   std::string path_;
   bool logs_ = true;
   bool pending_ = false;
+  bool lost_ = false;
   unsigned long number_ = 0;  // HDF5's
   int descriptor_ = -1;
   std::unique_ptr<engine::log::Writer> log_;
@@ -63,6 +72,10 @@ class File {
 
 // Settles all files of the process.
 void settle() noexcept;
+// Whether there is anything to settle.
+bool anything_pending();
+// In a child of fork() that cannot settle.
+void lose_pending();
 // From now on all files are left to HDF5: the token of a deleted dataset may become a new one's.
 void log_nothing_more();
 // Before writes to a file are logged: those of other handles of the same file are settled.

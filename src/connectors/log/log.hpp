@@ -2,7 +2,10 @@
 // in large pieces, before anybody looks.
 #pragma once
 
+#include <span>
+
 #include "connectors/log/file.hpp"
+#include "connectors/log/fork.hpp"
 #include "connectors/log/write.hpp"
 #include "vol/pass_through.hpp"
 #include "vol/raw_data.hpp"
@@ -20,6 +23,13 @@ inline bool leaves_log_alone(void* const& self, H5VL_dataset_specific_args_t* co
          grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
 }
 
+// SWMR's readers see what is written before it is flushed.
+inline void stop_where_others_read(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                                   void** /*req*/) {
+  File* const file = File::of(*vol::Object::from(self).connector);
+  if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE && file != nullptr) file->stop();
+}
+
 struct Connector : vol::PassThrough<Connector> {
   using Callback = vol::Callback;
 
@@ -30,6 +40,8 @@ struct Connector : vol::PassThrough<Connector> {
                                          Callback::dataset_create, Callback::dataset_read,
                                          Callback::dataset_write,  Callback::dataset_close};
 
+  using During = Running;
+
   // Whatever HDF5 does next, it finds what was logged in the datasets.
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
@@ -38,6 +50,7 @@ struct Connector : vol::PassThrough<Connector> {
       settle();
       vol::extents_may_have_changed();
       if (vol::unlinks(args...)) log_nothing_more();
+      if constexpr (callback == Callback::file_optional) stop_where_others_read(args...);
     }
   }
 
@@ -77,6 +90,9 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     settle();
+    for (void* one : std::span(dset, count))
+      if (const File* const file = File::of(*vol::Object::from(one).connector))
+        file->require_nothing_lost();
     return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 
