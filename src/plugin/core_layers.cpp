@@ -27,7 +27,7 @@ std::span<const LayerEntry> layers() {
                  driver<fault::Driver<vfd::Over::mpio>>("libheadrace_fault_vfd_mpi.so")},
       LayerEntry{"log",
                  "appends scattered writes, and puts them in order before they are looked at",
-                 {},
+                 log_layout::kSettings,
                  connector<log_layout::Connector>("libheadrace_log.so"),
                  {},
                  {}},

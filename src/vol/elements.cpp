@@ -126,20 +126,26 @@ bool leaves_data_alone(hid_t dxpl) {
          conversion == nullptr && h5.Pget_data_transform(dxpl, nullptr, 0) < 0;
 }
 
-std::string describe(const Object& object) {
+std::string name_of(const Object& object) {
   const Aside aside;
   std::array<char, 1024> name{};
   std::size_t length = 0;
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
   args.args.get_name = {name.size(), name.data(), &length};
   const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
-  const hid_t connector = object.connector->id();
-  h5.VLobject_get(object.under, &self, connector, &args, h5.transfer_list.get(), nullptr);
-  std::string text = "dataset " + std::string(name.data());
-  name.fill(0);
+  h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
+                  nullptr);
+  return name.data();
+}
+
+std::string describe(const Object& object) {
+  const Aside aside;
+  const std::string text = "dataset " + name_of(object);
+  std::array<char, 1024> name{};
+  std::size_t length = 0;
   H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};
   file.args.get_name = {H5I_DATASET, name.size(), name.data(), &length};
-  h5.VLfile_get(object.under, connector, &file, h5.transfer_list.get(), nullptr);
+  h5.VLfile_get(object.under, object.connector->id(), &file, h5.transfer_list.get(), nullptr);
   return text + " of file " + name.data();
 }
 

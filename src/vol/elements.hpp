@@ -50,6 +50,8 @@ void extents_may_have_changed();
 // program's list, so one that is not the default may still say nothing.
 bool leaves_data_alone(hid_t dxpl);
 
+// Its name in the file, empty when HDF5 does not tell.
+std::string name_of(const Object& object);
 // Its name and its file's, for errors.
 std::string describe(const Object& object);
 

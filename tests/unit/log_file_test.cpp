@@ -102,6 +102,34 @@ TEST(LogFile, HoldsWhatWasWritten) {
   }
 }
 
+TEST(LogFile, SaysWhatItBelongsTo) {
+  const TestFolder folder;
+  const TestFile nobodys(folder / "nobodys");
+  Writer(nobodys.device()).flush(false);
+  EXPECT_EQ(read_log(nobodys.path).owner(), std::nullopt);
+
+  const TestFile file(folder / "log");
+  Owner owner{};
+  owner.fill(std::byte{7});
+  Writer writer(file.device(), owner);
+  writer.add(dataset(1, 'x'));
+  const std::string data(10, 'a');
+  writer.append(std::as_bytes(std::span(data)));
+  writer.add(0, Pattern({{5, 10}}, {}), 5);
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.owner(), owner);
+  EXPECT_EQ(reader.index().writes.size(), 1);
+
+  // Cut off, or of another version.
+  auto bytes = encode(owner);
+  EXPECT_EQ(decode_owner(bytes), owner);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    EXPECT_THROW(decode_owner(std::span(bytes).first(i)), Error) << i;
+  bytes[0] = std::byte{2};
+  EXPECT_THROW(decode_owner(bytes), Error);
+}
+
 TEST(LogFile, LaterEpochsThenLaterLogsWin) {
   const TestFolder folder;
   const TestFile one(folder / "one");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.hpp"
 #include "connectors/log/file.hpp"
@@ -33,23 +34,39 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
   return true;
 }
 
-std::shared_ptr<Dataset> examine(const vol::Object& object, File& file) {
-  auto dataset = std::make_shared<Dataset>();
-  if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
-      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity))
-    return nullptr;
+std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
+  auto dataset = examine(object);
+  if (dataset == nullptr) return nullptr;
   dataset->file = &file;
-  return file.know(std::move(dataset));
+  dataset = file.know(std::move(dataset));
+  if (file.stored() != nullptr && dataset->stored == nullptr && vol::update_dims(*dataset, object))
+    dataset->stored = file.stored()->layers_of(*dataset);
+  return dataset;
 }
 
 }  // namespace
 
+std::shared_ptr<Dataset> examine(const vol::Object& object) {
+  auto dataset = std::make_shared<Dataset>();
+  if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
+      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity))
+    return nullptr;
+  return dataset;
+}
+
+void Dataset::close() {
+  const auto object = std::exchange(closed, nullptr);
+  if (object == nullptr) return;
+  h5.VLdataset_close(object->under, object->connector->id(), h5.transfer_list.get(), nullptr);
+  handle = nullptr;
+}
+
 Dataset* dataset_of(vol::Object& object) {
   File* const file = File::of(*object.connector);
-  if (file == nullptr || !file->logs()) return nullptr;
+  if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
   if (object.state == nullptr) {
     const Aside aside;
-    object.state = std::make_shared<Handle>(examine(object, *file));
+    object.state = std::make_shared<Handle>(find(object, *file));
   }
   return static_cast<Handle*>(object.state.get())->dataset.get();
 }

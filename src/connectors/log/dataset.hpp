@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/log/layers.hpp"
 #include "vol/elements.hpp"
 
 namespace headrace::log_layout {
@@ -17,14 +18,21 @@ struct Dataset : vol::Elements {
   std::uint32_t place = 0;  // in the log
   bool pending = false;     // whether there is anything in the log
 
+  // What the log of an earlier program holds of it, when that is not in the file yet.
+  std::unique_ptr<engine::log::Layers> stored;
+
   // What it is written through while something is pending; null otherwise.
   vol::Object* handle = nullptr;
   // That handle when the program has closed it: it stays open below.
   std::unique_ptr<vol::Object> closed;
 
+  // What the program has closed is closed below.
+  void close();
   [[nodiscard]] bool chunked() const { return chunk[0] != 0; }
 };
 
+// What there is to know of an open dataset; null when its writes are not logged.
+std::shared_ptr<Dataset> examine(const vol::Object& object);
 // The dataset behind a handle; null when it is left to HDF5. Asks HDF5 on the first call for a
 // handle only.
 Dataset* dataset_of(vol::Object& object);

@@ -11,6 +11,8 @@
 #include "base/error.hpp"
 #include "connectors/log/fork.hpp"
 #include "connectors/log/replay.hpp"
+#include "connectors/log/settings.hpp"
+#include "connectors/log/sidecar.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -51,6 +53,30 @@ int open_beside(const std::string& path) {
   return descriptor;
 }
 
+// As the file is called from everywhere.
+std::string path_of(const char* name) {
+  std::error_code failure;
+  auto path = std::filesystem::canonical(name, failure);
+  if (failure) path = std::filesystem::absolute(name, failure);
+  return path;
+}
+
+// Whether the file is one that every HDF5 can open as it is.
+bool ordinary(hid_t fapl) {
+  unsigned long features = 0;
+  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
+  return (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0;
+}
+
+// HDF5 that ends closes files, but writes no datasets.
+void end_process() {
+  if (!anything_pending()) return;
+  const LibraryContext context;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* file : files) file->close(true);
+}
+
 }  // namespace
 
 File* File::of(const vol::UnderConnector& connector) {
@@ -58,10 +84,27 @@ File* File::of(const vol::UnderConnector& connector) {
 }
 
 void File::opened(const vol::Object& file, const char* name, unsigned flags, bool created,
-                  hid_t fapl) {
+                  hid_t fapl, const Options& options) {
   const Aside aside;
-  if ((!created && (flags & kReadWrite) == 0) || (flags & kSwmr) != 0 || parallel(fapl)) return;
-  file.connector->state = std::make_shared<File>(*file.connector, std::filesystem::absolute(name));
+  const bool writes = created || (flags & kReadWrite) != 0;
+  const bool alone = (flags & kSwmr) == 0 && !parallel(fapl);
+  const Place place{
+      {file.under, file.connector->id()}, path_of(name), is_on(kSettings, "sync", options)};
+  std::unique_ptr<Stored> stored;
+  if (!created) stored = Stored::find(place);
+  if (stored != nullptr && !alone)
+    throw Error("file " + place.path +
+                " has a log, which must be replayed first (headrace replay)");
+  if (stored != nullptr && writes) {
+    stored->replay(file.connector, is_on(kSettings, "verify", options));
+    stored.reset();
+  }
+  if (!alone || (!writes && stored == nullptr)) return;
+  const bool later = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
+  auto state = std::make_shared<File>(*file.connector, place, later);
+  if (!writes) state->stop();
+  state->stored_ = std::move(stored);
+  file.connector->state = std::move(state);
 }
 
 File::~File() { forget(); }
@@ -74,26 +117,43 @@ std::shared_ptr<Dataset> File::know(std::shared_ptr<Dataset> dataset) {
 }
 
 engine::log::Writer& File::log() {
-  if (log_ != nullptr) return *log_;
-  descriptor_ = open_beside(path_);
-  log_ = std::make_unique<engine::log::Writer>(
-      engine::posix_device(descriptor_, ("log of " + path_).c_str()));
+  if (log_ == nullptr) begin_log();
   return *log_;
+}
+
+void File::begin_log() {
+  if (later_) {
+    const auto owner = random_owner();
+    descriptor_ = create_log(place_.path, owner);
+    try {
+      write_marker(place_.below, owner);
+    } catch (const Error&) {
+      ::close(std::exchange(descriptor_, -1));
+      remove_log(place_.path, owner);
+      throw;
+    }
+    owner_ = owner;
+  } else {
+    descriptor_ = open_beside(path());
+  }
+  log_ = std::make_unique<engine::log::Writer>(
+      engine::posix_device(descriptor_, ("log of " + path()).c_str()), owner_);
 }
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (!dataset.pending) {
-    engine::log::LoggedDataset logged{dataset.element, {}, {}};
+    engine::log::LoggedDataset logged{
+        dataset.element, {}, later_ ? vol::name_of(handle) : std::string()};
     std::ranges::copy(std::as_bytes(std::span(&dataset.identity.token, 1)), logged.token.begin());
     dataset.place = log().add(std::move(logged));
     dataset.pending = true;
   }
   if (dataset.closed == nullptr) dataset.handle = &handle;
   if (pending_) return;
-  // Registered after HDF5's, so called before it: HDF5 that ends writes no datasets.
+  // Registered after HDF5's, so called before it.
   static const bool at_exit = std::atexit([] {
                                 const LibraryContext context;
-                                log_layout::settle();
+                                end_process();
                               }) == 0;
   static_cast<void>(at_exit);
   settle_before_forks();
@@ -105,7 +165,7 @@ void File::note_pending(Dataset& dataset, vol::Object& handle) {
 void File::replay() {
   log_->flush(false);
   const engine::log::Reader reader(
-      engine::posix_device(descriptor_, path_.c_str()),
+      engine::posix_device(descriptor_, path().c_str()),
       std::filesystem::file_size("/proc/self/fd/" + std::to_string(descriptor_)));
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;
@@ -124,9 +184,8 @@ void File::forget() {
   std::erase(log_layout::pending().files, this);
   for (const auto& [identity, dataset] : datasets_) {
     dataset->pending = false;
+    dataset->close();
     dataset->handle = nullptr;
-    if (const auto handle = std::exchange(dataset->closed, nullptr))
-      h5.VLdataset_close(handle->under, handle->connector->id(), h5.transfer_list.get(), nullptr);
   }
 }
 
@@ -137,24 +196,61 @@ void File::lose() {
   connector_->defer(std::make_exception_ptr(lost_error()));
 }
 
-void File::require_nothing_lost() const {
+void File::require_whole() const {
   if (lost_) throw lost_error();
+  if (broken_) throw Error("the log of file " + path() + " could not be written to the datasets");
 }
 
 Error File::lost_error() const {
-  return Error("writes to file " + path_ +
+  return Error("writes to file " + path() +
                " are missing in this process: they were in the log of its parent, which was forked "
                "by another thread than the one that used HDF5");
 }
 
 void File::settle() noexcept {
   if (log_layout::pending().process != ::getpid()) lose();  // forked in a way that told nobody
-  if (!lost_) try {
-      replay();
+  const auto owner = std::exchange(owner_, std::nullopt);
+  try {
+    if (!lost_) replay();
+    forget();  // and with it handles that HDF5 does not flush
+    if (owner && !lost_) retire(place_, *owner);
+  } catch (...) {
+    broken_ = owner.has_value();
+    connector_->defer(std::current_exception());
+    forget();
+  }
+}
+
+void File::keep() {
+  if (!owner_ || lost_) return;
+  if (place_.sync) sync_file(place_.path);
+  log_->flush(place_.sync);
+  if (place_.sync) sync_names(place_.path);
+}
+
+// Objects that the program leaves open keep the file open below; what is written through them goes
+// to the datasets, and must not be what the log is put on top of.
+void File::close(bool ends) noexcept {
+  if (owner_ && (ends || only_one_open())) try {
+      for (const auto& [identity, dataset] : datasets_) dataset->close();
+      flush(place_.below);
+      keep();
+      owner_.reset();
+      forget();
     } catch (...) {
       connector_->defer(std::current_exception());
     }
-  forget();
+  if (pending_) settle();
+  stop();
+}
+
+bool File::only_one_open() const {
+  std::size_t open = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_OBJ_COUNT, {}};
+  args.args.get_obj_count = {H5F_OBJ_ALL, &open};
+  return h5.VLfile_get(place_.below.file, place_.below.connector, &args, h5.transfer_list.get(),
+                       nullptr) >= 0 &&
+         open <= 1;
 }
 
 bool anything_pending() { return !pending().files.empty(); }
@@ -168,6 +264,18 @@ void settle() noexcept {
   const Aside aside;
   const std::vector<File*> files = pending().files;
   for (File* file : files) file->settle();
+}
+
+void settle_short_lived() noexcept {
+  if (pending().files.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* file : files)
+    if (!file->keeps_log()) file->settle();
+}
+
+void keep_all() {
+  for (File* file : pending().files) file->keep();
 }
 
 void log_nothing_more() { all_off = true; }

@@ -3,10 +3,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
+#include "base/settings.hpp"
 #include "connectors/log/dataset.hpp"
+#include "connectors/log/stored.hpp"
 #include "engine/log/writer.hpp"
 
 namespace headrace::log_layout {
@@ -17,15 +20,19 @@ class File {
   // Null for files that are left to HDF5.
   static File* of(const vol::UnderConnector& connector);
 
-  // To be called when the program has opened a file, with its arguments.
+  // To be called when the program has opened a file, with its arguments. What an earlier program
+  // has left in a log is put in order now if that is possible. Throws Error when it is neither
+  // possible nor are reads of it.
   static void opened(const vol::Object& file, const char* name, unsigned flags, bool created,
-                     hid_t fapl);
+                     hid_t fapl, const Options& options);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return place_.path; }
   // Whether writes may be logged.
   [[nodiscard]] bool logs() const;
   // From now on the file is left to HDF5. Nothing may be pending.
   void stop() { logs_ = false; }
+  // The log of an earlier program that reads must look into; else null.
+  [[nodiscard]] const Stored* stored() const { return stored_.get(); }
 
   // The dataset as it is known already, or the new one from now on.
   std::shared_ptr<Dataset> know(std::shared_ptr<Dataset> dataset);
@@ -35,43 +42,59 @@ class File {
   // The dataset of a write that is being added to the log, through one of its handles.
   void note_pending(Dataset& dataset, vol::Object& handle);
 
-  // Whether anything is in the log.
-  [[nodiscard]] bool pending() const { return pending_; }
   [[nodiscard]] unsigned long number() const { return number_; }
+  // Whether the log outlives the program.
+  [[nodiscard]] bool keeps_log() const { return owner_.has_value(); }
   // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
   // close of the file.
   void settle() noexcept;
+  // A log that outlives the program has all that was logged. To be called when HDF5 has flushed the
+  // file. Throws Error.
+  void keep();
+  // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
+  // the file any more.
+  void close(bool ends) noexcept;
 
   // A child of fork() to which what is in the log is lost; it is told so at the next flush or
   // close.
   void lose();
-  // Throws Error when this is such a child.
-  void require_nothing_lost() const;
+  // Throws Error when this is such a child, or when a log could not be replayed.
+  void require_whole() const;
 
-  File(vol::UnderConnector& connector, std::string path)
-      : connector_(&connector), path_(std::move(path)) {}
+  File(vol::UnderConnector& connector, Place place, bool later)
+      : connector_(&connector), place_(std::move(place)), later_(later) {}
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File();
 
  private:
+  void begin_log();
   void replay();
   void forget();
+  [[nodiscard]] bool only_one_open() const;
   [[nodiscard]] Error lost_error() const;
 
   vol::UnderConnector* connector_;  // which keeps this
-  std::string path_;
+  Place place_;
+  bool later_;
   bool logs_ = true;
   bool pending_ = false;
   bool lost_ = false;
+  bool broken_ = false;       // its log holds what HDF5 did not take
   unsigned long number_ = 0;  // HDF5's
   int descriptor_ = -1;
+  std::optional<engine::log::Owner> owner_;  // of a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
+  std::unique_ptr<Stored> stored_;
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
 };
 
 // Settles all files of the process.
 void settle() noexcept;
+// The same, but for logs that outlive the program.
+void settle_short_lived() noexcept;
+// Those have all that was logged; see File::keep().
+void keep_all();
 // Whether there is anything to settle.
 bool anything_pending();
 // In a child of fork() that cannot settle.

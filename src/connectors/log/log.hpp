@@ -6,6 +6,8 @@
 
 #include "connectors/log/file.hpp"
 #include "connectors/log/fork.hpp"
+#include "connectors/log/read.hpp"
+#include "connectors/log/settings.hpp"
 #include "connectors/log/write.hpp"
 #include "vol/pass_through.hpp"
 #include "vol/raw_data.hpp"
@@ -29,6 +31,41 @@ inline void stop_where_others_read(void* self, const H5VL_optional_args_t* args,
   File* const file = File::of(*vol::Object::from(self).connector);
   if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE && file != nullptr) file->stop();
 }
+// Of what is open, and how; h5py asks for it before it closes a file.
+inline bool leaves_log_alone(void* const& /*self*/, H5VL_file_get_args_t* const& /*args*/,
+                             const hid_t& /*dxpl*/, void** const& /*req*/) {
+  return true;
+}
+
+inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
+  settle_short_lived();
+  const Aside aside;
+  if (File* const file = File::of(*vol::Object::from(self).connector)) file->close(false);
+  vol::extents_may_have_changed();
+}
+
+template <typename... Args>
+bool flushes_file(const Args&... /*args*/) {
+  return false;
+}
+inline bool flushes_file(void* const& /*self*/, H5VL_file_specific_args_t* const& args,
+                         const hid_t& /*dxpl*/, void** const& /*req*/) {
+  return args->op_type == H5VL_FILE_FLUSH;
+}
+
+// What HDF5 does with the raw data of a file that is not all in it, and is opened for reading.
+template <typename... Rest>
+void refuse_stored(const void* self, const Rest&... /*rest*/) {
+  const File* const file = File::of(*vol::Object::from(self).connector);
+  if (file != nullptr && file->stored() != nullptr)
+    throw Error("file " + file->path() +
+                " has a log, which must be replayed first (headrace replay)");
+}
+
+inline void require_whole(std::span<void*> datasets) {
+  for (void* one : datasets)
+    if (const File* const file = File::of(*vol::Object::from(one).connector)) file->require_whole();
+}
 
 struct Connector : vol::PassThrough<Connector> {
   using Callback = vol::Callback;
@@ -36,7 +73,7 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
   static constexpr std::array kOverrides{Callback::terminate,      Callback::file_create,
-                                         Callback::file_open,      Callback::file_close,
+                                         Callback::file_open,      Callback::file_specific,
                                          Callback::dataset_create, Callback::dataset_read,
                                          Callback::dataset_write,  Callback::dataset_close};
 
@@ -47,6 +84,16 @@ struct Connector : vol::PassThrough<Connector> {
   static void before(const Args&... args) {
     if constexpr (!vol::leaves_raw_data_alone(callback)) {
       if (leaves_log_alone(args...)) return;
+      if constexpr (callback == Callback::file_close) {
+        close_file(args...);
+        return;
+      }
+      if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
+        refuse_stored(args...);
+      if (flushes_file(args...)) {
+        settle_short_lived();
+        return;
+      }
       settle();
       vol::extents_may_have_changed();
       if (vol::unlinks(args...)) log_nothing_more();
@@ -54,28 +101,42 @@ struct Connector : vol::PassThrough<Connector> {
     }
   }
 
+  static constexpr std::span<const Setting> kSettings = log_layout::kSettings;
+
   static herr_t terminate() {
     report_writes();
     return PassThrough::terminate();
   }
 
+  // A file that cannot be used is closed again.
+  static void note_opened(vol::Object& file, const char* name, unsigned flags, bool created,
+                          hid_t fapl) {
+    try {
+      File::opened(file, name, flags, created, fapl, vol::info_of(fapl, layer())->options);
+    } catch (...) {
+      h5.VLfile_close(file.under, file.connector->id(), h5.transfer_list.get(), nullptr);
+      delete &file;
+      throw;
+    }
+  }
+
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
-    if (file != nullptr) File::opened(vol::Object::from(file), name, flags, true, fapl);
+    if (file != nullptr) note_opened(vol::Object::from(file), name, flags, true, fapl);
     return file;
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     void* file = PassThrough::file_open(name, flags, fapl, dxpl, req);
-    if (file != nullptr) File::opened(vol::Object::from(file), name, flags, false, fapl);
+    if (file != nullptr) note_opened(vol::Object::from(file), name, flags, false, fapl);
     return file;
   }
 
-  // Objects that the program leaves open keep the file open below.
-  static herr_t file_close(void* self, hid_t dxpl, void** req) {
-    if (File* const file = File::of(*vol::Object::from(self).connector)) file->stop();
-    return PassThrough::file_close(self, dxpl, req);
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
+    if (result >= 0 && args->op_type == H5VL_FILE_FLUSH) keep_all();
+    return result;
   }
 
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
@@ -90,9 +151,9 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     settle();
-    for (void* one : std::span(dset, count))
-      if (const File* const file = File::of(*vol::Object::from(one).connector))
-        file->require_nothing_lost();
+    require_whole(std::span(dset, count));
+    if (reads_stored(std::span(dset, count)))
+      return read_stored(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 
@@ -100,6 +161,7 @@ struct Connector : vol::PassThrough<Connector> {
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
     if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
     settle();
+    require_whole(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 

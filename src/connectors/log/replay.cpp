@@ -94,18 +94,45 @@ void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
     throw Error("HDF5 cannot write logged data");
 }
 
+void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
+  if (!any(dataset, layers, box)) return;
+  Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
+  std::ranges::fill(buffer.bytes(), std::byte{0});
+  if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
+    throw Error("HDF5 cannot read it");
+  Buffer expected(buffer.size());
+  std::ranges::copy(buffer.bytes(), expected.data());
+  apply(dataset, layers, box, expected);
+  if (!std::ranges::equal(expected.bytes(), buffer.bytes()))
+    throw Error("it does not hold what was logged");
+}
+
+using ForBox = void (*)(Dataset&, const Layers&, const Box&);
+
+void for_boxes(Dataset& dataset, const Layers& layers, ForBox action) {
+  if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
+  Box whole;
+  whole.count = dataset.dims;
+  const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset)};
+  engine::Pieces pieces(grid, whole);
+  for (engine::Piece piece; pieces.next(piece);) action(dataset, layers, piece.box);
+}
+
 }  // namespace
 
 void replay(Dataset& dataset, const Layers& layers) {
   try {
-    if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-    Box whole;
-    whole.count = dataset.dims;
-    const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset)};
-    engine::Pieces pieces(grid, whole);
-    for (engine::Piece piece; pieces.next(piece);) replay_box(dataset, layers, piece.box);
+    for_boxes(dataset, layers, &replay_box);
   } catch (const Error&) {
     std::throw_with_nested(Error("writing " + vol::describe(*dataset.handle) + " failed"));
+  }
+}
+
+void verify(Dataset& dataset, const Layers& layers) {
+  try {
+    for_boxes(dataset, layers, &verify_box);
+  } catch (const Error&) {
+    std::throw_with_nested(Error("verifying " + vol::describe(*dataset.handle) + " failed"));
   }
 }
 

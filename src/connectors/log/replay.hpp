@@ -11,4 +11,7 @@ namespace headrace::log_layout {
 // Error.
 void replay(Dataset& dataset, const engine::log::Layers& layers);
 
+// Throws Error unless all that the layers hold is in the dataset.
+void verify(Dataset& dataset, const engine::log::Layers& layers);
+
 }  // namespace headrace::log_layout

@@ -5,13 +5,19 @@
 #include <vector>
 
 #include "engine/log/pattern.hpp"
-#include "hdf5/api.hpp"
+#include "vol/elements.hpp"
 
 namespace headrace::log_layout {
 
-// What a dataspace selects, in the order in which HDF5 transfers it, in elements of its extent.
-// None when HDF5 does not tell, when the selection is not within the extent, or in more than `most`
-// rows.
-std::optional<std::vector<engine::Run>> sequences_of(hid_t space, std::size_t most);
+using Runs = std::vector<engine::Run>;
+
+std::uint64_t elements_of(const Runs& runs);
+
+// What the file space of a transfer selects of a dataset whose extent is known, in the order in
+// which HDF5 transfers it. None when nothing is selected, HDF5 does not tell, the space is not that
+// of the dataset, or there are more than `most` rows.
+std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space, std::size_t most);
+// What its memory space selects of the buffer, where `file` is what the other one selects.
+std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most);
 
 }  // namespace headrace::log_layout

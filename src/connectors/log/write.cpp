@@ -18,11 +18,6 @@ namespace headrace::log_layout {
 namespace {
 
 using engine::Run;
-using Runs = std::vector<Run>;
-
-constexpr hid_t kAll = 0;    // H5S_ALL
-constexpr hid_t kBlock = 1;  // H5S_BLOCK
-constexpr hid_t kPlist = 2;  // H5S_PLIST
 
 struct Statistics {
   std::uint64_t writes = 0;
@@ -49,12 +44,6 @@ struct Write {
   std::uint64_t elements = 0;
 };
 
-std::uint64_t elements_of(const Runs& runs) {
-  std::uint64_t elements = 0;
-  for (const Run& run : runs) elements += run.count;
-  return elements;
-}
-
 bool read_types(Write& write) {
   const Dataset& dataset = *write.dataset;
   write.mem_element = dataset.element;
@@ -63,20 +52,6 @@ bool read_types(Write& write) {
   write.mem_element = h5.Tget_size(write.mem_type);
   write.converts = true;
   return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT) && write.mem_element > 0;
-}
-
-// Rows of the dataset as it is now.
-std::optional<Runs> rows_of(const Dataset& dataset, hid_t file_space, std::size_t most) {
-  if (file_space == kAll) {
-    const std::uint64_t elements = engine::volume(dataset.rank, dataset.dims);
-    if (elements == 0) return std::nullopt;
-    return Runs{{0, elements}};
-  }
-  unsigned rank = 0;
-  engine::Index dims{};
-  if (!vol::read_dims(file_space, rank, dims) || rank != dataset.rank || dims != dataset.dims)
-    return std::nullopt;
-  return sequences_of(file_space, most);
 }
 
 // Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
@@ -94,25 +69,18 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
   write.dataset = dataset_of(object);
   write.handle = &object;
   write.mem_type = mem_type;
-  if (write.dataset == nullptr || buffer == nullptr || file_space == kBlock ||
-      file_space == kPlist || mem_space == kPlist)
+  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
     return std::nullopt;
   write.buffer = static_cast<const std::byte*>(buffer);
   if (!read_types(write) || !vol::update_dims(*write.dataset, object)) return std::nullopt;
-  auto file = rows_of(*write.dataset, file_space, kMostRows);
+  auto file = file_rows_of(*write.dataset, file_space, kMostRows);
   if (!file) return std::nullopt;
   write.file = std::move(*file);
   write.elements = elements_of(write.file);
   if (!gains(write)) return std::nullopt;
-  if (mem_space == kBlock) {
-    write.memory = {{0, write.elements}};
-  } else if (mem_space == kAll) {  // the file's selection, in memory of the dataset's extent
-    write.memory = write.file;
-  } else {
-    auto memory = sequences_of(mem_space, kMostRows);
-    if (!memory || elements_of(*memory) != write.elements) return std::nullopt;
-    write.memory = std::move(*memory);
-  }
+  auto memory = memory_rows_of(mem_space, write.file, kMostRows);
+  if (!memory || elements_of(*memory) != write.elements) return std::nullopt;
+  write.memory = std::move(*memory);
   return write;
 }
 

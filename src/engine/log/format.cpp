@@ -2,6 +2,7 @@
 
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -12,6 +13,7 @@ namespace headrace::engine::log {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x474c5248;  // "HRLG"
+constexpr std::uint32_t kVersion = 1;
 
 [[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
 
@@ -49,12 +51,32 @@ std::array<std::byte, kHeaderBytes> SegmentHeader::encode() const {
 bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& header) {
   const std::byte* const at = bytes.data();
   const auto kind = little_endian<std::uint32_t>(at + 4);
-  if (little_endian<std::uint32_t>(at) != kMagic || kind < 1 || kind > 2 ||
+  if (little_endian<std::uint32_t>(at) != kMagic || kind < 1 || kind > 3 ||
       little_endian<std::uint32_t>(at + 28) != checksum(bytes.first(28)))
     return false;
   header = {static_cast<SegmentKind>(kind), little_endian<std::uint64_t>(at + 8),
             little_endian<std::uint64_t>(at + 16), little_endian<std::uint32_t>(at + 24)};
   return true;
+}
+
+std::array<std::byte, 20> encode(const Owner& owner) {
+  std::array<std::byte, 20> result{};
+  put_little_endian(result.data(), kVersion);
+  std::ranges::copy(owner, result.begin() + sizeof kVersion);
+  return result;
+}
+
+Owner decode_owner(std::span<const std::byte> bytes) {
+  Owner owner{};
+  if (bytes.size() < sizeof kVersion) throw Error("the log does not say what it belongs to");
+  const auto version = little_endian<std::uint32_t>(bytes.data());
+  if (version != kVersion)
+    throw Error("the log is of version " + std::to_string(version) + " of the format, not " +
+                std::to_string(kVersion));
+  if (bytes.size() != sizeof kVersion + owner.size())
+    throw Error("the log does not say what it belongs to");
+  std::ranges::copy(bytes.subspan(sizeof kVersion), owner.begin());
+  return owner;
 }
 
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before) {

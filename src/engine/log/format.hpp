@@ -16,7 +16,10 @@ namespace headrace::engine::log {
 
 constexpr std::size_t kHeaderBytes = 32;
 
-enum class SegmentKind : std::uint32_t { data = 1, index = 2 };
+enum class SegmentKind : std::uint32_t { data = 1, index = 2, owner = 3 };
+
+// What a log and the file that it belongs to have in common.
+using Owner = std::array<std::byte, 16>;
 
 // Stands before each segment, and is written after it.
 struct SegmentHeader {
@@ -30,6 +33,11 @@ struct SegmentHeader {
 
 // False when the bytes are no header of a segment, be it because they were never written.
 bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& header);
+
+// What an owner's segment holds, and back. Throws Error for a version of the format that is not
+// this one, and for anything else.
+std::array<std::byte, 20> encode(const Owner& owner);
+Owner decode_owner(std::span<const std::byte> bytes);
 
 // CRC-32 as in zlib, of what `before` is the checksum of and the bytes after it.
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 0);

@@ -33,6 +33,8 @@ class Layers {
   void add(const Reader& reader, std::uint32_t dataset);
 
   [[nodiscard]] bool empty() const { return writes_.empty(); }
+  // Behind the last element that there is anything of.
+  [[nodiscard]] std::uint64_t end() const { return reaches_.empty() ? 0 : reaches_.back(); }
 
   // Copies what there is of the elements from `begin` on over `bytes`, which holds whole elements,
   // and marks them in `covered`, where the first of them is number `place`. Throws Error when a log

@@ -22,11 +22,23 @@ Reader::Reader(std::unique_ptr<Device> device, std::uint64_t size) : device_(std
     if (header.kind == SegmentKind::data) {
       segments_.push_back({data_bytes, at, header.bytes, header.checksum});
       data_bytes += header.bytes;
+    } else if (header.kind == SegmentKind::owner) {
+      if (!read_owner(at, header)) return;
     } else if (!read_index(at, header, data_bytes)) {
       return;
     }
     end_ = at + header.bytes;
   }
+}
+
+bool Reader::read_owner(std::uint64_t at, const SegmentHeader& header) {
+  constexpr std::uint64_t kMost = 4096;  // more than any version will need
+  if (header.sequence != 0 || header.bytes > kMost) return false;
+  Buffer buffer(header.bytes);
+  device_->read(at, buffer.bytes());
+  if (checksum(buffer.bytes()) != header.checksum) return false;
+  owner_ = decode_owner(buffer.bytes());
+  return true;
 }
 
 bool Reader::read_index(std::uint64_t at, const SegmentHeader& header, std::uint64_t data_bytes) {

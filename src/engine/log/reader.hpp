@@ -21,6 +21,8 @@ class Reader {
   Reader(std::unique_ptr<Device> device, std::uint64_t size);
 
   [[nodiscard]] const Index& index() const { return reader_.index(); }
+  // What the log belongs to; none when it does not say.
+  [[nodiscard]] const std::optional<Owner>& owner() const { return owner_; }
   // Where the last whole segment ends.
   [[nodiscard]] std::uint64_t end() const { return end_; }
 
@@ -41,10 +43,12 @@ class Reader {
     std::uint32_t checksum = 0;
   };
   // False when the segment is not whole.
+  bool read_owner(std::uint64_t at, const SegmentHeader& header);
   bool read_index(std::uint64_t at, const SegmentHeader& header, std::uint64_t data_bytes);
 
   std::unique_ptr<Device> device_;
   std::vector<Segment> segments_;
+  std::optional<Owner> owner_;
   IndexReader reader_;
   std::uint64_t end_ = 0;
 };

@@ -12,8 +12,10 @@ constexpr std::uint64_t kLongest = 64 << 20;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Device> device)
-    : file_(std::move(device), 0), gathered_(kGathered), end_(kHeaderBytes) {}
+Writer::Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner)
+    : file_(std::move(device), 0), gathered_(kGathered), end_(kHeaderBytes) {
+  if (owner) put_segment(SegmentKind::owner, encode(*owner));
+}
 
 void Writer::append(std::span<const std::byte> bytes) {
   if (bytes.size() < kGathered / 4) {
@@ -56,6 +58,13 @@ void Writer::end_segment() {
   checksum_ = 0;
 }
 
+void Writer::put_segment(SegmentKind kind, std::span<const std::byte> bytes) {
+  file_.write(segment_ + kHeaderBytes, bytes);
+  write_header(kind, segment_, bytes.size(), checksum(bytes));
+  segment_ += kHeaderBytes + bytes.size();
+  end_ = segment_ + kHeaderBytes;
+}
+
 void Writer::write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                           std::uint32_t checksum) {
   const auto header = SegmentHeader{kind, sequence_++, bytes, checksum}.encode();
@@ -71,11 +80,7 @@ void Writer::flush(bool sync) {
   end_segment();
   if (!index_.empty()) {
     const std::string text = index_.take(epoch_);
-    const auto bytes = std::as_bytes(std::span(text));
-    file_.write(segment_ + kHeaderBytes, bytes);
-    write_header(SegmentKind::index, segment_, bytes.size(), checksum(bytes));
-    segment_ += kHeaderBytes + bytes.size();
-    end_ = segment_ + kHeaderBytes;
+    put_segment(SegmentKind::index, std::as_bytes(std::span(text)));
   }
   ++epoch_;
   file_.drain();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "engine/buffer.hpp"
@@ -15,8 +16,8 @@ namespace headrace::engine::log {
 // Functions throw Error when the file cannot be written; what was flushed before stays.
 class Writer {
  public:
-  // `device`: an empty file.
-  explicit Writer(std::unique_ptr<Device> device);
+  // `device`: an empty file. `owner`: what the log belongs to, where others are to know.
+  explicit Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner = {});
 
   // Returns the dataset's place, for add().
   std::uint32_t add(LoggedDataset dataset) { return index_.add(std::move(dataset)); }
@@ -35,6 +36,7 @@ class Writer {
   void pass_on();
   void put(std::span<const std::byte> bytes);
   void end_segment();
+  void put_segment(SegmentKind kind, std::span<const std::byte> bytes);
   void write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                     std::uint32_t checksum);
 

@@ -1,0 +1,93 @@
+#include "connectors/log/marker.hpp"
+
+#include "base/error.hpp"
+#include "hdf5/error_stack.hpp"
+#include "hdf5/id.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+constexpr const char* kName = "_headrace_log";
+constexpr H5VL_loc_params_t kRoot{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
+
+class Attribute {
+ public:
+  Attribute(const Below& file, void* under) : under_(under), connector_(file.connector) {
+    if (under_ == nullptr)
+      throw Error("HDF5 refuses attribute _headrace_log of the root group: " + root_cause());
+  }
+  Attribute(const Attribute&) = delete;
+  Attribute& operator=(const Attribute&) = delete;
+  ~Attribute() { h5.VLattr_close(under_, connector_, h5.transfer_list.get(), nullptr); }
+  [[nodiscard]] void* under() const { return under_; }
+
+ private:
+  void* under_;
+  hid_t connector_;
+};
+
+Id<Kind::datatype> owner_type() {
+  Id<Kind::datatype> type(h5.Tcreate(H5T_OPAQUE, sizeof(engine::log::Owner)));
+  if (!type) throw Error("HDF5 makes no datatype");
+  return type;
+}
+
+bool exists(const Below& file) {
+  bool found = false;
+  H5VL_attr_specific_args_t args{H5VL_ATTR_EXISTS, {}};
+  args.args.exists = {kName, &found};
+  if (h5.VLattr_specific(file.file, &kRoot, file.connector, &args, h5.transfer_list.get(),
+                         nullptr) < 0)
+    throw Error("HDF5 does not tell the attributes of the root group");
+  return found;
+}
+
+}  // namespace
+
+std::optional<engine::log::Owner> read_marker(const Below& file) {
+  if (!exists(file)) return std::nullopt;
+  const hid_t dxpl = h5.transfer_list.get();
+  const Attribute attribute(file, h5.VLattr_open(file.file, &kRoot, file.connector, kName,
+                                                 h5.default_lists.back().get(), dxpl, nullptr));
+  H5VL_attr_get_args_t args{H5VL_ATTR_GET_TYPE, {}};
+  args.args.get_type.type_id = kInvalidId;
+  h5.VLattr_get(attribute.under(), file.connector, &args, dxpl, nullptr);
+  const Id<Kind::datatype> found(args.args.get_type.type_id);
+  engine::log::Owner owner{};
+  if (!found || h5.Tget_class(found.get()) != H5T_OPAQUE ||
+      h5.Tget_size(found.get()) != owner.size() ||
+      h5.VLattr_read(attribute.under(), file.connector, found.get(), owner.data(), dxpl, nullptr) <
+          0)
+    throw Error("attribute _headrace_log of the root group cannot be read");
+  return owner;
+}
+
+void write_marker(const Below& file, const engine::log::Owner& owner) {
+  const hid_t dxpl = h5.transfer_list.get();
+  const hsize_t one = 1;
+  const Id<Kind::dataspace> space(h5.Screate_simple(1, &one, nullptr));
+  const Id<Kind::datatype> type = owner_type();
+  const Attribute attribute(file, h5.VLattr_create(file.file, &kRoot, file.connector, kName,
+                                                   type.get(), space.get(), h5.attribute_list.get(),
+                                                   h5.default_lists.back().get(), dxpl, nullptr));
+  if (h5.VLattr_write(attribute.under(), file.connector, type.get(), owner.data(), dxpl, nullptr) <
+      0)
+    throw Error("HDF5 cannot write attribute _headrace_log of the root group");
+}
+
+void remove_marker(const Below& file) {
+  H5VL_attr_specific_args_t args{H5VL_ATTR_DELETE, {}};
+  args.args.del.name = kName;
+  if (h5.VLattr_specific(file.file, &kRoot, file.connector, &args, h5.transfer_list.get(),
+                         nullptr) < 0)
+    throw Error("HDF5 cannot remove attribute _headrace_log of the root group");
+}
+
+void flush(const Below& file) {
+  H5VL_file_specific_args_t args{H5VL_FILE_FLUSH, {}};
+  args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};
+  if (h5.VLfile_specific(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
+    throw Error("HDF5 cannot flush the file");
+}
+
+}  // namespace headrace::log_layout

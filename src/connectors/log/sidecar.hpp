@@ -1,0 +1,25 @@
+// The folder beside a file that keeps its log until that is in the file: FILE.headrace/ID.log,
+// where ID is what the file's marker says. No HDF5.
+#pragma once
+
+#include <string>
+
+#include "engine/log/format.hpp"
+
+namespace headrace::log_layout {
+
+using engine::log::Owner;
+
+Owner random_owner();
+std::string log_path(const std::string& file, const Owner& owner);
+
+// A new log, open for reading and writing. Throws Error.
+int create_log(const std::string& file, const Owner& owner);
+// The folder goes, too, when nothing else is in it. Throws Error when the log remains.
+void remove_log(const std::string& file, const Owner& owner);
+
+// The file, or the folder and what it has of names, survive a power cut. Throws Error.
+void sync_file(const std::string& path);
+void sync_names(const std::string& file);
+
+}  // namespace headrace::log_layout

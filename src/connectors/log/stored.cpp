@@ -1,0 +1,146 @@
+#include "connectors/log/stored.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "connectors/log/replay.hpp"
+#include "connectors/log/sidecar.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+using engine::log::Layers;
+using engine::log::LoggedDataset;
+using engine::log::Reader;
+
+// A dataset below, opened for a log.
+class Opened {
+ public:
+  Opened(const Place& place, const vol::UnderRef& connector, const LoggedDataset& logged)
+      : object_{open(place, logged), connector} {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() {
+    h5.VLdataset_close(object_.under, object_.connector->id(), h5.transfer_list.get(), nullptr);
+  }
+  [[nodiscard]] vol::Object& object() { return object_; }
+
+ private:
+  static void* open(const Place& place, const LoggedDataset& logged) {
+    H5O_token_t token{};
+    static_assert(sizeof token == sizeof logged.token);
+    std::memcpy(&token, logged.token.data(), sizeof token);
+    H5VL_loc_params_t where{H5I_FILE, H5VL_OBJECT_BY_TOKEN, {}};
+    where.loc_data.loc_by_token.token = &token;
+    H5I_type_t type = H5I_BADID;
+    void* found = h5.VLobject_open(place.below.file, &where, place.below.connector, &type,
+                                   h5.transfer_list.get(), nullptr);
+    if (found == nullptr || type != H5I_DATASET)
+      throw Error("dataset " + logged.name + " of the log is not in the file");
+    return found;
+  }
+  vol::Object object_;
+};
+
+// Throws Error when the writes reach beyond the dataset.
+void require_fit(const Dataset& dataset, const LoggedDataset& logged, const Layers& layers) {
+  if (logged.element != dataset.element)
+    throw Error("dataset " + logged.name + " has elements of " + std::to_string(dataset.element) +
+                " bytes, in the log of " + std::to_string(logged.element));
+  if (layers.end() > engine::volume(dataset.rank, dataset.dims))
+    throw Error("dataset " + logged.name + " is smaller than what the log holds of it");
+}
+
+}  // namespace
+
+void retire(const Place& place, const engine::log::Owner& owner) {
+  // Until all of the data is in the file the marker says that it is not.
+  flush(place.below);
+  if (place.sync) sync_file(place.path);
+  remove_marker(place.below);
+  flush(place.below);
+  if (place.sync) sync_file(place.path);
+  remove_log(place.path, owner);
+}
+
+std::unique_ptr<Stored> Stored::find(const Place& place) {
+  const auto owner = read_marker(place.below);
+  if (!owner) return nullptr;
+  return std::unique_ptr<Stored>(new Stored(place, *owner));
+}
+
+Stored::Stored(Place place, const engine::log::Owner& owner)
+    : place_(std::move(place)), owner_(owner) {
+  const std::string path = log_path(place_.path, owner);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0)
+    throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
+  try {
+    read(path);
+  } catch (const std::exception& error) {
+    ::close(descriptor_);
+    // One text, as programs show the innermost cause only.
+    throw Error("log " + path + " cannot be used: " + error.what());
+  }
+}
+
+Stored::~Stored() { ::close(descriptor_); }
+
+void Stored::read(const std::string& path) {
+  const std::uint64_t size =
+      std::filesystem::file_size("/proc/self/fd/" + std::to_string(descriptor_));
+  reader_ = std::make_unique<Reader>(engine::posix_device(descriptor_, path.c_str()), size);
+  if (reader_->owner() != owner_) throw Error("it belongs to another file");
+  if (const auto damage = reader_->damage()) throw Error(*damage);
+  if (reader_->end() < size)
+    log(Level::warning, "log " + path + " ends with " + std::to_string(size - reader_->end()) +
+                            " bytes that no flush of the program covers");
+}
+
+void Stored::replay(const vol::UnderRef& connector, bool verify) const {
+  const auto datasets = static_cast<std::uint32_t>(reader_->index().datasets.size());
+  for (std::uint32_t i = 0; i < datasets; ++i) replay(connector, i, verify);
+  retire(place_, owner_);
+}
+
+void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool verify) const {
+  Layers layers;
+  layers.add(*reader_, number);
+  if (layers.empty()) return;
+  const LoggedDataset& logged = reader_->index().datasets[number];
+  const auto with_dataset = [&](const auto& action) {
+    Opened opened(place_, connector, logged);
+    const auto dataset = examine(opened.object());
+    if (dataset == nullptr || !vol::update_dims(*dataset, opened.object()))
+      throw Error("dataset " + logged.name + " is none that is logged");
+    require_fit(*dataset, logged, layers);
+    dataset->handle = &opened.object();
+    action(*dataset, layers);
+  };
+  with_dataset(&log_layout::replay);
+  if (!verify) return;
+  flush(place_.below);
+  with_dataset(&log_layout::verify);  // opened anew, so that it comes from the file
+}
+
+std::unique_ptr<Layers> Stored::layers_of(const Dataset& dataset) const {
+  auto layers = std::make_unique<Layers>();
+  const auto& datasets = reader_->index().datasets;
+  for (std::uint32_t i = 0; i < datasets.size(); ++i) {
+    if (std::memcmp(datasets[i].token.data(), &dataset.identity.token, datasets[i].token.size()) !=
+        0)
+      continue;
+    layers->add(*reader_, i);
+    require_fit(dataset, datasets[i], *layers);
+  }
+  return layers->empty() ? nullptr : std::move(layers);
+}
+
+}  // namespace headrace::log_layout
