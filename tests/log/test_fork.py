@@ -16,9 +16,12 @@ WRITE = """
 """
 
 
+@pytest.mark.parametrize("options", ["", "canonicalise=later;"])
 @pytest.mark.parametrize("chunks", [None, (10, 100)])
-@pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)"])
-def test_a_child_sees_what_was_logged(layer: Log, chunks: tuple[int, int] | None, end: str) -> None:
+@pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)", "f.close(); os._exit(0)"])
+def test_a_child_sees_what_was_logged(
+    layer: Log, chunks: tuple[int, int] | None, end: str, options: str
+) -> None:
     layer.python(
         WRITE.format(chunks=chunks)
         + f"""
@@ -30,9 +33,13 @@ def test_a_child_sees_what_was_logged(layer: Log, chunks: tuple[int, int] | None
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert d[...].sum() == 16 * 50000
     d[5, ::3] = 1
+    f.flush()
+    assert os.path.exists("x.h5.headrace") == bool({options!r})
     f.close()
-    """
+    """,
+        options,
     )
+    layer.python("h5py.File('x.h5', 'r+').close()")
     assert layer.counted("writes_logged") >= 3
     expected = 16 * 50000 - 7 * 167 - 9 * 167 + 334
     assert layer.plain("with h5py.File('x.h5') as f: print(f['d'][...].sum())") == str(expected)

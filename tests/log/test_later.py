@@ -211,3 +211,51 @@ def test_what_would_miss_the_log_is_refused(layer: Log, action: str) -> None:
     done = layer.start(f"f = h5py.File('x.h5')\n{action}")
     assert done.status == 1
     assert "headrace replay" in done.text, done.text
+
+
+@pytest.mark.parametrize("action", ["assert g['l'][50, 12] == 62", "g['l'][:, ::2] = 1"])
+def test_a_log_behind_an_external_link(layer: Log, action: str) -> None:
+    """HDF5 follows such links below the layer."""
+    write(layer)
+    layer.plain("h5py.File('y.h5', 'w')['l'] = h5py.ExternalLink('x.h5', 'd')")
+    done = layer.start(f"g = h5py.File('y.h5', 'r+')\n{action}", LATER)
+    assert done.status == 1
+    assert "x.h5 is in a file that has a log" in done.text, done.text
+    layer.python("h5py.File('x.h5', 'r+').close()")
+    layer.python(f"g = h5py.File('y.h5', 'r+')\n{action}", LATER)
+
+
+@pytest.mark.parametrize("options", ["", LATER])
+def test_one_dataset_by_two_files(layer: Log, options: str) -> None:
+    """What is written through an external link, and to the file itself, in turns."""
+    layer.python(
+        """
+    x, y = h5py.File("x.h5", "w"), h5py.File("y.h5", "w")
+    d = x.create_dataset("d", (60, 60), "i4")
+    own = y.create_dataset("own", (60, 60), "i4")
+    y["l"] = h5py.ExternalLink("x.h5", "d")
+    d[:, ::2] = 1
+    for k in range(1, 40):
+        far = y["l"]
+        far[:, ::2] = 10 * k
+        own[:, ::3] = k
+        d[k:, ::2] = 10 * k + 1
+        far[k + 1:, ::4] = 10 * k + 2
+    """,
+        options,
+    )
+    assert layer.counted("writes_logged") > 100
+    layer.python("for name in 'xy': h5py.File(f'{name}.h5', 'r+').close()")
+    assert (
+        layer.plain("""
+        d = np.zeros((60, 60))
+        for k in range(1, 40):
+            d[:, ::2] = 10 * k
+            d[k:, ::2] = 10 * k + 1
+            d[k + 1:, ::4] = 10 * k + 2
+        with h5py.File("x.h5") as x, h5py.File("y.h5") as y:
+            assert (x["d"][...] == d).all()
+            assert (y["own"][:, ::3] == 39).all()
+        """)
+        == ""
+    )

@@ -11,10 +11,16 @@
 namespace headrace::log_layout {
 namespace {
 
-// What is kept with a handle: null when the dataset is left to HDF5.
+// What is kept with a handle.
 struct Handle {
-  std::shared_ptr<Dataset> dataset;
+  bool looked_up = false;
+  std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
 };
+
+Handle& handle_of(vol::Object& object) {
+  if (object.state == nullptr) object.state = std::make_shared<Handle>();
+  return *static_cast<Handle*>(object.state.get());
+}
 
 Dataset* known(const vol::Object& object) {
   return object.state == nullptr ? nullptr
@@ -37,6 +43,9 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
 std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
   auto dataset = examine(object);
   if (dataset == nullptr) return nullptr;
+  // A log that outlives the program knows datasets of its own file only.
+  if (!file.is(dataset->identity.file) && (file.later() || file.stored() != nullptr))
+    return nullptr;
   dataset->file = &file;
   dataset = file.know(std::move(dataset));
   if (file.stored() != nullptr && dataset->stored == nullptr && vol::update_dims(*dataset, object))
@@ -64,14 +73,32 @@ void Dataset::close() {
 Dataset* dataset_of(vol::Object& object) {
   File* const file = File::of(*object.connector);
   if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
-  if (object.state == nullptr) {
+  Handle& handle = handle_of(object);
+  if (!std::exchange(handle.looked_up, true)) {
     const Aside aside;
-    object.state = std::make_shared<Handle>(find(object, *file));
+    handle.dataset = find(object, *file);
   }
-  return static_cast<Handle*>(object.state.get())->dataset.get();
+  return handle.dataset.get();
 }
 
-void leave_to_hdf5(vol::Object& object) { object.state = std::make_shared<Handle>(); }
+void require_no_log_elsewhere(vol::Object& object) {
+  if (object.state != nullptr) return;
+  const Aside aside;
+  const Below below{object.under, object.connector->id()};
+  if (marked(below, H5I_DATASET)) {
+    const File* const file = File::of(*object.connector);
+    vol::Identity identity{};
+    const bool here =
+        file != nullptr && vol::read_identity(object, identity) && file->is(identity.file);
+    if (!here) settle_and_unmark();  // it may be a log of this program
+    if (!here && marked(below, H5I_DATASET))
+      throw Error(vol::describe(object) +
+                  " is in a file that has a log, which must be replayed first (headrace replay)");
+  }
+  handle_of(object);
+}
+
+void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }
 
 bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {
   const Dataset* const dataset = known(object);

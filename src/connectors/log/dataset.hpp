@@ -36,6 +36,10 @@ std::shared_ptr<Dataset> examine(const vol::Object& object);
 // The dataset behind a handle; null when it is left to HDF5. Asks HDF5 on the first call for a
 // handle only.
 Dataset* dataset_of(vol::Object& object);
+// Throws Error when a log of an earlier program has to be replayed before the dataset can be read
+// or written: one of another file, where an external link led to it. Asks on the first call for a
+// handle.
+void require_no_log_elsewhere(vol::Object& object);
 // A new one without a name is left to HDF5: it goes with its last handle.
 void leave_to_hdf5(vol::Object& object);
 

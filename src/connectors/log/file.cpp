@@ -25,6 +25,7 @@ constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_RE
 // Files whose logs are not empty. Leaked: HDF5 closes what is open while the process exits.
 struct Pending {
   std::vector<File*> files;
+  std::vector<File*> marked;  // those that have logs which outlive the program, empty ones too
   pid_t process = 0;
 };
 
@@ -59,6 +60,15 @@ std::string path_of(const char* name) {
   auto path = std::filesystem::canonical(name, failure);
   if (failure) path = std::filesystem::absolute(name, failure);
   return path;
+}
+
+unsigned long number_of(const Below& file) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};
+  args.args.get_fileno.fileno = &number;
+  if (h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
+    throw Error("HDF5 does not tell a file's number");
+  return number;
 }
 
 // Whether the file is one that every HDF5 can open as it is.
@@ -102,17 +112,20 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
   if (!alone || (!writes && stored == nullptr)) return;
   const bool later = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
   auto state = std::make_shared<File>(*file.connector, place, later);
+  state->number_ = number_of(place.below);
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
   file.connector->state = std::move(state);
 }
 
-File::~File() { forget(); }
+File::~File() {
+  forget();
+  std::erase(log_layout::pending().marked, this);
+}
 
 bool File::logs() const { return logs_ && !all_off; }
 
 std::shared_ptr<Dataset> File::know(std::shared_ptr<Dataset> dataset) {
-  number_ = dataset->identity.file;
   return datasets_.try_emplace(dataset->identity, std::move(dataset)).first->second;
 }
 
@@ -121,23 +134,48 @@ engine::log::Writer& File::log() {
   return *log_;
 }
 
+// A child of fork() has no part in its parent's log, and none of its own that outlives it: the file
+// has one only.
+void File::leave_log_to_parent() {
+  if (process_ == ::getpid()) return;
+  process_ = ::getpid();
+  later_ = false;
+  owner_.reset();
+}
+
 void File::begin_log() {
-  if (later_) {
-    const auto owner = random_owner();
-    descriptor_ = create_log(place_.path, owner);
-    try {
-      write_marker(place_.below, owner);
-    } catch (const Error&) {
-      ::close(std::exchange(descriptor_, -1));
-      remove_log(place_.path, owner);
-      throw;
-    }
-    owner_ = owner;
-  } else {
-    descriptor_ = open_beside(path());
-  }
+  leave_log_to_parent();
+  const bool first = later_ && !owner_;
+  const auto owner = first ? random_owner() : owner_;
+  descriptor_ = later_ ? open_log(path(), *owner) : open_beside(path());
   log_ = std::make_unique<engine::log::Writer>(
-      engine::posix_device(descriptor_, ("log of " + path()).c_str()), owner_);
+      engine::posix_device(descriptor_, ("log of " + path()).c_str()),
+      later_ ? owner : std::nullopt);
+  if (!first) return;
+  // Whoever finds the marker finds the log.
+  try {
+    log_->flush(false);
+    write_marker(place_.below, *owner);
+  } catch (const Error&) {
+    forget();
+    remove_log(path(), *owner);
+    throw;
+  }
+  owner_ = owner;
+  log_layout::pending().marked.push_back(this);
+}
+
+void File::unmark() noexcept {
+  std::erase(log_layout::pending().marked, this);
+  leave_log_to_parent();
+  const auto owner = std::exchange(owner_, std::nullopt);
+  if (!owner || broken_ || lost_) return;
+  try {
+    retire(place_, *owner);
+  } catch (...) {
+    broken_ = true;
+    connector_->defer(std::current_exception());
+  }
 }
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
@@ -207,40 +245,52 @@ Error File::lost_error() const {
                "by another thread than the one that used HDF5");
 }
 
+bool File::holds(unsigned long number) const {
+  return std::ranges::any_of(datasets_, [&](const auto& known) {
+    return known.second->pending && known.first.file == number;
+  });
+}
+
 void File::settle() noexcept {
   if (log_layout::pending().process != ::getpid()) lose();  // forked in a way that told nobody
-  const auto owner = std::exchange(owner_, std::nullopt);
   try {
     if (!lost_) replay();
-    forget();  // and with it handles that HDF5 does not flush
-    if (owner && !lost_) retire(place_, *owner);
+    for (const auto& [identity, dataset] : datasets_) dataset->close();  // HDF5 flushes open ones
+    if (owner_ && !lost_) {
+      flush(place_.below);
+      if (place_.sync) sync_file(path());
+      empty_log(descriptor_);
+    }
   } catch (...) {
-    broken_ = owner.has_value();
+    broken_ = owner_.has_value();
     connector_->defer(std::current_exception());
-    forget();
   }
+  forget();
 }
 
 void File::keep() {
   if (!owner_ || lost_) return;
-  if (place_.sync) sync_file(place_.path);
+  if (place_.sync) sync_file(path());
   log_->flush(place_.sync);
-  if (place_.sync) sync_names(place_.path);
+  if (place_.sync) sync_names(path());
 }
 
 // Objects that the program leaves open keep the file open below; what is written through them goes
 // to the datasets, and must not be what the log is put on top of.
 void File::close(bool ends) noexcept {
-  if (owner_ && (ends || only_one_open())) try {
+  try {
+    if (pending_ && owner_ && (ends || only_one_open())) {
       for (const auto& [identity, dataset] : datasets_) dataset->close();
       flush(place_.below);
       keep();
       owner_.reset();
       forget();
-    } catch (...) {
-      connector_->defer(std::current_exception());
     }
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
   if (pending_) settle();
+  unmark();
   stop();
 }
 
@@ -274,17 +324,26 @@ void settle_short_lived() noexcept {
     if (!file->keeps_log()) file->settle();
 }
 
+void settle_and_unmark() noexcept {
+  settle();
+  if (pending().marked.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().marked;
+  for (File* file : files) file->unmark();
+}
+
 void keep_all() {
   for (File* file : pending().files) file->keep();
 }
 
 void log_nothing_more() { all_off = true; }
 
-void settle_others(const File& file) noexcept {
+void settle_others(const File& file, unsigned long number) noexcept {
+  if (pending().files.empty()) return;
   const Aside aside;
   const std::vector<File*> files = pending().files;
   for (File* other : files)
-    if (other != &file && other->number() == file.number()) other->settle();
+    if (other != &file && other->holds(number)) other->settle();
 }
 
 }  // namespace headrace::log_layout

@@ -1,6 +1,8 @@
 // A file that writes are logged of, and its log.
 #pragma once
 
+#include <unistd.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,8 +44,12 @@ class File {
   // The dataset of a write that is being added to the log, through one of its handles.
   void note_pending(Dataset& dataset, vol::Object& handle);
 
-  [[nodiscard]] unsigned long number() const { return number_; }
-  // Whether the log outlives the program.
+  // Whether this is the file with that number; objects behind external links are in others.
+  [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
+  // Whether something of a dataset in that file is in the log.
+  [[nodiscard]] bool holds(unsigned long number) const;
+  // Whether logs outlive the program, and whether there is one now that does.
+  [[nodiscard]] bool later() const { return later_; }
   [[nodiscard]] bool keeps_log() const { return owner_.has_value(); }
   // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
   // close of the file.
@@ -54,6 +60,9 @@ class File {
   // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
   // the file any more.
   void close(bool ends) noexcept;
+
+  // Nothing is pending: the file has no log any more that outlives the program.
+  void unmark() noexcept;
 
   // A child of fork() to which what is in the log is lost; it is told so at the next flush or
   // close.
@@ -69,6 +78,7 @@ class File {
 
  private:
   void begin_log();
+  void leave_log_to_parent();
   void replay();
   void forget();
   [[nodiscard]] bool only_one_open() const;
@@ -76,6 +86,7 @@ class File {
 
   vol::UnderConnector* connector_;  // which keeps this
   Place place_;
+  pid_t process_ = ::getpid();
   bool later_;
   bool logs_ = true;
   bool pending_ = false;
@@ -83,7 +94,7 @@ class File {
   bool broken_ = false;       // its log holds what HDF5 did not take
   unsigned long number_ = 0;  // HDF5's
   int descriptor_ = -1;
-  std::optional<engine::log::Owner> owner_;  // of a log that outlives the program
+  std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
   std::unique_ptr<Stored> stored_;
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
@@ -91,7 +102,9 @@ class File {
 
 // Settles all files of the process.
 void settle() noexcept;
-// The same, but for logs that outlive the program.
+// And then no file says that there is a log: others may look for one.
+void settle_and_unmark() noexcept;
+// Settles, but for logs that outlive the program.
 void settle_short_lived() noexcept;
 // Those have all that was logged; see File::keep().
 void keep_all();
@@ -101,7 +114,8 @@ bool anything_pending();
 void lose_pending();
 // From now on all files are left to HDF5: the token of a deleted dataset may become a new one's.
 void log_nothing_more();
-// Before writes to a file are logged: those of other handles of the same file are settled.
-void settle_others(const File& file) noexcept;
+// Before a write is logged: what other logs hold of the file with that number, opened once more or
+// reached by an external link, is settled.
+void settle_others(const File& file, unsigned long number) noexcept;
 
 }  // namespace headrace::log_layout

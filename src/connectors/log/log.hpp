@@ -62,9 +62,11 @@ void refuse_stored(const void* self, const Rest&... /*rest*/) {
                 " has a log, which must be replayed first (headrace replay)");
 }
 
-inline void require_whole(std::span<void*> datasets) {
-  for (void* one : datasets)
+inline void require_usable(std::span<void*> datasets) {
+  for (void* one : datasets) {
+    require_no_log_elsewhere(vol::Object::from(one));
     if (const File* const file = File::of(*vol::Object::from(one).connector)) file->require_whole();
+  }
 }
 
 struct Connector : vol::PassThrough<Connector> {
@@ -94,7 +96,10 @@ struct Connector : vol::PassThrough<Connector> {
         settle_short_lived();
         return;
       }
-      settle();
+      if constexpr (callback == Callback::file_open)
+        settle_and_unmark();
+      else
+        settle();
       vol::extents_may_have_changed();
       if (vol::unlinks(args...)) log_nothing_more();
       if constexpr (callback == Callback::file_optional) stop_where_others_read(args...);
@@ -151,7 +156,7 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     settle();
-    require_whole(std::span(dset, count));
+    require_usable(std::span(dset, count));
     if (reads_stored(std::span(dset, count)))
       return read_stored(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
@@ -159,9 +164,10 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
     if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
     settle();
-    require_whole(std::span(dset, count));
+    require_usable(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
 

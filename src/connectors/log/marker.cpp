@@ -32,11 +32,11 @@ Id<Kind::datatype> owner_type() {
   return type;
 }
 
-bool exists(const Below& file) {
+bool exists(const Below& file, const H5VL_loc_params_t& where) {
   bool found = false;
   H5VL_attr_specific_args_t args{H5VL_ATTR_EXISTS, {}};
   args.args.exists = {kName, &found};
-  if (h5.VLattr_specific(file.file, &kRoot, file.connector, &args, h5.transfer_list.get(),
+  if (h5.VLattr_specific(file.file, &where, file.connector, &args, h5.transfer_list.get(),
                          nullptr) < 0)
     throw Error("HDF5 does not tell the attributes of the root group");
   return found;
@@ -45,7 +45,7 @@ bool exists(const Below& file) {
 }  // namespace
 
 std::optional<engine::log::Owner> read_marker(const Below& file) {
-  if (!exists(file)) return std::nullopt;
+  if (!exists(file, kRoot)) return std::nullopt;
   const hid_t dxpl = h5.transfer_list.get();
   const Attribute attribute(file, h5.VLattr_open(file.file, &kRoot, file.connector, kName,
                                                  h5.default_lists.back().get(), dxpl, nullptr));
@@ -60,6 +60,12 @@ std::optional<engine::log::Owner> read_marker(const Below& file) {
           0)
     throw Error("attribute _headrace_log of the root group cannot be read");
   return owner;
+}
+
+bool marked(const Below& object, H5I_type_t type) {
+  H5VL_loc_params_t root{type, H5VL_OBJECT_BY_NAME, {}};
+  root.loc_data.loc_by_name = {"/", h5.default_lists.front().get()};
+  return exists(object, root);
 }
 
 void write_marker(const Below& file, const engine::log::Owner& owner) {

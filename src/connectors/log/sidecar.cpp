@@ -33,13 +33,18 @@ std::string log_path(const std::string& file, const Owner& owner) {
   return folder_of(file) + "/" + name + ".log";
 }
 
-int create_log(const std::string& file, const Owner& owner) {
+int open_log(const std::string& file, const Owner& owner) {
   std::error_code failure;
   std::filesystem::create_directory(folder_of(file), failure);
   const std::string path = log_path(file, owner);
-  const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+  const int descriptor = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
   return descriptor;
+}
+
+void empty_log(int descriptor) {
+  constexpr off_t kLeft = engine::log::kHeaderBytes + engine::log::kOwnerBytes;
+  if (::ftruncate(descriptor, kLeft) != 0) throw Error("a log cannot be cut off", errno);
 }
 
 void remove_log(const std::string& file, const Owner& owner) {

@@ -13,8 +13,10 @@ using engine::log::Owner;
 Owner random_owner();
 std::string log_path(const std::string& file, const Owner& owner);
 
-// A new log, open for reading and writing. Throws Error.
-int create_log(const std::string& file, const Owner& owner);
+// The log, which is made where there is none, open for reading and writing. Throws Error.
+int open_log(const std::string& file, const Owner& owner);
+// Nothing is left in the log but what it belongs to. Throws Error.
+void empty_log(int descriptor);
 // The folder goes, too, when nothing else is in it. Throws Error when the log remains.
 void remove_log(const std::string& file, const Owner& owner);
 

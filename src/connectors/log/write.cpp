@@ -145,7 +145,7 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
     return false;
   }
   File& file = *writes.front().dataset->file;
-  settle_others(file);
+  for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
   try {
     for (const Write& write : writes) add(write, dxpl);
     return true;

@@ -59,8 +59,8 @@ bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& heade
   return true;
 }
 
-std::array<std::byte, 20> encode(const Owner& owner) {
-  std::array<std::byte, 20> result{};
+std::array<std::byte, kOwnerBytes> encode(const Owner& owner) {
+  std::array<std::byte, kOwnerBytes> result{};
   put_little_endian(result.data(), kVersion);
   std::ranges::copy(owner, result.begin() + sizeof kVersion);
   return result;

@@ -36,7 +36,8 @@ bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& heade
 
 // What an owner's segment holds, and back. Throws Error for a version of the format that is not
 // this one, and for anything else.
-std::array<std::byte, 20> encode(const Owner& owner);
+constexpr std::size_t kOwnerBytes = 4 + sizeof(Owner);
+std::array<std::byte, kOwnerBytes> encode(const Owner& owner);
 Owner decode_owner(std::span<const std::byte> bytes);
 
 // CRC-32 as in zlib, of what `before` is the checksum of and the bytes after it.
