@@ -43,6 +43,7 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "filters_small": ("async", "seat=vol;chunk_cache=64KiB", False),
     "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
     "log": ("log", "", False),
+    "log_later": ("log", "canonicalise=later", False),
 }
 
 
@@ -63,7 +64,8 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
     }
     seat = options.partition("seat=")[2].partition(";")[0]
     usual = SEATS["vol" if layer in CONNECTORS else "both"]
-    return Stack(name, environment, exact, SEATS.get(seat, usual))
+    later = "canonicalise=later" in options
+    return Stack(name, environment, exact, SEATS.get(seat, usual), later)
 
 
 def took_part(stack: Stack) -> int:
