@@ -29,7 +29,7 @@ SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or 1)
         (["null"], 300),
         (["behind", "behind_small"], 700),
         (["async", "async_small"], 700),
-        (["log"], 700),
+        (["log", "log_later"], 700),
     ],
 )
 def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:

@@ -1,0 +1,99 @@
+"""headrace replay and recover, as they are installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness.run import Result, run
+from harness.stack import CLEAN
+
+HEADRACE = Path(sys.executable).with_name("headrace")
+WRITE = """
+import os, h5py, numpy as np
+f = h5py.File("x.h5", "w")
+d = f.create_dataset("d", (100, 1000), "i4", chunks=(10, 100), compression=1)
+for k in range(0, 1000, 10):
+    d[:, k] = k
+f.flush()
+d[:, 1::2] = 1
+{end}
+"""
+RIGHT = """
+import h5py
+d = h5py.File("x.h5")["d"][...]
+for k in range(0, 1000, 10):
+    assert (d[:, k] == k).all()
+"""
+
+
+def headrace(folder: Path, *args: str) -> Result:
+    return run([HEADRACE, *args], env=CLEAN, cwd=folder, limit=60)
+
+
+def write(folder: Path, end: str) -> None:
+    program = [sys.executable, "-c", WRITE.format(end=end)]
+    stack = ["--stack", "log(canonicalise=later)", "--"]
+    subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=folder, check=True)
+    assert len(logs(folder)) == 1
+
+
+def logs(folder: Path) -> list[Path]:
+    return list(folder.glob("x.h5.headrace/*.log"))
+
+
+def assert_right(folder: Path, more: str) -> None:
+    done = run([sys.executable, "-c", RIGHT + more], env=CLEAN, cwd=folder, limit=60)
+    assert done.status == 0, done.text
+
+
+@pytest.mark.parametrize("sync", [[], ["--sync"]])
+@pytest.mark.parametrize("command", ["replay", "recover"])
+def test_a_file_is_put_in_order(tmp_path: Path, command: str, sync: list[str]) -> None:
+    write(tmp_path, "f.close()")
+    done = headrace(tmp_path, command, "x.h5", *sync)
+    assert done.text.splitlines() == ["x.h5 has all that was in its log"], done.text
+    assert not (tmp_path / "x.h5.headrace").exists()
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+    assert headrace(tmp_path, command, "x.h5").text.splitlines() == ["x.h5 has no log"]
+
+
+def test_after_a_crash(tmp_path: Path) -> None:
+    write(tmp_path, "os._exit(0)")
+    with logs(tmp_path)[0].open("ab") as log:
+        log.write(b"HRLG" + bytes(1000))  # as if more had come before the end
+    before = (tmp_path / "x.h5").read_bytes()
+    done = headrace(tmp_path, "replay", "x.h5")
+    assert done.status == 2
+    assert "did not close it; `headrace recover` takes what" in done.text
+    assert (tmp_path / "x.h5").read_bytes() == before
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 0, done.text
+    assert "1004 bytes of the log were after the last flush" in done.text
+    assert_right(tmp_path, "assert not d[:, 1::2].any()")
+
+
+def test_what_does_not_belong_together(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    log = logs(tmp_path)[0]
+    kept = log.read_bytes()
+    log.write_bytes(kept[:200] + bytes([kept[200] ^ 1]) + kept[201:])
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 2
+    assert f"log {log} cannot be used: the data at byte" in done.text, done.text
+    log.write_bytes(kept)
+    (tmp_path / "x.h5").rename(tmp_path / "y.h5")
+    done = headrace(tmp_path, "replay", "y.h5")
+    assert done.status == 2
+    assert "a part of its data is in log" in done.text, done.text
+    subprocess.run(
+        [sys.executable, "-c", "import h5py; h5py.File('x.h5', 'w')"],
+        env=CLEAN, cwd=tmp_path, check=True,
+    )  # fmt: skip
+    done = headrace(tmp_path, "replay", "x.h5")
+    assert done.status == 2
+    assert f"log {log} does not belong to it" in done.text, done.text
+    assert log.read_bytes() == kept
+    assert headrace(tmp_path, "replay", "z.h5").status == 2
