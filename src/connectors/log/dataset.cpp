@@ -47,7 +47,7 @@ std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
   if (!file.is(dataset->identity.file) && (file.later() || file.stored() != nullptr))
     return nullptr;
   dataset->file = &file;
-  dataset = file.know(std::move(dataset));
+  dataset = file.know(dataset);
   if (file.stored() != nullptr && dataset->stored == nullptr && vol::update_dims(*dataset, object))
     dataset->stored = file.stored()->layers_of(*dataset);
   return dataset;
@@ -82,14 +82,13 @@ Dataset* dataset_of(vol::Object& object) {
 }
 
 void require_no_log_elsewhere(vol::Object& object) {
-  if (object.state != nullptr) return;
+  const File* const file = File::of(*object.connector);
+  if (object.state != nullptr || file == nullptr) return;  // over MPI, asking might be collective
   const Aside aside;
   const Below below{object.under, object.connector->id()};
   if (marked(below, H5I_DATASET)) {
-    const File* const file = File::of(*object.connector);
     vol::Identity identity{};
-    const bool here =
-        file != nullptr && vol::read_identity(object, identity) && file->is(identity.file);
+    const bool here = vol::read_identity(object, identity) && file->is(identity.file);
     if (!here) settle_and_unmark();  // it may be a log of this program
     if (!here && marked(below, H5I_DATASET))
       throw Error(vol::describe(object) +

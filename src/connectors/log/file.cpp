@@ -109,7 +109,7 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
     stored->replay(file.connector, is_on(kSettings, "verify", options));
     stored.reset();
   }
-  if (!alone || (!writes && stored == nullptr)) return;
+  if (!alone) return;
   const bool later = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
   auto state = std::make_shared<File>(*file.connector, place, later);
   state->number_ = number_of(place.below);
@@ -125,8 +125,8 @@ File::~File() {
 
 bool File::logs() const { return logs_ && !all_off; }
 
-std::shared_ptr<Dataset> File::know(std::shared_ptr<Dataset> dataset) {
-  return datasets_.try_emplace(dataset->identity, std::move(dataset)).first->second;
+std::shared_ptr<Dataset> File::know(const std::shared_ptr<Dataset>& dataset) {
+  return datasets_.try_emplace(dataset->identity, dataset).first->second;
 }
 
 engine::log::Writer& File::log() {

@@ -19,7 +19,7 @@ namespace headrace::log_layout {
 // Kept with the connector below. The application's thread only.
 class File {
  public:
-  // Null for files that are left to HDF5.
+  // Null for files over MPI or for SWMR, which are left to HDF5.
   static File* of(const vol::UnderConnector& connector);
 
   // To be called when the program has opened a file, with its arguments. What an earlier program
@@ -37,7 +37,7 @@ class File {
   [[nodiscard]] const Stored* stored() const { return stored_.get(); }
 
   // The dataset as it is known already, or the new one from now on.
-  std::shared_ptr<Dataset> know(std::shared_ptr<Dataset> dataset);
+  std::shared_ptr<Dataset> know(const std::shared_ptr<Dataset>& dataset);
 
   // Where the data and the index of a write go. Throws Error when there is no room for a log.
   engine::log::Writer& log();

@@ -13,8 +13,8 @@ namespace {
 
 // Forks may come from any thread.
 struct Callers {
-  std::atomic<unsigned> inside = 0;     // callbacks that run, nested ones among them
-  std::atomic<std::thread::id> last{};  // who called last
+  std::atomic<unsigned> inside = 0;   // callbacks that run, nested ones among them
+  std::atomic<std::thread::id> last;  // who called last
 };
 
 Callers& callers() {

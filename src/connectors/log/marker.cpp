@@ -90,7 +90,8 @@ void remove_marker(const Below& file) {
 }
 
 void flush(const Below& file) {
-  H5VL_file_specific_args_t args{H5VL_FILE_FLUSH, {}};
+  H5VL_file_specific_args_t args;
+  args.op_type = H5VL_FILE_FLUSH;
   args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};
   if (h5.VLfile_specific(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
     throw Error("HDF5 cannot flush the file");
