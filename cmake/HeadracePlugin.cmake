@@ -24,6 +24,7 @@ endfunction()
 
 function(headrace_plugin_properties file)
   headrace_loaded_for_good(${file})
+  target_precompile_headers(${file} REUSE_FROM headrace_engine)
   set_target_properties(${file} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${HEADRACE_PLUGIN_DIR})
 endfunction()
 

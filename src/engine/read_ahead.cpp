@@ -4,12 +4,14 @@
 #include <cstring>
 #include <exception>
 
+#include "engine/reading/pace.hpp"
 #include "engine/staged_file.hpp"
 
 namespace headrace::engine {
 
 using reading::Block;
 using reading::Blocks;
+using reading::is_slow;
 using reading::Stream;
 
 namespace {
@@ -18,15 +20,7 @@ constexpr std::uint64_t kLeastBlock = 64U << 10U;
 constexpr std::uint64_t kMostBlock = 4U << 20U;
 constexpr std::uint64_t kMostSteps = 64;
 
-// As a request to a distant server takes, not one that the page cache answers.
-bool is_slow(std::uint64_t size, std::chrono::nanoseconds time) {
-  constexpr std::chrono::microseconds kLatency{100};
-  return time > kLatency + std::chrono::nanoseconds(size);  // 1 GB/s
-}
-
 }  // namespace
-
-void configure_read_ahead(std::uint64_t limit) { Blocks::get().set_limit(limit); }
 
 void ReadAhead::Pace::program_read(std::uint64_t size, std::chrono::nanoseconds time) {
   if (on_) return;
@@ -51,8 +45,10 @@ void ReadAhead::Pace::failed() {
   needed_ = std::min(2 * needed_, kMostNeeded);
 }
 
-ReadAhead::ReadAhead(Device& device, const StagedFile* staged)
-    : staged_(staged), file_(std::make_unique<reading::FileReads>(&device)) {}
+ReadAhead::ReadAhead(Device& device, const StagedFile* staged, std::uint64_t limit)
+    : staged_(staged), file_(std::make_unique<reading::FileReads>(&device, limit)) {
+  Blocks::get().enter(*file_);
+}
 
 ReadAhead::~ReadAhead() {
   for (auto entry = blocks_.begin(); entry != blocks_.end();) entry = drop(entry);
@@ -145,7 +141,7 @@ bool ReadAhead::certain(const Stream& stream) const {
 
 // As much ahead as has been read, so that a reader that stops has at most doubled what was read.
 void ReadAhead::follow(Stream& stream, std::uint64_t end) {
-  const std::uint64_t most = std::max(Blocks::get().limit() / 2, kLeastBlock);
+  const std::uint64_t most = std::max(file_->limit / 2, kLeastBlock);
   const std::uint64_t window = std::clamp(stream.bytes, kLeastBlock, most);
   if (stream.step > 0) return follow_steps(stream, end, window);
   const std::uint64_t block = std::clamp(window / 2, kLeastBlock, kMostBlock);

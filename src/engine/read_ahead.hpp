@@ -20,9 +20,6 @@ namespace headrace::engine {
 
 class StagedFile;
 
-// The most memory that data read ahead takes, of all files of the process, in bytes.
-void configure_read_ahead(std::uint64_t limit);
-
 struct ReadAheadStatistics {
   std::uint64_t bytes = 0;   // asked of workers
   std::uint64_t hits = 0;    // bytes that the program read from there
@@ -33,8 +30,9 @@ struct ReadAheadStatistics {
 class ReadAhead {
  public:
   // The device must outlive the object, and so must `staged`, which may be null: what is staged
-  // there is not read ahead.
-  ReadAhead(Device& device, const StagedFile* staged);
+  // there is not read ahead. `limit`: the most memory that data read ahead of the file takes, in
+  // bytes; that of all files together takes at most the largest limit.
+  ReadAhead(Device& device, const StagedFile* staged, std::uint64_t limit);
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   // Waits for reads that have begun.

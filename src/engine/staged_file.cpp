@@ -212,21 +212,14 @@ void merge_failed(Shared& shared, Lock& lock, FileState& file) {
   }
 }
 
-}  // namespace
-
-void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval) {
-  Shared& shared = Shared::get();
-  const Lock lock(shared.mutex);
-  shared.memory.set_budget(budget == 0 ? default_staging_budget() : budget);
-  shared.interval = interval;
-}
-
-std::uint64_t default_staging_budget() {
+std::uint64_t default_budget() {
   constexpr std::uint64_t kMost = 1U << 30U;
   const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
   const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return std::min(pages * size / 8, kMost);
 }
+
+}  // namespace
 
 std::uint64_t staging_memory() {
   Shared& shared = Shared::get();
@@ -240,9 +233,12 @@ std::uint64_t staging_peak() {
   return shared.memory.most_used() * staging::Memory::kPageCost;
 }
 
-StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size, Writers writers)
+StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size,
+                       const StagingLimits& limits, Writers writers)
     : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
   state_->device = device_.get();
+  state_->budget = limits.budget == 0 ? default_budget() : limits.budget;
+  state_->interval = limits.interval;
   state_->fills_gaps = writers == Writers::alone;
   state_->reached = state_->fills_gaps ? size : FileState::kAnywhere;
   Shared::get().enter(*state_);

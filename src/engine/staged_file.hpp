@@ -25,12 +25,14 @@ struct FileState;
 struct Page;
 }  // namespace staging
 
-// For all files of the process. `budget`: the most memory that staged data takes, in bytes; 0 is an
-// eighth of the machine's and at most 1 GiB. `interval`: the age at which data is written though
-// more might come beside it; 0 writes nothing before it must.
-void configure_staging(std::uint64_t budget, std::chrono::nanoseconds interval);
-// The budget that configure_staging() makes of 0.
-std::uint64_t default_staging_budget();
+struct StagingLimits {
+  // The most memory that staged data of all files may take, in bytes; 0 is an eighth of the
+  // machine's and at most 1 GiB. The largest of those of open files holds.
+  std::uint64_t budget = 0;
+  // The age at which data of the file is written though more might come beside it; 0 writes nothing
+  // before it must.
+  std::chrono::nanoseconds interval{};
+};
 // The memory that staged data takes now, and the most that it has taken so far, in bytes.
 std::uint64_t staging_memory();
 std::uint64_t staging_peak();
@@ -42,7 +44,8 @@ enum class Writers { alone, others };
 class StagedFile {
  public:
   // `size`: the file's, in bytes. The device is used from several threads at a time.
-  StagedFile(std::unique_ptr<Device> device, std::uint64_t size, Writers writers = Writers::alone);
+  StagedFile(std::unique_ptr<Device> device, std::uint64_t size, const StagingLimits& limits,
+             Writers writers = Writers::alone);
   StagedFile(const StagedFile&) = delete;
   StagedFile& operator=(const StagedFile&) = delete;
   // Forgets what is still staged.

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -22,7 +23,8 @@ struct Pool {
   std::condition_variable idle;  // no worker is at a task
   std::deque<std::function<void()>> tasks;
   std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> later;
-  unsigned wanted = 0;
+  unsigned wanted = available_cores();  // to work at a time
+  std::multiset<unsigned> wishes;
   unsigned started = 0;
   unsigned busy = 0;     // workers at a task
   unsigned paused = 0;   // calls of pause_workers() that were not undone
@@ -31,7 +33,7 @@ struct Pool {
   WorkerTimes times;
   std::chrono::steady_clock::time_point counted = std::chrono::steady_clock::now();
 
-  [[nodiscard]] bool may_run() const { return paused == 0 || waiting > 0; }
+  [[nodiscard]] bool may_run() const { return (paused == 0 || waiting > 0) && busy < wanted; }
 
   // To be called with the mutex held before `busy` or `blocked` changes.
   void count_time() {
@@ -59,22 +61,28 @@ ForkHooks& hooks() {
 Pool*& pool_slot();
 
 void prepare() {
-  const std::lock_guard lock(hooks().mutex);
-  for (const auto& settle : hooks().settle) settle();
+  {
+    const std::lock_guard lock(hooks().mutex);
+    for (const auto& settle : hooks().settle) settle();
+  }
+  pool_slot()->mutex.lock();  // what the child copies must be whole
 }
 
+void go_on() { pool_slot()->mutex.unlock(); }
+
 void renew() {
-  const unsigned wanted = pool_slot()->wanted;
-  const unsigned paused = pool_slot()->paused;
-  pool_slot() = new Pool;
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): never destroyed
-  pool_slot()->wanted = wanted;
-  pool_slot()->paused = paused;
+  Pool& before = *pool_slot();
+  auto* const pool = new Pool;
+  pool->wanted = before.wanted;
+  pool->wishes = before.wishes;
+  pool->paused = before.paused;
+  pool_slot() = pool;
+  before.mutex.unlock();  // of no use but to the thread sanitizer, which would see it held for ever
 }
 
 Pool*& pool_slot() {
   static Pool* pool = [] {
-    ::pthread_atfork(&prepare, nullptr, &renew);
+    ::pthread_atfork(&prepare, &go_on, &renew);
     return new Pool;
   }();
   return pool;
@@ -139,16 +147,25 @@ unsigned available_cores() {
   return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-void set_workers(unsigned count) {
+Wish::Wish(unsigned workers) : workers_(workers == 0 ? available_cores() : workers) {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
-  if (pool.wanted == 0) pool.wanted = count == 0 ? available_cores() : count;
+  pool.wishes.insert(workers_);
+  pool.wanted = *pool.wishes.rbegin();
+  pool.wake.notify_all();
+}
+
+Wish::~Wish() {
+  Pool& pool = *pool_slot();
+  const std::lock_guard lock(pool.mutex);
+  pool.wishes.erase(pool.wishes.find(workers_));
+  if (!pool.wishes.empty()) pool.wanted = *pool.wishes.rbegin();
 }
 
 unsigned workers() {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
-  return pool.wanted == 0 ? available_cores() : pool.wanted;
+  return pool.wanted;
 }
 
 unsigned started_workers() {
@@ -160,7 +177,6 @@ unsigned started_workers() {
 void run_later(std::function<void()> task) {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
-  if (pool.wanted == 0) pool.wanted = available_cores();
   pool.tasks.push_back(std::move(task));
   if (pool.started < pool.wanted) start_worker(pool);
   pool.wake.notify_one();
@@ -169,7 +185,6 @@ void run_later(std::function<void()> task) {
 void run_after(std::chrono::nanoseconds delay, std::function<void()> task) {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
-  if (pool.wanted == 0) pool.wanted = available_cores();
   pool.later.emplace(std::chrono::steady_clock::now() + delay, std::move(task));
   if (pool.started == 0) start_worker(pool);
   pool.wake.notify_one();

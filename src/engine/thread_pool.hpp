@@ -13,8 +13,8 @@ struct Pool;
 unsigned available_cores();
 
 // Runs a task on a worker thread, in the order given as workers become free. Tasks throw nothing.
-// May be called from any thread, from tasks too. The threads are started by the first task; their
-// number is that of the first call of set_workers(), else the cores available.
+// May be called from any thread, from tasks too. The threads are started by tasks, as many as work
+// at a time.
 //
 // In a child after fork() there are no threads and no tasks: whoever has given a task must have
 // waited for it before the fork (see before_fork()). The child starts threads of its own.
@@ -24,8 +24,21 @@ void run_later(std::function<void()> task);
 // for it: the child has no such task.
 void run_after(std::chrono::nanoseconds delay, std::function<void()> task);
 
-// Has an effect before the first task only. 0 means the cores available.
-void set_workers(unsigned count);
+// How many threads an open file wants to work at a time; 0 means one for each available core. While
+// several files are open the largest number holds, and after the last one that one's. Threads
+// beyond it end what they are at.
+class Wish {
+ public:
+  explicit Wish(unsigned workers);
+  Wish(const Wish&) = delete;
+  Wish& operator=(const Wish&) = delete;
+  ~Wish();
+
+ private:
+  unsigned workers_;
+};
+
+// How many work at a time, if there is so much to do.
 unsigned workers();
 // How many threads there are: none before the first task, fewer where the system refused some.
 unsigned started_workers();

@@ -278,12 +278,37 @@ static void share(const char *name) {
   REQUIRE(H5Fclose(file));
 }
 
+/* Files that ask for different chunk caches: each has its own, whichever was opened last. */
+static void caches(const char *name) {
+  const char *options[] = {"chunk_cache=64MiB", "chunk_cache=0", "chunk_cache=32MiB"};
+  const char *answers[] = {"", "chunk_cache", ""};
+  hid_t files[3], datasets[3];
+  for (int i = 0; i < 3; ++i) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s%.*s", name, i, "23"); /* x.h5, x.h52, x.h523 */
+    files[i] = with_options(path, options[i]);
+  }
+  fill(1);
+  for (int i = 0; i < 3; ++i) {
+    const char *reason = NULL;
+    datasets[i] = created(files[i], "packed", 1);
+    write_all(datasets[i]);
+    EXPECT(headrace_why_not(datasets[i], &reason) == HEADRACE_DONE);
+    EXPECT(strcmp(reason, answers[i]) == 0);
+  }
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(H5Dclose(datasets[i]));
+    REQUIRE(H5Fclose(files[i]));
+  }
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(const char *file);
-  } kinds[] = {{"native", native}, {"beside", beside}, {"wait", wait_for_it}, {"nest", nest},
-               {"share", share},   {"end", end},       {"split", split},      {"fail", fail}};
+  } kinds[] = {{"native", native}, {"beside", beside}, {"wait", wait_for_it},
+               {"nest", nest},     {"share", share},   {"end", end},
+               {"split", split},   {"fail", fail},     {"caches", caches}};
   for (size_t i = 0; argc > 2 && i < sizeof kinds / sizeof *kinds; ++i) {
     if (strcmp(argv[2], kinds[i].name) != 0) continue;
     kinds[i].run(argv[1]);

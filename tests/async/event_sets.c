@@ -148,6 +148,41 @@ static void limits(const char *name) {
   REQUIRE(H5Fclose(file));
 }
 
+/* Small reads far from one another: whether there is a request for each in every round. */
+static void paces(const char *name) {
+  enum { PARTS = 4, PART = 128, ROUNDS = 20 };
+  static int32_t found[ROWS * PARTS][PART];
+  const hsize_t size = PART;
+  hid_t set = H5EScreate();
+  hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t dataset = created(file, "d"), memory = H5Screate_simple(1, &size, NULL);
+  hid_t space = H5Dget_space(dataset);
+  int32_t *data = filled(7, (size_t)ROWS * COLUMNS);
+  size_t least = ROWS * PARTS;
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+  REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL));
+  for (int round = 0; round < ROUNDS && least == ROWS * PARTS; ++round) {
+    memset(found, 0, sizeof found);
+    for (size_t i = 0; i < ROWS * PARTS; ++i) {
+      const hsize_t start[2] = {i / PARTS, i % PARTS * (COLUMNS / PARTS)}, count[2] = {1, PART};
+      REQUIRE(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL));
+      REQUIRE(H5Dread_async(dataset, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, found[i], set));
+    }
+    size_t requests = 0;
+    REQUIRE(H5ESget_count(set, &requests));
+    if (requests < least) least = requests;
+    wait_for_all(set);
+    for (size_t i = 0; i < ROWS * PARTS; ++i)
+      EXPECT(memcmp(found[i], &data[i * COLUMNS / PARTS], sizeof found[i]) == 0);
+  }
+  printf("%s\n", least == ROWS * PARTS ? "requests" : "at once");
+  REQUIRE(H5ESclose(set));
+  REQUIRE(H5Sclose(space));
+  REQUIRE(H5Sclose(memory));
+  REQUIRE(H5Dclose(dataset));
+  REQUIRE(H5Fclose(file));
+}
+
 /* Every write to the device fails: the event set tells which call and why. */
 static void fails(const char *name) {
   hid_t set = H5EScreate();
@@ -182,6 +217,37 @@ static void fails(const char *name) {
   H5E_END_TRY
 }
 
+/* A file that was made before: reads of its first row, so fast that the next are made at once, then
+ * of the last, which HDF5 cannot decode. Who is told, at once or by the event set, is told why. */
+static void damaged(const char *name) {
+  static int32_t row[1024];
+  hid_t set = H5EScreate(), file = H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t dataset = H5Dopen2(file, "d", H5P_DEFAULT), space = H5Dget_space(dataset);
+  const hsize_t count[2] = {1, 1024};
+  hid_t memory = H5Screate_simple(1, &count[1], NULL), stack = H5I_INVALID_HID;
+  hsize_t rows[2];
+  REQUIRE(H5Sget_simple_extent_dims(space, rows, NULL));
+  for (hsize_t i = 0; i < rows[0]; ++i) {
+    const hsize_t start[2] = {i + 1 < rows[0] ? 0 : i, 0};
+    size_t left = 0, told = 0;
+    hbool_t failed = 0;
+    H5ES_err_info_t info;
+    REQUIRE(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL));
+    H5E_BEGIN_TRY {
+      if (H5Dread_async(dataset, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, row, set) < 0)
+        stack = H5Eget_current_stack();
+    }
+    H5E_END_TRY
+    if (i + 1 < rows[0] && i % 64 < 63) continue;
+    REQUIRE(H5ESwait(set, H5ES_WAIT_FOREVER, &left, &failed));
+    if (!failed) continue;
+    REQUIRE(H5ESget_err_info(set, 1, &info, &told));
+    stack = info.err_stack_id;
+  }
+  EXPECT(stack != H5I_INVALID_HID);
+  H5Eprint2(stack, stdout);
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 2 ? argv[2] : "";
   if (strcmp(what, "lend") == 0)
@@ -192,6 +258,10 @@ int main(int argc, char **argv) {
     close_first(argv[1]);
   else if (strcmp(what, "limits") == 0)
     limits(argv[1]);
+  else if (strcmp(what, "paces") == 0)
+    paces(argv[1]);
+  else if (strcmp(what, "damaged") == 0)
+    damaged(argv[1]);
   else if (strcmp(what, "fails") == 0)
     fails(argv[1]);
   else

@@ -81,6 +81,12 @@ def test_the_largest_budget_holds(hdf5: Hdf5, tmp_path: Path) -> None:
     require_values(tmp_path / "x.h5", "plain")
 
 
+def test_each_file_has_its_chunk_cache(hdf5: Hdf5, tmp_path: Path) -> None:
+    control(hdf5, tmp_path, "caches")
+    for name in ("x.h5", "x.h52", "x.h523"):
+        require_values(tmp_path / name, "packed")
+
+
 def test_a_wait_tells_what_failed(hdf5: Hdf5, tmp_path: Path) -> None:
     fault = "kind=error;op=write;first=2;count=1;errno=ENOSPC"
     below = f"under_vol=7204;under_info={{{fault};{NATIVE}}}"

@@ -89,6 +89,31 @@ def test_limited_waits(hdf5: Hdf5, tmp_path: Path) -> None:
     assert np.array_equal(data_of(tmp_path / "x.h5"), value(6, np.arange(ROWS * COLUMNS)))
 
 
+@pytest.mark.parametrize(("below", "told"), [("disk", "at once"), ("slow", "requests")])
+def test_reads_as_fast_as_memory_are_made_at_once(
+    hdf5: Hdf5, tmp_path: Path, below: str, told: str
+) -> None:
+    # What is read ahead is as fast.
+    done = event_sets(hdf5, tmp_path, "paces", f"read_ahead=0;{BELOW[below]}")
+    assert done.status == 0, done.text
+    assert done.out.decode().strip() == told
+
+
+def test_a_failed_read_is_told_with_its_cause(hdf5: Hdf5, tmp_path: Path) -> None:
+    rows = np.arange(256 * 1024, dtype="i4").reshape(256, 1024)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        made = {"chunks": (1, 1024), "compression": 1}
+        dataset = file.create_dataset("d", data=rows, **made)
+        place = dataset.id.get_chunk_info_by_coord((255, 0)).byte_offset
+    with (tmp_path / "x.h5").open("r+b") as raw:
+        raw.seek(place)
+        raw.write(b"nonsense")
+    done = event_sets(hdf5, tmp_path, "damaged", NATIVE)
+    assert done.status == 0, done.text
+    assert "filter returned failure" in done.out.decode()
+    assert {"vol headrace_async", "vfd headrace_async"} <= loaded(tmp_path)
+
+
 def test_a_failed_write_is_told_by_the_event_set(hdf5: Hdf5, tmp_path: Path) -> None:
     # The first write is that of the superblock, when the file is created.
     fault = "kind=error;op=write;first=2;count=0;errno=ENOSPC"

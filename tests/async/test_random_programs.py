@@ -15,20 +15,28 @@ from harness.corpus import SOURCES, compile_c
 from harness.run import run
 from random_programs.compare import Arena, DifferenceError, Stack
 from random_programs.run import drive
-from random_programs.stacks import PLUGINS, native, stack, took_part
+from random_programs.stacks import PLUGINS, did, native, stack, took_part
 
 LIAR = SOURCES.parent / "random_programs/liar.c"
 COUNT = os.environ.get("HEADRACE_RANDOM_PROGRAMS")
+# What a stack must have done, too.
+WORK = {
+    "async": [("vol", "requests_merged"), ("vol", "chunks_encoded")],
+    "filters": [("vol", "chunks_encoded"), ("vol", "chunk_cache_hits")],
+    "filters_small": [("vol", "chunks_encoded")],
+    "filters_bare": [("vol", "chunks_encoded")],
+}
 SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or 1)
 
 
-# The stacks of a group run side by side and share the native run.
+# The stacks of a group run side by side and share the native run; each group has its own programs.
 @pytest.mark.parametrize(
     ("names", "count"),
     [
         (["null"], 300),
-        (["behind", "behind_small"], 700),
-        (["async", "async_small"], 700),
+        (["behind", "behind_small"], 900),
+        (["async", "async_small"], 1100),
+        (["filters", "filters_small", "filters_bare"], 600),
         (["log", "log_later"], 700),
     ],
 )
@@ -37,12 +45,14 @@ def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
     stacks = [stack(name, PLUGINS, tmp_path, plain) for name in names]
     arena = Arena(plain, stacks, tmp_path)
     with arena:
-        drive(arena, int(COUNT or count), SEED, 8)
+        drive(arena, int(COUNT or count), SEED + count, 8)
     for one in stacks:
         assert took_part(one) > 0.6 * arena.programs, one.name
+        for seat, work in WORK.get(one.name, ()):
+            assert did(one, seat, work) > 0.1 * arena.programs, (one.name, work)
     assert len(arena.native_lost) < 0.01 * arena.programs
     assert arena.failed < 0.2 * arena.executed, "most statements must work"
-    print(f"seed {SEED}: {arena.summary()}")
+    print(f"seed {SEED + count}: {arena.summary()}")
 
 
 @pytest.mark.parametrize("lie", ["change", "lose"])

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from filters.conftest import env_of
-from harness.run import run
 
 if TYPE_CHECKING:
     from filters.conftest import Filters
 
-# With a cache that holds all chunks, a few small ones, and none.
-OPTIONS = ["seat=vol;", "seat=vol;chunk_cache=3000;", "seat=both;chunk_cache=0;threads=3;"]
 FIELD = """
     import h5py, numpy
     random = numpy.random.default_rng(1)
     field = (numpy.add.outer(numpy.arange(600), numpy.arange(500)) // 9).astype("f4")
     field += random.integers(0, 4, field.shape)
 """
-
-
-@pytest.mark.parametrize("options", OPTIONS)
-def test_random_programs_do_as_native_ones(filters: Filters, options: str) -> None:
-    command = [sys.executable, "-m", "filters.dataset_programs", "60"]
-    done = run(command, env=env_of(options, filters.folder), cwd=filters.folder, limit=170)
-    assert done.status == 0, done.text
-    assert filters.counts["chunks_encoded"] > 100
-    if "chunk_cache" not in options:
-        assert filters.counts["chunk_cache_hits"] > 20
 
 
 def test_whole_dataset_is_ours_both_ways(filters: Filters) -> None:

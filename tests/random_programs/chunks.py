@@ -30,14 +30,32 @@ def resize(model: Model, choices: Choices) -> None:
         return
     handle = choices.of(found)
     dataset = handle.dataset
-    grow = choices.below(3) > 0
+    grow, half = choices.below(3) > 0, choices.of([2, 1])
     dataset.shape = tuple(
-        length + choices.below(20) if grow else length - choices.below(length + 1) // 2
+        length + choices.below(20) if grow else length - choices.below(length + 1) // half
         for length in dataset.shape
     )
     model.say(f"{handle.name}.resize({dataset.shape})")
     if choices.below(2):
         model.say(f"show({handle.name}[...])")
+
+
+@operation(3)
+def append(model: Model, choices: Choices) -> None:
+    """Row by row, as programs that log do."""
+    found = [h for h in model.handles if h.dataset.extensible]
+    if not found:
+        return
+    handle = choices.of(found)
+    dataset = handle.dataset
+    if dataset.kind in ("ref", "region"):
+        return
+    for _ in range(choices.below(5) + 1):
+        rows, *row = dataset.shape
+        dataset.shape = (rows + 1, *row)
+        model.say(f"{handle.name}.resize({rows + 1}, axis=0)")
+        value = values(model.next_step(), tuple(row), dataset.kind)
+        model.say(f"{handle.name}[{rows}] = {value}")
 
 
 @operation(4)

@@ -75,7 +75,7 @@ class Arena:
 
     def check(self, program: Program) -> None:
         self.programs += 1
-        text = statements(program)
+        text = statements(program, filled=not all(stack.exact for stack in self.stacks))
         here = self.folder / f"p{self.programs}"
         try:
             self.compare(text, here)
@@ -135,10 +135,14 @@ class Arena:
                 plain = self.dump("native", here / "native")
             if stack.later:
                 self.look_through_logs(stack, here, plain)
-            for reader in ("native", stack.name):
-                dumped = self.dump(reader, here / stack.name)
+            for writer, reader in (
+                (stack.name, "native"),
+                (stack.name,) * 2,
+                ("native", stack.name),
+            ):
+                dumped = self.dump(reader, here / writer)
                 if where := difference(expected(plain, stack), expected(dumped, stack), ""):
-                    raise DifferenceError(f"{stack.name}, read by {reader}: {where}")
+                    raise DifferenceError(f"{writer}, read by {reader}: {where}")
 
     def look_through_logs(self, stack: Stack, here: Path, plain: Any) -> None:
         """Reads what is not in its place yet, and has it put there."""

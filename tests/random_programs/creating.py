@@ -25,13 +25,17 @@ FILTERS = (
     ("scaleoffset=3", "?", "f"),
     ("**hdf5plugin.Zstd()", "?", ""),
     ("**hdf5plugin.Blosc(cname='lz4')", "?", ""),
+    ("**hdf5plugin.Blosc(cname='zstd', clevel=1, shuffle=0)", "?", ""),
     ("**hdf5plugin.Blosc2(cname='zstd', clevel=2)", "?", ""),
     ("**hdf5plugin.Bitshuffle()", "?", ""),
     ("**hdf5plugin.LZ4()", "?", ""),
+    ("**hdf5plugin.LZ4(nbytes=512)", "?", ""),
     ("**hdf5plugin.BZip2(blocksize=1)", "?", ""),
     ("**hdf5plugin.Zfp(reversible=True)", "?", "f"),
     ("shuffle=True, **hdf5plugin.Zstd(clevel=5)", "?", ""),
 )
+# Those of the filters above that may store more than they are given. Blosc and LZF then give up.
+GROWING = ("fletcher32", "scaleoffset", "Zstd", "Blosc2", "Bitshuffle", "LZ4", "BZip2", "Zfp")
 NUMBERS = ("i4", "f4", "u1", "f8", "i2be", "f8be", "u8", "i8")
 OTHERS = ("f2", "bool", "c16", "S7", "V5", "enum", "pair", "array", "nested", "text", "bytes",
           "vector", "mixed", "ref", "region")  # fmt: skip
@@ -84,7 +88,7 @@ def chunked(choices: Choices, dataset: Dataset, filtered: bool) -> str:
         options.append(f"maxshape={most}")
     if filtered:
         text, dataset.filters = filters_of(choices, dataset.kind)
-        dataset.checked = "fletcher32" in text
+        dataset.grows = any(name in text for name in GROWING)
         options.append(text)
     return ", ".join(options)
 
@@ -116,6 +120,10 @@ def say_created(model: Model, choices: Choices, file: File, handle: Handle, opti
             shape = f"{dataset.shape}, TYPES['array']"
     else:
         shape = f"{dataset.shape}, TYPES[{dataset.kind!r}]"
+        if model.filled and not any(
+            name in options for name in ("chunks", "fill_time", "external")
+        ):
+            options += ", fill_time='alloc'"
     model.say(f"{head}{shape}{options}{fill_of(choices, dataset.kind)})")
 
 
@@ -147,6 +155,7 @@ def create_compressed(model: Model, choices: Choices) -> None:
     options = chunked(choices, dataset, filtered=True)
     if choices.rarely(8):
         options += choices.of([", rdcc_nbytes=0", ", rdcc_nbytes=200", ", rdcc_nslots=1"])
+    options += choices.often("", [", fill_time='alloc'", ", fill_time='ifset'"])
     handle = place(model, choices, dataset)
     say_created(model, choices, file, handle, ", " + options)
 
@@ -204,9 +213,11 @@ def create_low_level(model: Model, choices: Choices) -> None:
         dataset.chunks, dataset.filters = chunks_of(choices, dataset.shape, False), "?"
         model.say(f"p.set_chunk({dataset.chunks})")
         model.say(f"p.{choices.of(LOW_LEVEL[1:])}")
-        for _ in range(choices.below(4)):
+        for n in range(choices.below(4)):
             call = choices.of(CHUNKED_ONLY)
-            dataset.checked |= "fletcher32" in call
+            if n > 0 and "NBIT" in call:  # it reads beyond what another filter has made
+                continue
+            dataset.grows |= "fletcher32" in call
             model.say(f"p.{call}")
     else:
         model.say(f"p.{choices.of(LOW_LEVEL)}")
@@ -234,7 +245,7 @@ def create_virtual(model: Model, choices: Choices) -> None:
         return
     source = choices.of(sources)
     length = source.shape[0]
-    dataset = Dataset(file.which, "", (2, length), source.kind)
+    dataset = Dataset(file.which, "", (2, length), source.kind, virtual=True)
     name = "." if source.file == file.which else f"{source.file}.h5"
     model.say(f"l = h5py.VirtualLayout((2, {length}), TYPES[{source.kind!r}])")
     model.say(f"s = h5py.VirtualSource({name!r}, {source.path!r}, ({length},))")

@@ -20,7 +20,8 @@ class Dataset:
     extensible: bool = False
     filters: str = ""  # as `pack` names them; `?` where it cannot say
     scalar: bool = False
-    checked: bool = False  # by fletcher32: native HDF5 corrupts its memory when it copies those
+    virtual: bool = False
+    grows: bool = False  # when stored: native HDF5 corrupts its memory when it copies those
 
 
 @dataclass
@@ -39,11 +40,15 @@ class File:
 
 @dataclass
 class Model:
+    # Contiguous storage is filled when it is made. It may lie where chunks have been, whose sizes
+    # depend on who encodes them.
+    filled: bool = False
     statements: list[str] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
     handles: list[Handle] = field(default_factory=list)
     datasets: list[Dataset] = field(default_factory=list)
     groups: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)  # event sets
     opened: dict[str, str] = field(default_factory=dict)  # options of each file that was created
     step: int = 0
     names: int = 0

@@ -56,7 +56,7 @@ def copy(model: Model, choices: Choices) -> None:
     file = some_file(model, choices)
     to = some_file(model, choices)
     dataset = dataset_in(model, choices, file.which)
-    if dataset and not dataset.checked:
+    if dataset and not dataset.grows:
         other = Dataset(**{**vars(dataset), "file": to.which, "path": model.name("x")})
         model.datasets.append(other)
         source = choices.of([repr(dataset.path), f"{file.name}[{dataset.path!r}]"])
@@ -103,7 +103,7 @@ def group(model: Model, choices: Choices) -> None:
     name = some_file(model, choices).name
     new = model.name("g")
     copied = f"{name}.copy('g', {new!r})"
-    if any(dataset.checked for dataset in model.datasets):
+    if any(dataset.grows for dataset in model.datasets):
         copied = f"show('g' in {name})"
     model.say(
         choices.of(

@@ -29,7 +29,14 @@ CREATION = (
     "driver='sec2'",
     "locking=False",
 )
-CACHE = ("", "rdcc_nbytes=0", "rdcc_nbytes=300, rdcc_nslots=3", "rdcc_w0=1", "rdcc_nslots=1")
+CACHE = (
+    "",
+    "rdcc_nbytes=0",
+    "rdcc_nbytes=2048",
+    "rdcc_nbytes=300, rdcc_nslots=3",
+    "rdcc_w0=1",
+    "rdcc_nslots=1",
+)
 # Options that must be told again when a file is opened.
 AGAIN = ("driver='family'", "driver='split'", "driver='stdio'", "driver='core'", "memb_size")
 

@@ -6,6 +6,7 @@ Nothing here depends on the rest of the package: the text of this file is the he
 # ruff: noqa: C901, PLR0911, PTH123, S301
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -258,10 +259,14 @@ def read_selected(dset: h5py.Dataset, space: Any, kind: str, gap: int) -> Any:
     return out
 
 
+def hdf5() -> ctypes.CDLL:
+    """The libhdf5 of h5py."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    return ctypes.CDLL(next(m.split()[-1] for m in maps if "/libhdf5-" in m))
+
+
 def together(name: str, dsets: list[h5py.Dataset], arrays: list[np.ndarray[Any, Any]]) -> None:
     """One call for several datasets, whole: h5py has none. The name is that of HDF5's function."""
-    maps = Path("/proc/self/maps").read_text().splitlines()
-    library = ctypes.CDLL(next(m.split()[-1] for m in maps if "/libhdf5-" in m))
     types = [h5py.h5t.py_create(array.dtype) for array in arrays]
     ids, kinds, every = (
         (ctypes.c_int64 * len(dsets))(*numbers)
@@ -269,8 +274,58 @@ def together(name: str, dsets: list[h5py.Dataset], arrays: list[np.ndarray[Any, 
     )
     buffers = (ctypes.c_void_p * len(dsets))(*(array.ctypes.data for array in arrays))
     count, default = ctypes.c_size_t(len(dsets)), ctypes.c_int64(0)
-    if library[name](count, ids, kinds, every, every, default, buffers) < 0:
+    if hdf5()[name](count, ids, kinds, every, every, default, buffers) < 0:
         raise OSError(name)
+
+
+class Requests:
+    """An event set. wait() tells what failed: natively at once, under a layer perhaps later."""
+
+    def __init__(self) -> None:
+        self.hdf5 = hdf5()
+        self.hdf5.H5EScreate.restype = ctypes.c_int64
+        self.set = ctypes.c_int64(self.hdf5.H5EScreate())
+        self.failed = False
+        self.held: list[np.ndarray[Any, Any]] = []  # the library's until wait() returns
+        self.read_into: list[np.ndarray[Any, Any]] = []
+
+    def write(self, dset: h5py.Dataset, space: Any, step: int, kind: str) -> None:
+        array = np.ascontiguousarray(data(step, (space.get_select_npoints(),), kind))
+        self.start("H5Dwrite_async", dset, space, array)
+
+    def read(self, dset: h5py.Dataset, space: Any, kind: str) -> None:
+        self.read_into.append(np.zeros((space.get_select_npoints(),), TYPES[kind]))
+        self.start("H5Dread_async", dset, space, self.read_into[-1])
+
+    def start(self, name: str, dset: h5py.Dataset, space: Any, array: np.ndarray[Any, Any]) -> None:
+        self.held.append(array)
+        memory, kind = h5py.h5s.create_simple(array.shape), h5py.h5t.py_create(array.dtype)
+        ids = (ctypes.c_int64(one) for one in (dset.id.id, kind.id, memory.id, space.id, 0))
+        buffer = ctypes.c_void_p(array.ctypes.data)
+        self.failed |= self.hdf5[name](b"", b"", 0, *ids, buffer, self.set) < 0
+
+    def wait(self) -> None:
+        left, one = ctypes.c_size_t(1), ctypes.c_size_t()
+        error, record = ctypes.c_bool(), ctypes.create_string_buffer(128)
+        while left.value or error.value:
+            forever = ctypes.c_uint64(2**64 - 1)
+            status = self.hdf5.H5ESwait(self.set, forever, ctypes.byref(left), ctypes.byref(error))
+            assert status >= 0
+            if not error.value:
+                continue
+            self.failed = True  # the next is told when this one has been fetched
+            count = ctypes.c_size_t(1)
+            self.hdf5.H5ESget_err_info(self.set, count, record, ctypes.byref(one))
+        reads, failed = self.read_into, self.failed
+        self.held, self.read_into, self.failed = [], [], False
+        if failed:
+            raise OSError("a request failed")
+        show(reads)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(OSError):
+            self.wait()
+        self.hdf5.H5ESclose(self.set)
 
 
 # ---- other threads and processes

@@ -88,6 +88,19 @@ def places(choices: Choices, shape: Shape) -> str:
     return str([tuple(choices.below(length) for length in shape) for _ in range(count)])
 
 
+def rows(choices: Choices, name: str, shape: Shape) -> list[str]:
+    """Texts of dataspaces that lie side by side, in any order."""
+    first = choices.below(shape[0])
+    made = [(row, *(0 for _ in shape[1:])) for row in range(first, min(first + 4, shape[0]))]
+    if choices.below(2):
+        made.reverse()
+    ones = (1,) * len(shape)
+    return [
+        f"blocks({name}, [({start}, {ones}, {ones}, {(1, *shape[1:])})], h5py.h5s.SELECT_OR)"
+        for start in made
+    ]
+
+
 def space(choices: Choices, name: str, shape: Shape) -> str:
     """Text of a dataspace with a selection in the dataset of that name."""
     if not shape or min(shape) == 0 or choices.rarely(12):

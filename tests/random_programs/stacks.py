@@ -40,7 +40,7 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     ),
     "behind_eager": ("async", "seat=both;filters=false;flush_interval=1ms;budget=1MiB", True),
     "filters": ("async", "seat=vol", False),
-    "filters_small": ("async", "seat=vol;chunk_cache=64KiB", False),
+    "filters_small": ("async", "seat=vol;chunk_cache=3000", False),
     "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
@@ -73,3 +73,10 @@ def took_part(stack: Stack) -> int:
     report = Report(Path(stack.environment["HEADRACE_REPORT"]))
     through = {"vol": ("file_create", "file_open"), "vfd": ("open",)}
     return min(sum(report.calls(seat)[call] for call in through[seat]) for seat in stack.seats)
+
+
+def did(stack: Stack, seat: str, work: str) -> int:
+    """A statistic of all its files."""
+    report = Report(Path(stack.environment["HEADRACE_REPORT"]))
+    told = report.select("statistics", seat=seat)
+    return sum(one["values"].get(work, 0) for one in told)

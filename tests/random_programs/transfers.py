@@ -134,6 +134,8 @@ def direct(model: Model, choices: Choices) -> None:
     gap = choices.below(3)
     big = tuple(2 * n + gap for n in count)
     dest = ", ".join(f"{gap}:{gap + 2 * n - 1}:2" for n in count)
+    if choices.below(2):  # in one piece, but for the ends of rows
+        dest = ", ".join(f"{gap}:{gap + n}" for n in count)
     inside, outside = f"np.s_[{source}]", f"np.s_[{dest}]"
     if choices.below(2):
         step = model.next_step()
@@ -196,6 +198,8 @@ def elsewhere(model: Model, choices: Choices) -> None:
     handle = some_handle(model, choices)
     text, _ = selections.selection(choices, handle.dataset.shape)
     where = choices.of(["in_thread", "in_thread", "in_child"])
+    for requests in model.requests if where == "in_child" else ():
+        model.say(f"{requests}.wait()")  # until then they are the parent's
     model.say(f"show({where}(lambda: {handle.name}[{text}]))")
 
 

@@ -127,11 +127,10 @@ TEST_F(Direct, MixedWritesKeepTheirOrder) {
 
 // Whole and partial pages side by side, written by several workers.
 TEST_F(Direct, BelowStaging) {
-  engine::configure_staging(64U << 20U, std::chrono::milliseconds(1));
   std::mt19937 random(6);
   const Aligned source(8 * kPage);
   Bytes model;
-  engine::StagedFile staged(device(), 0);
+  engine::StagedFile staged(device(), 0, {64U << 20U, std::chrono::milliseconds(1)});
   for (int i = 0; i < 600; ++i) {
     const std::uint64_t offset = random() % (100 * kPage);
     const std::size_t size = random() % 3 == 0 ? 1 + random() % (6 * kPage) : 1 + random() % 9000;

@@ -45,7 +45,7 @@ struct Counted final : engine::Job {
 
 class PauseTest : public ::testing::Test {
  protected:
-  void SetUp() override { engine::configure_staging(64 * kMiB, 20ms); }
+  void SetUp() override { test::limits = {64 * kMiB, 20ms}; }
 };
 
 TEST_F(PauseTest, NothingBeginsBeforeTheLastResume) {
@@ -133,7 +133,7 @@ TEST_F(PauseTest, ResumeWritesWhatHasWaited) {
 
 TEST_F(PauseTest, WritesBeyondTheBudgetGoOn) {
   constexpr std::uint64_t kBudget = 2 * kMiB;
-  engine::configure_staging(kBudget, 0s);
+  test::limits = {kBudget, 0s};
   Store store;
   store.delay = 50us;
   Staged file(store);

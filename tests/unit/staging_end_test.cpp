@@ -13,7 +13,7 @@ using test::kPage;
 
 class StagingEnd : public testing::Test {
  protected:
-  StagingEnd() { engine::configure_staging(8 * test::kMiB, {}); }
+  StagingEnd() { test::limits = {8 * test::kMiB, {}}; }
 };
 
 const Bytes kZeros(100);
@@ -64,7 +64,8 @@ TEST_F(StagingEnd, GapsBeyondAreFilledWithoutReading) {
 
 TEST_F(StagingEnd, OfAFileThatOthersWriteIsUnknown) {
   test::Store store;
-  engine::StagedFile file(std::make_unique<test::FakeDevice>(store), 0, engine::Writers::others);
+  engine::StagedFile file(std::make_unique<test::FakeDevice>(store), 0, test::limits,
+                          engine::Writers::others);
   EXPECT_FALSE(engine::StagedView(file, 1000, 10).beyond());
   file.set_end(10);
   EXPECT_FALSE(engine::StagedView(file, 1000, 10).beyond());

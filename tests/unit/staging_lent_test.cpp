@@ -39,7 +39,7 @@ std::shared_ptr<engine::Completion> lend(Staged& file, std::uint64_t offset, con
 
 class LentTest : public ::testing::Test {
  protected:
-  void SetUp() override { engine::configure_staging(1U << 20U, 0s); }
+  void SetUp() override { test::limits = {1U << 20U, 0s}; }
 };
 
 TEST_F(LentTest, WholePagesAreNotCopied) {

@@ -90,9 +90,11 @@ struct FakeDevice final : engine::Device {
   Store& store;
 };
 
+inline thread_local engine::StagingLimits limits;  // of files made from now on
+
 struct Staged {
   explicit Staged(Store& file)
-      : store(file), staged(std::make_unique<FakeDevice>(file), file.bytes.size()) {}
+      : store(file), staged(std::make_unique<FakeDevice>(file), file.bytes.size(), limits) {}
   void write(std::uint64_t offset, const Bytes& bytes) { staged.write(offset, bytes); }
   Bytes read(std::uint64_t offset, std::size_t size) {
     Bytes bytes(size, std::byte{0xee});

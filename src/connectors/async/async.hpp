@@ -114,6 +114,9 @@ struct Connector : vol::PassThrough<Connector> {
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     if (splits(count, dset))
       return one_by_one(dataset_read, count, dset, mem_type, mem_space, file_space, dxpl, buf);
+    if (count == 1 && better_at_once(vol::Object::from(dset[0]), mem_type[0], mem_space[0], req))
+      return read_at_once(vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0],
+                          dxpl, buf[0]);
     if (count == 1 && queue_read(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
                                  file_space[0], dxpl, buf[0], req))
       return 0;
@@ -156,13 +159,14 @@ struct Connector : vol::PassThrough<Connector> {
   // Whether a call on several datasets is made one by one, for chunks that this layer takes over.
   // HDF5 refuses such calls on virtual datasets and on several files.
   static bool splits(std::size_t count, void* const dset[]) {
+    if (count < 2 || !filters_on(*vol::Object::from(dset[0]).connector)) return false;
     const auto taken_over = [](void* one) { return dataset_of(vol::Object::from(one)) != nullptr; };
     const auto splittable = [&](void* one) {
       const vol::Object& object = vol::Object::from(one);
       return object.connector == vol::Object::from(dset[0]).connector &&
              (taken_over(one) || stands_alone(object));
     };
-    return count > 1 && std::any_of(dset, dset + count, taken_over) &&
+    return std::any_of(dset, dset + count, taken_over) &&
            std::all_of(dset, dset + count, splittable);
   }
 

@@ -1,5 +1,6 @@
 #include "connectors/async/chunk_cache.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "connectors/async/chunk_io.hpp"
@@ -52,9 +53,28 @@ class StoreJob final : public engine::Job {
   std::exception_ptr error_;
 };
 
-bool ChunkCache::fits(const Dataset& dataset) const {
-  return dataset.chunk_bytes <= limit_ && dataset.native_cache <= limit_;
+std::shared_ptr<CacheShare> ChunkCache::make_share(std::size_t limit) {
+  const std::shared_ptr<CacheShare> share(new CacheShare{limit, 0, {}}, [this](CacheShare* gone) {
+    std::erase(shares_, gone);
+    delete gone;
+    set_limit();
+  });
+  shares_.push_back(share.get());
+  set_limit();
+  return share;
 }
+
+void ChunkCache::set_limit() {
+  const auto largest = std::ranges::max_element(shares_, {}, &CacheShare::limit);
+  limit_ = largest == shares_.end() ? 0 : (*largest)->limit;
+}
+
+bool ChunkCache::fits(const Dataset& dataset) {
+  const std::size_t limit = dataset.cache->limit;
+  return dataset.chunk_bytes <= limit && dataset.native_cache <= limit;
+}
+
+std::size_t ChunkCache::behind_limit(const Dataset& dataset) { return dataset.cache->limit / 2; }
 
 std::size_t ChunkCache::cost(const CachedChunk& chunk) {
   constexpr std::size_t kBookkeeping = 512;
@@ -64,8 +84,14 @@ std::size_t ChunkCache::cost(const CachedChunk& chunk) {
 ChunkRef ChunkCache::find(Dataset& dataset, std::uint64_t place) {
   const auto found = dataset.cached.find(place);
   if (found == dataset.cached.end()) return nullptr;
-  by_age_.splice(by_age_.begin(), by_age_, found->second->age);
+  use(found->second);
   return found->second;
+}
+
+void ChunkCache::use(const ChunkRef& chunk) {
+  std::list<ChunkRef>& by_age = chunk->dataset->cache->by_age;
+  by_age.splice(by_age.begin(), by_age, chunk->place_by_age);
+  chunk->used = ++uses_;
 }
 
 ChunkRef ChunkCache::find_to_write(Dataset& dataset, std::uint64_t place) {
@@ -77,11 +103,14 @@ ChunkRef ChunkCache::find_to_write(Dataset& dataset, std::uint64_t place) {
 }
 
 void ChunkCache::insert(const ChunkRef& chunk) {
-  make_room(cost(*chunk));
-  by_age_.push_front(chunk);
-  chunk->age = by_age_.begin();
+  CacheShare& share = *chunk->dataset->cache;
+  make_room(share, cost(*chunk));
+  share.by_age.push_front(chunk);
+  chunk->place_by_age = share.by_age.begin();
+  chunk->used = ++uses_;
   chunk->dataset->cached.insert_or_assign(chunk->place, chunk);
   used_ += cost(*chunk);
+  share.used += cost(*chunk);
 }
 
 void ChunkCache::mark_dirty(const ChunkRef& chunk) {
@@ -115,8 +144,10 @@ void ChunkCache::store_encoded() noexcept {
 
 void ChunkCache::remove(const ChunkRef& chunk) {
   mark_clean(*chunk);
+  CacheShare& share = *chunk->dataset->cache;
   used_ -= cost(*chunk);
-  by_age_.erase(chunk->age);
+  share.used -= cost(*chunk);
+  share.by_age.erase(chunk->place_by_age);
   chunk->dataset->cached.erase(chunk->place);
 }
 
@@ -135,21 +166,34 @@ void ChunkCache::drop(const ChunkRef& chunk) {
   if (found != chunk->dataset->cached.end() && found->second == chunk) remove(chunk);
 }
 
-void ChunkCache::make_room(std::size_t bytes) {
-  while (!by_age_.empty() && used_ + bytes > limit_) {
-    const ChunkRef oldest = by_age_.back();
-    if (oldest->dirty) store_oldest();
+// The one whose oldest chunk must go to make room for so many bytes; null when there is room, or
+// nothing that could go.
+CacheShare* ChunkCache::share_to_cut(CacheShare& own, std::size_t bytes) {
+  if (own.used + bytes > own.limit && !own.by_age.empty()) return &own;
+  if (used_ + bytes <= limit_) return nullptr;
+  CacheShare* oldest = nullptr;
+  for (CacheShare* share : shares_)
+    if (!share->by_age.empty() &&
+        (oldest == nullptr || share->by_age.back()->used < oldest->by_age.back()->used))
+      oldest = share;
+  return oldest;
+}
+
+void ChunkCache::make_room(CacheShare& own, std::size_t bytes) {
+  while (CacheShare* share = share_to_cut(own, bytes)) {
+    const ChunkRef oldest = share->by_age.back();
+    if (oldest->dirty) store_oldest(*share);
     // It is gone already when it was passing, or could not be stored.
-    if (!by_age_.empty() && by_age_.back() == oldest) remove(oldest);
+    if (!share->by_age.empty() && share->by_age.back() == oldest) remove(oldest);
   }
 }
 
 // Several at once, so that all threads have work.
-void ChunkCache::store_oldest() {
-  const ChunkRef oldest = by_age_.back();
+void ChunkCache::store_oldest(const CacheShare& share) {
+  const ChunkRef oldest = share.by_age.back();
   std::vector<ChunkRef> chunks;
   const std::size_t most = 4 * std::size_t{engine::workers()};
-  for (auto at = by_age_.rbegin(); at != by_age_.rend() && chunks.size() < most; ++at)
+  for (auto at = share.by_age.rbegin(); at != share.by_age.rend() && chunks.size() < most; ++at)
     if ((*at)->dirty) chunks.push_back(*at);
   store_behind(chunks);
   for (const ChunkRef& chunk : chunks)
@@ -169,7 +213,7 @@ void ChunkCache::lose(const ChunkRef& chunk) noexcept {
 void ChunkCache::store_behind(const ChunkRef& chunk) {
   if (chunk->storing) return;
   mark_dirty(chunk);
-  while (!stores_.empty() && behind_ + chunk->bytes.size() > behind_limit())
+  while (!stores_.empty() && behind_ + chunk->bytes.size() > behind_limit(*chunk->dataset))
     stores_.finish_oldest();
   stores_.give(std::make_unique<StoreJob>(*this, chunk));
 }

@@ -1,5 +1,6 @@
-// Decoded chunks of all datasets of the process, within a bound, the least recently used go first.
-// The application's thread only.
+// Decoded chunks of all datasets of the process. Each file's stay within its bound, all of them
+// within the largest bound of an open file; the least recently used go first. The application's
+// thread only.
 #pragma once
 
 #include <limits>
@@ -21,20 +22,29 @@ struct CachedChunk {
   std::uint64_t place;  // among the dataset's chunks
   engine::Index origin;
   engine::Buffer bytes;
-  bool dirty = false;    // not stored yet; the dataset's handle is open then
-  bool storing = false;  // dirty, and a worker encodes it: its bytes must not change
-  bool passing = false;  // of no use once it is stored
-  std::list<std::shared_ptr<CachedChunk>>::iterator age;
+  bool dirty = false;      // not stored yet; the dataset's handle is open then
+  bool storing = false;    // dirty, and a worker encodes it: its bytes must not change
+  bool passing = false;    // of no use once it is stored
+  std::uint64_t used = 0;  // when it was last; see ChunkCache::use()
+  std::list<std::shared_ptr<CachedChunk>>::iterator place_by_age;
 };
 
 using ChunkRef = std::shared_ptr<CachedChunk>;
 
+// What a file has of the cache.
+struct CacheShare {
+  std::size_t limit;  // bytes
+  std::size_t used = 0;
+  std::list<ChunkRef> by_age;  // the most recently used first
+};
+
 class ChunkCache {
  public:
-  void set_limit(std::size_t bytes) { limit_ = bytes; }
-  [[nodiscard]] bool fits(const Dataset& dataset) const;
-  // How many bytes of chunks may be encoded behind the program.
-  [[nodiscard]] std::size_t behind_limit() const { return limit_ / 2; }
+  // For a file that was opened, and its datasets.
+  std::shared_ptr<CacheShare> make_share(std::size_t limit);
+  [[nodiscard]] static bool fits(const Dataset& dataset);
+  // How many bytes of chunks may be coded behind the program for a chunk of the dataset to be one.
+  [[nodiscard]] static std::size_t behind_limit(const Dataset& dataset);
 
   // Null when it is not there.
   ChunkRef find(Dataset& dataset, std::uint64_t place);
@@ -67,8 +77,11 @@ class ChunkCache {
   using DirtyKey = std::pair<std::uint64_t, std::uint64_t>;  // the dataset's serial, place
   static DirtyKey key(const CachedChunk& chunk) { return {chunk.dataset->serial, chunk.place}; }
   static std::size_t cost(const CachedChunk& chunk);
-  void make_room(std::size_t bytes);
-  void store_oldest();
+  void set_limit();
+  void use(const ChunkRef& chunk);
+  CacheShare* share_to_cut(CacheShare& own, std::size_t bytes);
+  void make_room(CacheShare& own, std::size_t bytes);
+  void store_oldest(const CacheShare& share);
   void store_behind(const std::vector<ChunkRef>& chunks);
   void wait_for(const CachedChunk& chunk);
   void drop(const ChunkRef& chunk);
@@ -81,7 +94,8 @@ class ChunkCache {
 
   std::size_t limit_ = 0;
   std::size_t used_ = 0;
-  std::list<ChunkRef> by_age_;  // the most recently used first
+  std::uint64_t uses_ = 0;
+  std::vector<CacheShare*> shares_;
   std::map<DirtyKey, ChunkRef> dirty_;
   std::size_t behind_ = 0;  // bytes of chunks in stores_
   engine::Ordered stores_{std::numeric_limits<std::size_t>::max()};

@@ -109,6 +109,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
       !vol::read_identity(object, dataset->identity))
     return nullptr;
   dataset->native_cache = native_cache_of(object);
+  dataset->cache = cache_share(*object.connector);
   return dataset;
 }
 
@@ -131,7 +132,7 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
 }  // namespace
 
 std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
-  if (!filters_on(*object.connector)) return nullptr;
+  if (!filters_on(*object.connector) && !only_decodes(*object.connector)) return nullptr;
   Handle& handle = handle_of(object);
   if (!handle.asked) {
     handle.dataset = find(object, handle);

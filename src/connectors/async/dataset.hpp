@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "connectors/async/read_pace.hpp"
 #include "engine/box.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
@@ -18,13 +19,18 @@ namespace headrace::async {
 
 using vol::BoxSpaces;
 using vol::describe;
-using vol::Elements;
 using vol::extent_known;
 using vol::extents_may_have_changed;
 using vol::Identity;
 using vol::update_dims;
 
 struct CachedChunk;
+struct CacheShare;
+
+// What is known of a dataset's elements, and how reads of them went.
+struct Elements : vol::Elements {
+  ReadPace pace;
+};
 
 // One for all handles of a dataset. The application's thread only.
 struct Dataset : Elements {
@@ -39,6 +45,7 @@ struct Dataset : Elements {
   std::size_t stored = 0;    // chunks of ours
   std::size_t left_out = 0;  // chunks in which a filter gained nothing
 
+  std::shared_ptr<CacheShare> cache;  // of the file that it was found in first
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
   std::unordered_map<std::uint64_t, std::shared_ptr<CachedChunk>> cached;  // by place

@@ -1,5 +1,7 @@
 #include "connectors/async/file_state.hpp"
 
+#include <optional>
+
 #include "connectors/async/chunk_cache.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
@@ -9,9 +11,12 @@ namespace {
 
 struct FileState {
   bool filters = false;
+  bool only_decodes = false;
   bool writable = false;
   bool open = true;
   unsigned pauses = 0;  // of the workers
+  std::shared_ptr<CacheShare> cache;
+  std::optional<engine::Wish> threads;
 };
 
 constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
@@ -27,6 +32,22 @@ bool parallel(hid_t fapl) {
   return (features & H5FD_FEAT_HAS_MPI) != 0;
 }
 
+// Then looking up a chunk is a call that all ranks make together.
+bool collective_metadata_reads(hid_t fapl) {
+  int reads = 0;  // H5P_USER_FALSE
+  return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
+}
+
+// Also below, where the file may be open through another handle.
+bool read_only(const vol::Object& file) {
+  unsigned flags = kReadWrite;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_INTENT, {}};
+  args.args.get_intent.flags = &flags;
+  return h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr) >=
+             0 &&
+         (flags & kReadWrite) == 0;
+}
+
 bool has_page_buffer(hid_t fapl) {
   std::size_t size = 0;
   unsigned least_metadata = 0;
@@ -39,19 +60,30 @@ bool has_page_buffer(hid_t fapl) {
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                  const Options& options) {
   auto state = std::make_shared<FileState>();
-  state->filters = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
-                   is_on(kSettings, "filters", options) && !parallel(fapl);
+  const bool on = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
+                  is_on(kSettings, "filters", options);
+  state->filters = on && !parallel(fapl);
+  state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl) && read_only(file);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   page_buffers = page_buffers || has_page_buffer(fapl);
-  if (!state->filters) return;
-  cache().set_limit(number_of(kSettings, "chunk_cache", options));
-  engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
+  if (!state->filters && !state->only_decodes) return;
+  state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
+  state->threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
 
 bool filters_on(const vol::UnderConnector& connector) {
   return !all_off && connector.state != nullptr &&
          static_cast<const FileState*>(connector.state.get())->filters;
+}
+
+bool only_decodes(const vol::UnderConnector& connector) {
+  return !all_off && connector.state != nullptr &&
+         static_cast<const FileState*>(connector.state.get())->only_decodes;
+}
+
+std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector) {
+  return static_cast<const FileState*>(connector.state.get())->cache;
 }
 
 bool may_write(const vol::UnderConnector& connector) {

@@ -5,13 +5,21 @@
 
 namespace headrace::async {
 
-// To be called when a file was opened, with the program's arguments. Sets the process's cache and
-// threads as the file's options say.
+// To be called when a file was opened, with the program's arguments and the file's options.
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
                  const Options& options);
 
+struct CacheShare;
+
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);
+
+// Of a file over MPI that is only read: whether what a rank reads of chunks on its own is decoded
+// here. Nothing else is done for such a file.
+bool only_decodes(const vol::UnderConnector& connector);
+
+// Of a file that filters are on for, or that is only decoded: what it has of the chunk cache.
+std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector);
 
 // Of a file that filters are on for: whether the program has opened it for writing.
 bool may_write(const vol::UnderConnector& connector);

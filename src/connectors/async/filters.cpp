@@ -11,6 +11,7 @@
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/reads_behind.hpp"
 #include "engine/thread_pool.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
@@ -31,7 +32,8 @@ Ours ours(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space
   if (result.transfer && !dataset.grid().countable()) result.transfer.reset();
   // Parts of chunks that cannot be kept would be decoded once for each part, as HDF5 does; which
   // may have the larger cache.
-  if (result.transfer && !cache().fits(dataset) && !dataset.grid().aligned(result.transfer->box)) {
+  if (result.transfer && !ChunkCache::fits(dataset) &&
+      !dataset.grid().aligned(result.transfer->box)) {
     result.transfer.reset();
     result.why = "left_for_chunk_cache";
   }
@@ -51,14 +53,31 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
   return Taken::left_to_hdf5;
 }
 
+bool is_default(hid_t dxpl) { return dxpl == kDefaultPlist || dxpl == h5.transfer_list.get(); }
+
+// Of a transfer list over MPI.
+bool independent(hid_t dxpl) {
+  int mode = 0;  // H5FD_MPIO_INDEPENDENT
+  return is_default(dxpl) || (h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 0);
+}
+
+// As HDF5 tells the program after such a transfer, in its own list.
+void tell_independent(hid_t dxpl) {
+  const int none = 0;             // H5D_MPIO_NO_COLLECTIVE, H5D_MPIO_NO_CHUNK_OPTIMIZATION
+  const std::uint32_t asked = 1;  // H5D_MPIO_SET_INDEPENDENT
+  if (is_default(dxpl)) return;
+  h5.Pset(dxpl, "actual_io_mode", &none);
+  h5.Pset(dxpl, "actual_chunk_opt_mode", &none);
+  h5.Pset(dxpl, "local_no_collective_cause", &asked);
+  h5.Pset(dxpl, "global_no_collective_cause", &asked);
+}
+
 std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
   return static_cast<std::uint64_t>(time.count());
 }
 
-}  // namespace
-
-Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                  hid_t dxpl, void* buffer, void** req) {
+Taken read(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
+           void* buffer, void** req) {
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
   if (!call.transfer) return leave_to_hdf5(object, call, false);
   try {
@@ -77,8 +96,23 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
   return leave_to_hdf5(object, call, false);
 }
 
+}  // namespace
+
+Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                  hid_t dxpl, void* buffer, void** req) {
+  if (!only_decodes(*object.connector))
+    return read(object, mem_type, mem_space, file_space, dxpl, buffer, req);
+  const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
+  if (!independent(dxpl)) return leave_to_hdf5(object, {nullptr, {}, "left_for_file"}, false);
+  const Taken taken = read(object, mem_type, mem_space, file_space, dxpl, buffer, nullptr);
+  if (taken == Taken::done) tell_independent(dxpl);
+  return taken;
+}
+
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer) {
+  if (only_decodes(*object.connector))
+    return leave_to_hdf5(object, {nullptr, {}, "left_for_file"}, true);
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
   if (call.dataset != nullptr && call.dataset->reading > 0) end_reads(true);
   if (call.transfer && !may_write(*object.connector)) {  // which HDF5 refuses
@@ -136,7 +170,7 @@ void let_go(const vol::Object& object) {
 const char* why_left_to_hdf5(vol::Object& object) {
   constexpr std::string_view kPrefix = "left_for_";
   if (const auto dataset = dataset_of(object); dataset != nullptr)
-    return cache().fits(*dataset) ? "" : "chunk_cache";
+    return ChunkCache::fits(*dataset) ? "" : "chunk_cache";
   return ask_why_not(object).substr(kPrefix.size()).data();  // of a literal
 }
 

@@ -13,6 +13,7 @@
 #include "connectors/async/selection.hpp"
 #include "engine/buffer.hpp"
 #include "engine/merge.hpp"
+#include "engine/reading/pace.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/box_spaces.hpp"
@@ -21,6 +22,9 @@
 namespace headrace::async {
 namespace {
 
+constexpr std::size_t kSmall = 64U << 10U;  // what is larger is written from where it lies
+
+using Clock = std::chrono::steady_clock;
 using engine::Box;
 using engine::Buffer;
 using engine::Index;
@@ -112,6 +116,7 @@ bool carry_out(const Batch& batch, const Box& box, std::span<const std::uint32_t
 class Outcome {
  public:
   void make(const Batch& batch, const Box& box, std::span<const std::uint32_t> parts) noexcept {
+    const Clock::time_point begin = Clock::now();
     if (error_ == nullptr) try {
         if (!carry_out(batch, box, parts)) {
           stack_ = std::make_shared<const ErrorStack>(h5.Eget_current_stack());
@@ -124,9 +129,20 @@ class Outcome {
       batch.waiting[i].request->stack = stack_;
       end(batch.waiting[i], error_);
     }
+    ++calls_;
+    bytes_ += engine::volume(batch.elements->rank, box.count) * batch.elements->element;
+    time_ += Clock::now() - begin;
+  }
+
+  // Failed calls are not worth making at once.
+  [[nodiscard]] bool slow() const {
+    return error_ != nullptr || engine::reading::is_slow(bytes_, time_, calls_);
   }
 
  private:
+  std::size_t calls_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::chrono::nanoseconds time_{};
   std::exception_ptr error_;
   std::shared_ptr<const ErrorStack> stack_;
 };
@@ -138,8 +154,7 @@ engine::MergedBoxes merged(const Batch& batch) {
   return engine::merge(batch.elements->rank, boxes);
 }
 
-void carry_out(const Batch& batch) noexcept {
-  Outcome outcome;
+void carry_out(const Batch& batch, Outcome& outcome) noexcept {
   engine::MergedBoxes together;
   try {
     together = merged(batch);
@@ -158,6 +173,22 @@ void carry_out(const Batch& batch) noexcept {
   }
 }
 
+void carry_out(const Batch& batch) noexcept {
+  if (batch.waiting.empty()) return;  // all taken back
+  Outcome outcome;
+  carry_out(batch, outcome);
+  if (!batch.writes) batch.elements->pace.note_waited(outcome.slow());
+}
+
+// Of the elements that a call selects in memory; more than any where that is not told there.
+std::size_t bytes_of(hid_t mem_type, hid_t mem_space) {
+  const Aside aside;
+  if (mem_space <= H5S_PLIST) return ~std::size_t{0};  // H5S_ALL and its like are no dataspaces
+  const hssize_t elements = h5.Sget_select_npoints(mem_space);
+  return elements < 0 ? ~std::size_t{0}
+                      : static_cast<std::size_t>(elements) * h5.Tget_size(mem_type);
+}
+
 // The batch that the request belongs to; what may not be put off any longer is carried out first.
 Batch& batch_for(vol::Object& object, Elements& elements, bool writes) {
   for (Batch& batch : queue().batches) {
@@ -172,9 +203,7 @@ Batch& batch_for(vol::Object& object, Elements& elements, bool writes) {
 
 bool add(vol::Object& object, bool writes, hid_t mem_type, hid_t mem_space, hid_t file_space,
          hid_t dxpl, std::byte* buffer, void** req) {
-  constexpr std::size_t kSmall = 64U << 10U;  // what is larger is written from where it lies
   constexpr std::size_t kMostBytes = 16U << 20U;
-  constexpr std::size_t kMost = 4096;
   if (req == nullptr || buffer == nullptr || !filters_on(*object.connector) ||
       (writes && !may_write(*object.connector)))
     return false;
@@ -193,11 +222,33 @@ bool add(vol::Object& object, bool writes, hid_t mem_type, hid_t mem_space, hid_
   *req = handle.release();
   queue().process = ::getpid();
   queue().bytes += bytes;
-  if (++queue().count >= kMost || queue().bytes >= kMostBytes) carry_out_queue();
+  const std::size_t most = writes ? ReadPace::kMost : elements->pace.most_waiting();
+  if (++queue().count >= most || queue().bytes >= kMostBytes) carry_out_queue();
   return true;
 }
 
 }  // namespace
+
+bool better_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, void* const* req) {
+  // Beside what waits it may find its place, and what waits may be what it reads.
+  if (req == nullptr || !queue().batches.empty() || !filters_on(*object.connector)) return false;
+  const Elements* elements = elements_of(object);
+  return elements != nullptr && elements->pace.fast() && bytes_of(mem_type, mem_space) <= kSmall;
+}
+
+herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                    hid_t dxpl, void* buffer) {
+  const std::size_t bytes = bytes_of(mem_type, mem_space);  // asking later would clear the errors
+  const Clock::time_point begin = Clock::now();
+  void* self = &object;
+  const herr_t result =
+      read_chunks(object, mem_type, mem_space, file_space, dxpl, buffer) == Taken::done
+          ? 0
+          : vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space, dxpl, &buffer,
+                                   nullptr);
+  elements_of(object)->pace.note_at_once(bytes, Clock::now() - begin);
+  return result;
+}
 
 bool queue_read(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
                 void* buffer, void** req) {

@@ -1,6 +1,8 @@
 // Small explicit asynchronous reads and writes of one box. They wait until the program waits for
 // one of them, or makes a call that could see whether they are done; those of one dataset that lie
-// side by side, or within one another, are then carried out as one. The application's thread only.
+// side by side, or within one another, are then carried out as one. Where reads turn out to be as
+// fast as memory, a request would cost more than it saves: then they are made in the program's
+// call, as natively. The application's thread only.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +12,12 @@
 namespace headrace::async {
 
 struct Request;
+
+// Whether it is a small asynchronous read that is to be made at once.
+bool better_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, void* const* req);
+// Makes it.
+herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                    hid_t dxpl, void* buffer);
 
 // Takes over a read or write; the buffer is the program's until then. False when it is not one for
 // the queue: then the call is to be made at once, after carry_out_queue().

@@ -110,8 +110,8 @@ class ReadBehindJob final : public engine::Job {
 
 void give(const std::shared_ptr<Reading>& reading, const Piece& piece, StoredChunk stored) {
   Pending& all = pending();
-  while (!all.jobs.empty() && all.bytes + stored.bytes.size() > cache().behind_limit())
-    all.jobs.finish_oldest();
+  const std::size_t limit = ChunkCache::behind_limit(*reading->dataset);
+  while (!all.jobs.empty() && all.bytes + stored.bytes.size() > limit) all.jobs.finish_oldest();
   all.jobs.give(std::make_unique<ReadBehindJob>(reading, piece, std::move(stored)));
   ++statistics().decoded_behind;
 }

@@ -28,8 +28,8 @@ Source source_of(const Call& call, const Piece& piece, const std::byte* program)
 
 // Only the last part of a large write: what comes before would be waited for, and costs a copy.
 bool may_be_behind(const Dataset& dataset, std::size_t elements_left) {
-  return engine::may_run_behind(dataset.pipeline) && cache().fits(dataset) &&
-         elements_left <= cache().behind_limit() / dataset.element;
+  return engine::may_run_behind(dataset.pipeline) && ChunkCache::fits(dataset) &&
+         elements_left <= ChunkCache::behind_limit(dataset) / dataset.element;
 }
 
 // A chunk all of which is written, to be encoded after the program's call has returned.
@@ -138,7 +138,7 @@ void write_pieces(const Call& call, const std::byte* program) {
   for (Piece piece; pieces.next(piece);) {
     Source source = source_of(call, piece, program);
     const bool alone = piece.box.count == call.transfer.box.count;
-    if (!piece.covers || (!piece.whole && alone && cache().fits(call.dataset))) {
+    if (!piece.covers || (!piece.whole && alone && ChunkCache::fits(call.dataset))) {
       write_part(call, piece, std::move(source), ordered);
     } else {
       cache().drop(call.dataset, piece.chunk);

@@ -12,18 +12,18 @@ inline constexpr std::array kSettings{
             "Where the layer sits: above the native connector (vol: filters), below it (vfd: "
             "write-behind), or both."},
     Setting{"threads", "HEADRACE_ASYNC_THREADS", Type::integer, "", "", "0",
-            "Worker threads of the process; 0 is one for each core it may use. That of the file "
-            "opened first holds."},
+            "Worker threads of the process; 0 is one for each core it may use. Of files that ask "
+            "for different numbers the largest holds while it is open."},
     Setting{"budget", "HEADRACE_ASYNC_BUDGET", Type::size, "", "bytes", "0",
             "Memory that staged data of all files may take before writes wait; 0 is an eighth of "
             "the machine's memory and at most 1GiB. Of files that ask for different ones the "
             "largest holds while it is open; below 512KiB nothing of the file is staged."},
     Setting{"flush_interval", "HEADRACE_ASYNC_FLUSH_INTERVAL", Type::duration, "", "", "1s",
-            "Age at which staged data is written even if more could be merged into it; 0 writes "
-            "nothing before it must."},
+            "Age at which the file's staged data is written even if more could be merged into it; "
+            "0 writes nothing before it must."},
     Setting{"read_ahead", "HEADRACE_ASYNC_READ_AHEAD", Type::size, "", "bytes", "64MiB",
-            "Memory for what is read ahead of sequential readers on slow storage, of all files; "
-            "that of the file opened last holds. 0 reads nothing ahead."},
+            "Memory for what is read ahead of the file's sequential readers on slow storage. All "
+            "files together take no more than the largest of these. 0 reads nothing ahead."},
     Setting{
         "direct", "HEADRACE_ASYNC_DIRECT", Type::boolean, "", "", "false",
         "Write whole staged pages directly to storage (O_DIRECT), not through the system's page "
@@ -31,7 +31,8 @@ inline constexpr std::array kSettings{
     Setting{"filters", "HEADRACE_ASYNC_FILTERS", Type::boolean, "", "", "true",
             "Compress and decompress chunks on the worker threads."},
     Setting{"chunk_cache", "HEADRACE_ASYNC_CHUNK_CACHE", Type::size, "", "bytes", "256MiB",
-            "Memory for decompressed chunks of all datasets; 0 keeps none."},
+            "Memory for decompressed chunks of the file's datasets; 0 keeps none. All files "
+            "together take no more than the largest of these."},
     Setting{"mpi_staging", "HEADRACE_ASYNC_MPI_STAGING", Type::boolean, "", "", "false",
             "Write raw data of files over MPI behind the program; the same on all ranks. Other "
             "ranks may read, overwrite or delete it after the next H5Fflush only."},

@@ -1,16 +1,13 @@
 #include "drivers/async/write_behind.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
 #include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/events.hpp"
 #include "drivers/async/settings.hpp"
-#include "engine/thread_pool.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::async {
@@ -46,19 +43,8 @@ void tell_statistics(const OpenFile& file) {
 
 thread_local FileInquiry* inquiry = nullptr;
 
-// In the order in which they were opened. The application's thread only; leaked, because HDF5
-// closes files after the statics of C++ are gone.
-std::vector<OpenFile*>& staged_files() {
-  static auto& files = *new std::vector<OpenFile*>;
-  return files;
-}
-
-// One memory serves all files: it is as large as one of them wants it.
-void configure_for_open_files() {
-  const auto& files = staged_files();
-  if (files.empty()) return;
-  const OpenFile* largest = *std::ranges::max_element(files, {}, &OpenFile::budget);
-  engine::configure_staging(largest->budget, files.back()->flush_interval);
+void wish_for_threads(OpenFile& file, const Options& options) {
+  file.threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
 
 }  // namespace
@@ -77,13 +63,11 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   const bool direct = is_on(kSettings, "direct", options);
   std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, over, direct);
   if (device == nullptr) return;
-  engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
+  wish_for_threads(file, options);
   const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
-  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size, writers);
-  file.budget = budget == 0 ? engine::default_staging_budget() : budget;
-  file.flush_interval = std::chrono::nanoseconds(number_of(kSettings, "flush_interval", options));
-  staged_files().push_back(&file);
-  configure_for_open_files();
+  const std::chrono::nanoseconds interval(number_of(kSettings, "flush_interval", options));
+  file.staged = std::make_unique<engine::StagedFile>(
+      std::move(device), size, engine::StagingLimits{budget, interval}, writers);
 }
 
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
@@ -93,14 +77,13 @@ void begin(OpenFile& file, const char* name, unsigned flags, const Options& opti
     if ((flags & kReadWrite) != 0) return;
     file.device = vfd::device_of(file.under, name, vfd::Over::sec2);
     if (file.device == nullptr) return;
-    engine::set_workers(static_cast<unsigned>(number_of(kSettings, "threads", options)));
+    wish_for_threads(file, options);
   }
   engine::Device& from = file.staged != nullptr ? file.staged->device() : *file.device;
   file.background = std::make_unique<engine::BackgroundReads>(from);
   const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
   if (ahead == 0) return;
-  engine::configure_read_ahead(ahead);
-  file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get());
+  file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get(), ahead);
 }
 
 void end(OpenFile& file) {
@@ -108,10 +91,8 @@ void end(OpenFile& file) {
   file.background.reset();
   file.ahead.reset();
   file.device.reset();
-  if (file.staged == nullptr) return;
   file.staged.reset();
-  std::erase(staged_files(), &file);
-  configure_for_open_files();
+  file.threads.reset();
 }
 
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,

@@ -1,10 +1,13 @@
 // An open file of the driver: what is staged of it, and when nothing may be.
 #pragma once
 
+#include <optional>
+
 #include "base/settings.hpp"
 #include "engine/background_reads.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/staged_file.hpp"
+#include "engine/thread_pool.hpp"
 #include "vfd/file.hpp"
 
 namespace headrace::async {
@@ -19,9 +22,8 @@ struct OpenFile : vfd::File {
   std::unique_ptr<engine::ReadAhead> ahead;
   // None when there is no device.
   std::unique_ptr<engine::BackgroundReads> background;
-  std::uint64_t read_behind = 0;  // bytes
-  std::uint64_t budget = 0;       // asked for, while there is something staged, in bytes
-  std::chrono::nanoseconds flush_interval{};  // likewise
+  std::optional<engine::Wish> threads;  // while there is a device
+  std::uint64_t read_behind = 0;        // bytes
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
   bool synchronous = false;

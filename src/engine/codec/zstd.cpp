@@ -1,5 +1,6 @@
 #include "engine/codec/zstd.hpp"
 
+#define ZSTD_STATIC_LINKING_ONLY  // ZSTD_c_blockSplitterLevel
 #include <zstd.h>
 
 #include <new>
@@ -23,6 +24,17 @@ Decompressors& decompressors() {
   return shelf;
 }
 
+// Null when there is no memory.
+Compressors::Owned new_compressor() {
+  Compressors::Owned codec(ZSTD_createCCtx());
+#if ZSTD_VERSION_NUMBER >= 10507
+  // Splits no blocks by what is in them: on shuffled floats that takes a fifth of the time, and
+  // gains nothing.
+  if (codec != nullptr) ZSTD_CCtx_setParameter(codec.get(), ZSTD_c_blockSplitterLevel, 1);
+#endif
+  return codec;
+}
+
 }  // namespace
 
 int lowest_zstd_level() { return ZSTD_minCLevel(); }
@@ -30,11 +42,12 @@ int highest_zstd_level() { return ZSTD_maxCLevel(); }
 
 Buffer zstd_compress(int level, std::span<const std::byte> from) {
   auto codec = compressors().take();
-  if (codec == nullptr) codec.reset(ZSTD_createCCtx());
+  if (codec == nullptr) codec = new_compressor();
   if (codec == nullptr) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(codec.get(), ZSTD_c_compressionLevel, level);
   Buffer to(ZSTD_compressBound(from.size()));
   const std::size_t size =
-      ZSTD_compressCCtx(codec.get(), to.data(), to.size(), from.data(), from.size(), level);
+      ZSTD_compress2(codec.get(), to.data(), to.size(), from.data(), from.size());
   compressors().give_back(std::move(codec));
   if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // the room is enough
   to.resize(size);

@@ -13,7 +13,7 @@ constexpr std::uint64_t kLongest = 64 << 20;
 }  // namespace
 
 Writer::Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner)
-    : file_(std::move(device), 0), gathered_(kGathered), end_(kHeaderBytes) {
+    : file_(std::move(device), 0, StagingLimits{}), gathered_(kGathered), end_(kHeaderBytes) {
   if (owner) put_segment(SegmentKind::owner, encode(*owner));
 }
 

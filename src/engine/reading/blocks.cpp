@@ -27,25 +27,36 @@ BlockRef Blocks::add(FileReads& file, std::uint64_t stream, std::uint64_t begin,
                      std::uint64_t size) {
   auto block = std::make_shared<Block>(&file, stream, begin, size);
   Lock lock(mutex_);
-  if (!make_room(lock, size)) return nullptr;
+  if (!make_room(lock, file, size)) return nullptr;
   block->since = Clock::now();
   block->place = all_.insert(all_.end(), block);
   used_ += size;
+  file.used += size;
   ++queued_;
   start_tasks(lock);
   return block;
 }
 
+void Blocks::enter(FileReads& file) {
+  const Lock lock(mutex_);
+  limits_.insert(file.limit);
+}
+
+bool Blocks::fits(const FileReads& file, std::uint64_t size) const {
+  return file.used + size <= file.limit && used_ + size <= *limits_.rbegin();
+}
+
 // Another file's reader may have gone elsewhere for good, and say so only when it closes it.
-bool Blocks::make_room(Lock& lock, std::uint64_t size) {
+bool Blocks::make_room(Lock& lock, const FileReads& file, std::uint64_t size) {
   constexpr std::chrono::seconds kOld{2};
   const Clock::time_point now = Clock::now();
-  for (auto place = all_.begin(); used_ + size > limit_ && place != all_.end();) {
+  for (auto place = all_.begin(); !fits(file, size) && place != all_.end();) {
     Block& oldest = **place++;
     if (now - oldest.since < kOld) break;
-    if (!oldest.pinned && oldest.state != Block::State::reading) release(lock, oldest);
+    const bool helps = oldest.file == &file || file.used + size <= file.limit;
+    if (helps && !oldest.pinned && oldest.state != Block::State::reading) release(lock, oldest);
   }
-  return used_ + size <= limit_;
+  return fits(file, size);
 }
 
 bool Blocks::pin(Block& block) {
@@ -81,6 +92,7 @@ void Blocks::drop(Block& block) {
 void Blocks::leave(FileReads& file) {
   Lock lock(mutex_);
   changed_.wait(lock, [&] { return file.reading == 0; });
+  limits_.erase(limits_.find(file.limit));
 }
 
 // `block` may be gone afterwards, unless the caller has a reference.
@@ -88,6 +100,7 @@ void Blocks::release(Lock& /*lock*/, Block& block) {
   if (block.state == Block::State::queued) --queued_;
   block.state = Block::State::lost;
   used_ -= block.size;
+  block.file->used -= block.size;
   block.bytes = Buffer();
   all_.erase(block.place);
 }

@@ -1,12 +1,12 @@
 // Blocks of files that are read ahead, and the tasks that read them: of the whole process.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 
 #include "engine/buffer.hpp"
@@ -18,7 +18,9 @@ using Clock = std::chrono::steady_clock;
 
 struct FileReads {
   Device* device = nullptr;
-  unsigned reading = 0;  // blocks, dropped ones too
+  std::uint64_t limit = 0;  // of `used`
+  std::uint64_t used = 0;   // bytes, of blocks being read too
+  unsigned reading = 0;     // blocks, dropped ones too
 };
 
 // What is not constant is read and changed under the mutex of Blocks; `bytes` and `time` also by
@@ -48,9 +50,7 @@ class Blocks {
  public:
   static Blocks& get();  // leaked: HDF5 closes files after the statics of C++ are gone
 
-  // In bytes, of all files.
-  void set_limit(std::uint64_t bytes) { limit_ = bytes; }
-  [[nodiscard]] std::uint64_t limit() const { return limit_; }
+  void enter(FileReads& file);
 
   // Has a block read by a worker. Null when there is no memory for it.
   BlockRef add(FileReads& file, std::uint64_t stream, std::uint64_t begin, std::uint64_t size);
@@ -63,13 +63,15 @@ class Blocks {
   bool change(Block& block, std::uint64_t within, std::span<const std::byte> bytes);
   // Returns at once; a read that has begun goes on.
   void drop(Block& block);
-  // Waits until nothing of the file, of which all blocks have been dropped, is being read.
+  // Waits until nothing of the file, of which all blocks have been dropped, is being read. The file
+  // has entered.
   void leave(FileReads& file);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
   Blocks();
-  bool make_room(Lock& lock, std::uint64_t size);
+  [[nodiscard]] bool fits(const FileReads& file, std::uint64_t size) const;
+  bool make_room(Lock& lock, const FileReads& file, std::uint64_t size);
   void read(Lock& lock, Block& block);
   void release(Lock& lock, Block& block);
   void start_tasks(Lock& lock);
@@ -80,13 +82,13 @@ class Blocks {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<BlockRef> all_;  // not lost, the oldest first
-  std::uint64_t used_ = 0;   // bytes, of blocks being read too
+  std::list<BlockRef> all_;              // not lost, the oldest first
+  std::uint64_t used_ = 0;               // bytes, of all files
+  std::multiset<std::uint64_t> limits_;  // of the files; the largest holds for all together
   std::size_t queued_ = 0;
   std::size_t reading_ = 0;
   unsigned tasks_ = 0;  // given to the pool and not ended
   bool forking_ = false;
-  std::atomic<std::uint64_t> limit_{0};
 };
 
 }  // namespace headrace::engine::reading

@@ -25,8 +25,9 @@ Shared::Shared() {
 }
 
 void Shared::enter(FileState& file) {
-  const Lock lock(mutex);
+  Lock lock(mutex);
   files_.push_back(&file);
+  set_budget(lock);
 }
 
 void Shared::leave(FileState& file) {
@@ -40,7 +41,14 @@ void Shared::leave(FileState& file) {
       }
   file.pages.clear();
   std::erase(files_, &file);
+  set_budget(lock);
   memory.shrink();
+}
+
+// One memory serves all files: it is as large as one of them wants it.
+void Shared::set_budget(Lock& /*lock*/) {
+  const auto largest = std::ranges::max_element(files_, {}, &FileState::budget);
+  if (largest != files_.end()) memory.set_budget((*largest)->budget);
 }
 
 Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index) {
@@ -88,7 +96,7 @@ void Shared::make_ready(Lock& /*lock*/, Page& page) {
   file.ready.push_back(page);
   ++ready_;
   if (page.lender != nullptr) urgent_ = true;  // somebody will wait for it
-  arm_timer(interval);
+  arm_timer(file.interval, file.interval);
 }
 
 void Shared::put(Lock& lock, Page& page) {
@@ -101,8 +109,8 @@ void Shared::put(Lock& lock, Page& page) {
 void Shared::keep_partial(Lock& /*lock*/, Page& page) {
   page.state = Page::State::partial;
   page.since = Clock::now();
-  partial_.push_back(page);
-  arm_timer(interval);
+  page.file->partial.push_back(page);
+  arm_timer(page.file->interval, page.file->interval);
 }
 
 void Shared::begin_filling(Lock& lock, Page& page) {
@@ -238,16 +246,32 @@ bool Shared::make_room(Lock& lock) {
     changed.wait(lock);
     return true;
   }
-  if (partial_.empty()) return false;
+  if (file_with_oldest() == nullptr) return false;
   push_oldest(lock, std::max<std::uint64_t>(memory.limit() / 8, 1));
   return true;
 }
 
+// Null when no file has a partial page.
+FileState* Shared::file_with_oldest() {
+  FileState* oldest = nullptr;
+  for (FileState* file : files_)
+    if (!file->partial.empty() &&
+        (oldest == nullptr || file->partial.front().since < oldest->partial.front().since))
+      oldest = file;
+  return oldest;
+}
+
+void Shared::push_first(Lock& lock, FileState& file) {
+  Page& page = file.partial.front();
+  PageList::remove(page);
+  make_ready(lock, page);
+}
+
 void Shared::push_oldest(Lock& lock, std::uint64_t pages) {
-  for (; pages > 0 && !partial_.empty(); --pages) {
-    Page& page = partial_.front();
-    PageList::remove(page);
-    make_ready(lock, page);
+  for (; pages > 0; --pages) {
+    FileState* file = file_with_oldest();
+    if (file == nullptr) return;
+    push_first(lock, *file);
   }
 }
 
@@ -268,29 +292,34 @@ void Shared::settle(Lock& lock, FileState& file) {
     if (!write_run(lock, file)) changed.wait(lock);
 }
 
-void Shared::arm_timer(std::chrono::nanoseconds delay) {
-  if (timer_ || interval.count() == 0) return;
+void Shared::arm_timer(std::chrono::nanoseconds interval, std::chrono::nanoseconds delay) {
+  if (interval.count() == 0 || timers_.contains(interval)) return;
   try {
-    run_after(delay, [this] { push_old(); });
-    timer_ = true;
+    run_after(delay, [this, interval] { push_old(interval); });
+    timers_.insert(interval);
   } catch (const std::exception&) {
     // Without memory for a task: the pages are written by the next drain.
   }
 }
 
-void Shared::push_old() {
+void Shared::push_old(std::chrono::nanoseconds interval) {
   if (forker_.load() == std::this_thread::get_id()) {
-    timer_ = false;  // nothing is staged
+    timers_.erase(interval);  // nothing is staged
     return;
   }
   Lock lock(mutex);
-  timer_ = false;
-  if (interval.count() == 0) return;  // as of late
   const Clock::time_point now = Clock::now();
-  while (!partial_.empty() && partial_.front().since + interval <= now) push_oldest(lock, 1);
+  Clock::time_point next = Clock::time_point::max();
+  for (FileState* file : files_) {
+    if (file->interval != interval) continue;
+    while (!file->partial.empty() && file->partial.front().since + interval <= now)
+      push_first(lock, *file);
+    if (!file->partial.empty()) next = std::min(next, file->partial.front().since + interval);
+  }
   urgent_ = true;
   start_tasks(lock);
-  if (!partial_.empty()) arm_timer(partial_.front().since + interval - now);
+  timers_.erase(interval);
+  if (next != Clock::time_point::max()) arm_timer(interval, next - now);
 }
 
 void Shared::prepare_fork() {
@@ -319,7 +348,7 @@ void Shared::end_fork(bool child) {
   if (child) {
     new (&changed) std::condition_variable;  // the threads that waited for it are not here
     tasks_ = 0;
-    timer_ = false;
+    timers_.clear();
     Lock lock(mutex, std::adopt_lock);
     for (FileState* file : files_) {
       file->error.reset();

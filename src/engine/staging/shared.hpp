@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -55,10 +56,13 @@ struct FileState {
   // others write to it too.
   static constexpr std::uint64_t kAnywhere = ~std::uint64_t{0};
   std::uint64_t reached = 0;
-  double speed = kFast;  // of late
+  double speed = kFast;                 // of late
+  std::uint64_t budget = 0;             // in bytes; see StagingLimits
+  std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
   Places places;
   Table pages;
   PageList ready;
+  PageList partial;         // the oldest first
   std::size_t writing = 0;  // pages in state writing
   std::size_t filling = 0;
   std::optional<Error> error;  // the first since the last report
@@ -76,7 +80,6 @@ class Shared {
   std::mutex mutex;
   std::condition_variable changed;  // a run has ended, or a fork
   Memory memory;
-  std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
 
   void enter(FileState& file);  // takes the mutex
   void leave(FileState& file);
@@ -126,21 +129,23 @@ class Shared {
   void end_run(Lock& lock, FileState& file, const Run& run);
   void end_page(Lock& lock, FileState& file, Page& page, const std::optional<Error>& error);
   void dispose(Page& page);
+  FileState* file_with_oldest();
+  void set_budget(Lock& lock);
+  void push_first(Lock& lock, FileState& file);
   void push_oldest(Lock& lock, std::uint64_t pages);
-  void push_old();
-  void arm_timer(std::chrono::nanoseconds delay);
+  void push_old(std::chrono::nanoseconds interval);
+  void arm_timer(std::chrono::nanoseconds interval, std::chrono::nanoseconds delay);
   void prepare_fork();
   void end_fork(bool child);
 
   std::vector<FileState*> files_;
   std::size_t turn_ = 0;   // files take turns
-  PageList partial_;       // of all files, the oldest first
   std::size_t ready_ = 0;  // pages, of all files
   std::size_t writing_ = 0;
   std::size_t filling_ = 0;
-  unsigned tasks_ = 0;   // given to the pool and not begun
-  bool urgent_ = false;  // all that is ready is worth a task
-  bool timer_ = false;
+  unsigned tasks_ = 0;                         // given to the pool and not begun
+  bool urgent_ = false;                        // all that is ready is worth a task
+  std::set<std::chrono::nanoseconds> timers_;  // the intervals whose files have one running
   bool forking_ = false;
   std::atomic<std::thread::id> forker_;  // holds the mutex, and may run tasks meanwhile
 };

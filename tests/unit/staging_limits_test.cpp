@@ -1,0 +1,57 @@
+// Files with limits of their own, side by side.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "unit/staging_store.hpp"
+
+namespace {
+
+using namespace headrace;
+using namespace std::chrono_literals;
+using test::Bytes;
+using test::kMiB;
+using test::Staged;
+using test::Store;
+
+TEST(StagingLimits, EachFileHasItsInterval) {
+  Store stores[3];
+  test::limits = {64 * kMiB, 0s};
+  Staged never(stores[0]);
+  test::limits = {64 * kMiB, 10ms};
+  Staged soon(stores[1]);
+  test::limits = {64 * kMiB, 1h};
+  Staged late(stores[2]);
+  const Bytes bytes(5, std::byte{1});
+  for (int round = 0; round < 3; ++round) {
+    late.write(0, bytes);
+    soon.write(0, bytes);
+    never.write(0, bytes);
+    for (int i = 0; i < 500 && soon.staged.staged_bytes() > 0; ++i)
+      std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(soon.staged.staged_bytes(), 0U) << "though a file with a longer one began to wait";
+  }
+  EXPECT_EQ(never.staged.staged_bytes(), bytes.size());
+  EXPECT_EQ(late.staged.staged_bytes(), bytes.size());
+}
+
+TEST(StagingLimits, TheLargestBudgetHoldsWhileItsFileIsThere) {
+  Store store;
+  Store other;
+  test::limits = {2 * kMiB, 0s};
+  Staged file(store);
+  const Bytes part(kMiB, std::byte{2});
+  {
+    test::limits = {16 * kMiB, 0s};
+    const Staged large(other);
+    for (std::uint64_t i = 0; i < 8; ++i) file.write(2 * i * kMiB + 1, part);
+    EXPECT_GT(engine::staging_memory(), 2 * kMiB);
+    file.staged.drain();
+  }
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    file.write(2 * i * kMiB + 1, part);
+    EXPECT_LE(engine::staging_memory(), 2 * kMiB);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,51 @@
+// A model of what a staged file holds, and the fixture of the tests that compare with it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <random>
+
+#include "unit/staging_store.hpp"
+
+namespace headrace::test {
+
+// Bytes that depend on the seed; quick, for the sanitizers.
+inline Bytes pattern(std::size_t size, unsigned seed) {
+  static const Bytes noise = [] {
+    Bytes bytes(3 * kMiB);
+    std::mt19937 random(1);
+    for (auto& byte : bytes) byte = static_cast<std::byte>(random() >> 8U);
+    return bytes;
+  }();
+  Bytes bytes(size);
+  std::memcpy(bytes.data(), noise.data() + seed * 7919ULL % kMiB, size);
+  return bytes;
+}
+
+struct Plain {  // the model
+  Bytes bytes;
+  void write(std::uint64_t offset, const Bytes& data) {
+    if (bytes.size() < offset + data.size()) bytes.resize(offset + data.size());
+    std::memcpy(bytes.data() + offset, data.data(), data.size());
+  }
+  [[nodiscard]] Bytes read(std::uint64_t offset, std::size_t size) const {
+    Bytes result(size);
+    if (offset < bytes.size())
+      std::memcpy(result.data(), bytes.data() + offset,
+                  std::min<std::size_t>(size, bytes.size() - offset));
+    return result;
+  }
+};
+
+class Staging : public testing::Test {
+ protected:
+  void SetUp() override { limits = {64 * kMiB, 0s}; }
+};
+
+// Writes, reads, resizes and drains at random.
+void random_program(unsigned seed, std::uint64_t budget, std::chrono::microseconds delay);
+
+}  // namespace headrace::test

@@ -1,0 +1,60 @@
+// How many workers work at a time, as open files ask for.
+#include "engine/thread_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+namespace {
+
+using namespace headrace;
+using namespace std::chrono_literals;
+using engine::Wish;
+
+// The most tasks that ran side by side, of many.
+int side_by_side() {
+  constexpr int kTasks = 24;
+  std::atomic<int> at_work{0};
+  std::atomic<int> most{0};
+  std::atomic<int> done{0};
+  for (int i = 0; i < kTasks; ++i)
+    engine::run_later([&] {
+      const int now = ++at_work;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::sleep_for(5ms);
+      --at_work;
+      ++done;
+    });
+  while (done < kTasks) std::this_thread::sleep_for(1ms);
+  return most;
+}
+
+TEST(Wish, AsManyWorkAtATime) {
+  const Wish three(3);
+  EXPECT_EQ(engine::workers(), 3U);
+  EXPECT_EQ(side_by_side(), 3);
+}
+
+TEST(Wish, TheLargestHoldsWhileItIsThere) {
+  const Wish one(1);
+  EXPECT_EQ(side_by_side(), 1);
+  std::optional<Wish> four(4);
+  const Wish two(2);
+  EXPECT_EQ(side_by_side(), 4);
+  four.reset();
+  EXPECT_EQ(side_by_side(), 2) << "although four threads have been started";
+}
+
+TEST(Wish, TheLastOneStays) {
+  {
+    const Wish five(5);
+  }
+  EXPECT_EQ(engine::workers(), 5U);
+  const Wish all(0);
+  EXPECT_EQ(engine::workers(), engine::available_cores());
+}
+
+}  // namespace
