@@ -25,6 +25,8 @@ WORK = {
     "filters": [("vol", "chunks_encoded"), ("vol", "chunk_cache_hits")],
     "filters_small": [("vol", "chunks_encoded")],
     "filters_bare": [("vol", "chunks_encoded")],
+    "log": [("vol", "writes_logged")],
+    "log_later": [("vol", "writes_logged")],
 }
 SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or 1)
 
