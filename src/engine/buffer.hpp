@@ -43,4 +43,9 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
+// Has the C library keep blocks of up to 4 MiB that are freed, as glibc does by itself after the
+// first one of that size. HDF5 allocates 1 MiB to convert even one element: without this, whether
+// each call returns that to the system and faults it in again depends on what else is on the heap.
+void keep_freed_blocks();
+
 }  // namespace headrace::engine

@@ -82,7 +82,7 @@ class Writer {
     const auto entry = file_.pages.find(index());
     if (entry != file_.pages.end() && entry->second.newer != nullptr)
       return entry->second.newer->lender == nullptr ? entry->second.newer : nullptr;
-    Page* page = shared_.take(lock_, file_, index());
+    Page* page = shared_.take(lock_, file_, index(), bytes_.size() >= kLarge && lender_ == nullptr);
     if (page == nullptr) return nullptr;
     try {
       file_.pages[index()].newer = page;
@@ -182,8 +182,11 @@ class Writer {
     file_.reached = std::max(file_.reached, offset_ + size);
     lock_.unlock();
     const std::array pieces{bytes_.first(size)};
+    const auto begin = staging::Clock::now();
     file_.device->write(offset_, pieces);
+    const auto time = staging::Clock::now() - begin;
     lock_.lock();
+    file_.note_speed(size, time);
     advance(size);
     file_.statistics.direct += size;
     return true;

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "engine/staging/shared.hpp"
 #include "unit/staging_store.hpp"
 
 namespace {
@@ -52,6 +53,22 @@ TEST(StagingLimits, TheLargestBudgetHoldsWhileItsFileIsThere) {
     file.write(2 * i * kMiB + 1, part);
     EXPECT_LE(engine::staging_memory(), 2 * kMiB);
   }
+}
+
+// Microseconds for a MiB each: what fast and slow storage take.
+TEST(StagingMemory, IsEarnedOnFastStorage) {
+  using engine::staging::Memory;
+  engine::staging::FileState file;
+  EXPECT_EQ(file.most_memory(true), Memory::kReserve);  // nothing is known yet
+  file.note_speed(kMiB, 300us);
+  EXPECT_EQ(file.most_memory(true), 0U);
+  EXPECT_EQ(file.most_memory(false), Memory::kReserve);
+  file.statistics.bytes = 16 * kMiB;
+  EXPECT_EQ(file.most_memory(true), Memory::kReserve);
+  file.note_speed(100, 10us);
+  EXPECT_EQ(file.most_memory(true), Memory::kReserve) << "a small write is not a slow one";
+  for (int i = 0; i < 9; ++i) file.note_speed(kMiB, 5ms);
+  EXPECT_GT(file.most_memory(true), Memory::kReserve);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "connectors/async/raw_writes.hpp"
 #include "connectors/async/request.hpp"
 #include "drivers/async/settings.hpp"
+#include "engine/buffer.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::async {
@@ -43,6 +44,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t initialize(hid_t vipl) {
     register_operations();
+    engine::keep_freed_blocks();
     return PassThrough::initialize(vipl);
   }
 

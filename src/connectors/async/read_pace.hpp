@@ -17,7 +17,7 @@ class ReadPace {
   // They are answered from memory: waiting gains nothing.
   [[nodiscard]] bool fast() const { return state_ == State::fast; }
 
-  // A read of so many bytes that did not wait.
+  // A read of so many bytes at most that did not wait.
   void note_at_once(std::size_t bytes, std::chrono::nanoseconds time) {
     slow_in_a_row_ = engine::reading::is_slow(bytes, time) ? slow_in_a_row_ + 1 : 0;
     if (slow_in_a_row_ == 2) *this = {};

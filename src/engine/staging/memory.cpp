@@ -12,13 +12,12 @@ namespace {
 constexpr std::uint64_t kFirstPages = 16;
 constexpr std::uint64_t kSlabPages = 64;
 constexpr std::size_t kHugePage = 2U << 20U;
-constexpr std::size_t kReserve = 32U << 20U;
 
 }  // namespace
 
-Page* Memory::take(bool more) {
+Page* Memory::take(std::uint64_t most) {
   if (used_ >= limit_) return nullptr;
-  if (free_.empty() && ((!more && made_ * kPageCost >= kReserve) || !grow())) return nullptr;
+  if (free_.empty() && !grow(most / kPageCost)) return nullptr;
   Page* page = free_.back();
   free_.pop_back();
   most_used_ = std::max(most_used_, ++used_);
@@ -33,10 +32,10 @@ void Memory::give_back(Page& page) {
 }
 
 // Fresh memory costs more to touch than to fill: huge pages make that bearable.
-bool Memory::grow() {
+bool Memory::grow(std::uint64_t most) {
   const std::uint64_t wanted = slabs_.empty() ? kFirstPages : kSlabPages;
   const std::uint64_t count = std::min(wanted, limit_ - std::min(made_, limit_));
-  if (count == 0) return false;
+  if (count == 0 || made_ + count > most) return false;
   const std::size_t bytes = count * kPageBytes;
   const std::size_t size = kHugePage + count * kPageCost;
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -51,7 +52,21 @@ void Shared::set_budget(Lock& /*lock*/) {
   if (largest != files_.end()) memory.set_budget((*largest)->budget);
 }
 
-Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index) {
+void FileState::note_speed(std::uint64_t size, std::chrono::nanoseconds time, double runs) {
+  if (time.count() <= 0) return;
+  // A page is written as quickly as a few bytes: few tell nothing else.
+  const auto bytes = static_cast<double>(std::max<std::uint64_t>(size, kPageBytes));
+  speed = 0.75 * speed + 0.25 * runs * bytes / static_cast<double>(time.count());
+  timed = true;
+}
+
+std::uint64_t FileState::most_memory(bool large) const {
+  constexpr std::uint64_t kLittle = 16U << 20U;
+  if (speed < kFast) return std::numeric_limits<std::uint64_t>::max();
+  return large && timed && statistics.bytes < kLittle ? 0 : Memory::kReserve;
+}
+
+Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index, bool large) {
   // Before memory runs out, so that tasks make room while the program goes on.
   const std::uint64_t spare = memory.limit() / 4;
   if (memory.used() + spare >= memory.limit() && ready_ + writing_ < spare / 2) {
@@ -59,8 +74,10 @@ Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index) {
     urgent_ = true;
     start_tasks(lock);
   }
+  const std::uint64_t most = file.most_memory(large);
+  if (most == 0 && !memory.warm()) return nullptr;
   const bool again = file.places.add(index);
-  Page* page = memory.take(file.speed < FileState::kFast);
+  Page* page = memory.take(most);
   if (page == nullptr) return nullptr;
   page->file = &file;
   page->index = index;
@@ -207,13 +224,9 @@ void Shared::end_run(Lock& lock, FileState& file, const Run& run) {
   file.statistics.device_writes += run.device_writes;
   file.statistics.device_bytes += run.device_bytes;
   file.statistics.device_time += static_cast<std::uint64_t>(run.time.count());
-  if (run.time.count() > 0) {
-    // Files take their turns, but several runs of one may share the storage's speed.
-    const double runs = static_cast<double>(file.writing) / static_cast<double>(run.count);
-    const double speed =
-        runs * static_cast<double>(run.device_bytes) / static_cast<double>(run.time.count());
-    file.speed = 0.75 * file.speed + 0.25 * speed;
-  }
+  // Files take their turns, but several runs of one may share the storage's speed.
+  const double runs = static_cast<double>(file.writing) / static_cast<double>(run.count);
+  file.note_speed(run.device_bytes, run.time, runs);
   for (Page* page : run.all()) end_page(lock, file, *page, run.error);
   file.writing -= run.count;
   writing_ -= run.count;

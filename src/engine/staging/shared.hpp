@@ -57,6 +57,7 @@ struct FileState {
   static constexpr std::uint64_t kAnywhere = ~std::uint64_t{0};
   std::uint64_t reached = 0;
   double speed = kFast;                 // of late
+  bool timed = false;                   // the speed has been seen
   std::uint64_t budget = 0;             // in bytes; see StagingLimits
   std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
   Places places;
@@ -67,6 +68,12 @@ struct FileState {
   std::size_t filling = 0;
   std::optional<Error> error;  // the first since the last report
   StagingStatistics statistics;
+
+  // After `runs` runs at a time, of `size` bytes each.
+  void note_speed(std::uint64_t size, std::chrono::nanoseconds time, double runs = 1);
+  // That staging for the file may make, in bytes. To touch fresh memory costs what fast storage
+  // costs: for large writes to such it is worth it only where they go on and use it again.
+  [[nodiscard]] std::uint64_t most_memory(bool large) const;
 };
 
 using Lock = std::unique_lock<std::mutex>;
@@ -84,8 +91,9 @@ class Shared {
   void enter(FileState& file);  // takes the mutex
   void leave(FileState& file);
 
-  // A free page for the file, put into no list, or null.
-  Page* take(Lock& lock, FileState& file, std::uint64_t index);
+  // A free page for the file, put into no list, or null. `large`: the write may as well go to the
+  // file directly.
+  Page* take(Lock& lock, FileState& file, std::uint64_t index, bool large);
   // Gives a page back that is in no table, as soon as nobody reads it. If it is of lent bytes,
   // that ends its part in the request.
   void release(Lock& lock, Page& page, const std::exception_ptr& error = nullptr);
