@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "connectors/log/boxes.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/fork.hpp"
 #include "connectors/log/read.hpp"
@@ -35,6 +36,11 @@ inline void stop_where_others_read(void* self, const H5VL_optional_args_t* args,
 inline bool leaves_log_alone(void* const& /*self*/, H5VL_file_get_args_t* const& /*args*/,
                              const hid_t& /*dxpl*/, void** const& /*req*/) {
   return true;
+}
+
+inline bool writes_boxes(const void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                         void** /*req*/) {
+  return is_operation(args->op_type);
 }
 
 inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
@@ -74,10 +80,12 @@ struct Connector : vol::PassThrough<Connector> {
 
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
-  static constexpr std::array kOverrides{Callback::terminate,      Callback::file_create,
-                                         Callback::file_open,      Callback::file_specific,
+  static constexpr std::array kOverrides{Callback::initialize,     Callback::terminate,
+                                         Callback::file_create,    Callback::file_open,
+                                         Callback::file_specific,  Callback::introspect_opt_query,
                                          Callback::dataset_create, Callback::dataset_read,
-                                         Callback::dataset_write,  Callback::dataset_close};
+                                         Callback::dataset_write,  Callback::dataset_optional,
+                                         Callback::dataset_close};
 
   using During = Running;
 
@@ -86,6 +94,8 @@ struct Connector : vol::PassThrough<Connector> {
   static void before(const Args&... args) {
     if constexpr (!vol::leaves_raw_data_alone(callback)) {
       if (leaves_log_alone(args...)) return;
+      if constexpr (callback == Callback::dataset_optional)
+        if (writes_boxes(args...)) return;
       if constexpr (callback == Callback::file_close) {
         close_file(args...);
         return;
@@ -107,6 +117,19 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static constexpr std::span<const Setting> kSettings = log_layout::kSettings;
+
+  static herr_t initialize(hid_t vipl) {
+    register_operations();
+    return PassThrough::initialize(vipl);
+  }
+
+  static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
+                                     std::uint64_t* flags) {
+    if (kind != H5VL_SUBCLS_DATASET || !is_operation(operation))
+      return PassThrough::introspect_opt_query(self, kind, operation, flags);
+    *flags = takes_boxes(vol::Object::from(self)) ? H5VL_OPT_QUERY_SUPPORTED : 0;
+    return 0;
+  }
 
   static herr_t terminate() {
     report_writes();
@@ -169,6 +192,12 @@ struct Connector : vol::PassThrough<Connector> {
     settle();
     require_usable(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (!is_operation(args->op_type)) return PassThrough::dataset_optional(self, args, dxpl, req);
+    write_boxes(vol::Object::from(self), *args);
+    return 0;
   }
 
   static herr_t dataset_close(void* self, hid_t dxpl, void** req) {

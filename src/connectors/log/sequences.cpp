@@ -80,4 +80,21 @@ std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_
   return sequences_of(mem_space, most);
 }
 
+bool append_rows(const vol::Elements& dataset, const engine::Box& box, std::size_t most,
+                 Runs& rows) {
+  const unsigned last = dataset.rank - 1;
+  const engine::Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
+  engine::Index at = box.start;
+  while (true) {
+    append(rows, engine::offset_of(dataset.rank, at, strides), box.count[last]);
+    if (rows.size() > most) return false;
+    unsigned d = last;
+    do {
+      if (d == 0) return true;
+      at[d] = box.start[d];
+      --d;
+    } while (++at[d] == box.start[d] + box.count[d]);
+  }
+}
+
 }  // namespace headrace::log_layout

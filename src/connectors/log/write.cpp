@@ -31,19 +31,6 @@ Statistics& statistics() {
   return statistics;
 }
 
-// One dataset of a call.
-struct Write {
-  Dataset* dataset = nullptr;
-  vol::Object* handle = nullptr;
-  hid_t mem_type = kInvalidId;
-  std::size_t mem_element = 0;
-  bool converts = false;
-  Runs file;    // elements of the dataset
-  Runs memory;  // elements of the buffer, in the same order
-  const std::byte* buffer = nullptr;
-  std::uint64_t elements = 0;
-};
-
 bool read_types(Write& write) {
   const Dataset& dataset = *write.dataset;
   write.mem_element = dataset.element;
@@ -54,33 +41,18 @@ bool read_types(Write& write) {
   return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT) && write.mem_element > 0;
 }
 
-// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
-bool gains(const Write& write) {
-  constexpr std::uint64_t kLongRow = 64 << 10;
-  return write.dataset->pending ||
-         (write.file.size() > 1 &&
-          write.elements * write.dataset->element / write.file.size() < kLongRow);
-}
-
 std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                              const void* buffer) {
-  constexpr std::size_t kMostRows = 1 << 22;
-  Write write;
-  write.dataset = dataset_of(object);
-  write.handle = &object;
-  write.mem_type = mem_type;
-  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
-    return std::nullopt;
-  write.buffer = static_cast<const std::byte*>(buffer);
-  if (!read_types(write) || !vol::update_dims(*write.dataset, object)) return std::nullopt;
-  auto file = file_rows_of(*write.dataset, file_space, kMostRows);
+  auto write = begin_write(object, mem_type, buffer);
+  if (!write) return std::nullopt;
+  auto file = file_rows_of(*write->dataset, file_space, kMostRows);
   if (!file) return std::nullopt;
-  write.file = std::move(*file);
-  write.elements = elements_of(write.file);
-  if (!gains(write)) return std::nullopt;
-  auto memory = memory_rows_of(mem_space, write.file, kMostRows);
-  if (!memory || elements_of(*memory) != write.elements) return std::nullopt;
-  write.memory = std::move(*memory);
+  write->file = std::move(*file);
+  write->elements = elements_of(write->file);
+  if (!gains(*write)) return std::nullopt;
+  auto memory = memory_rows_of(mem_space, write->file, kMostRows);
+  if (!memory || elements_of(*memory) != write->elements) return std::nullopt;
+  write->memory = std::move(*memory);
   return write;
 }
 
@@ -117,14 +89,47 @@ void add(const Write& write, hid_t dxpl) {
   statistics().rows += write.file.size();
 }
 
-// Of large ones all the memory would be needed once more.
+}  // namespace
+
+std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer) {
+  Write write;
+  write.dataset = dataset_of(object);
+  write.handle = &object;
+  write.mem_type = mem_type;
+  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
+    return std::nullopt;
+  write.buffer = static_cast<const std::byte*>(buffer);
+  if (!read_types(write) || !vol::update_dims(*write.dataset, object)) return std::nullopt;
+  return write;
+}
+
+bool gains(const Write& write) {
+  constexpr std::uint64_t kLongRow = 64 << 10;
+  return write.dataset->pending ||
+         (write.file.size() > 1 &&
+          write.elements * write.dataset->element / write.file.size() < kLongRow);
+}
+
 bool too_large_to_convert(const Write& write) {
   constexpr std::uint64_t kMost = 64 << 20;
   return write.converts &&
          write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
 }
 
-}  // namespace
+bool log_all(std::span<const Write> writes, hid_t dxpl) {
+  File& file = *writes.front().dataset->file;
+  for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
+  try {
+    for (const Write& write : writes) add(write, dxpl);
+    return true;
+  } catch (const std::exception& error) {
+    // What has reached the log of this call is written once more by HDF5, with the same bytes.
+    log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
+    settle();
+    file.stop();
+    return false;
+  }
+}
 
 bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                 hid_t file_space[], hid_t dxpl, const void* buf[]) {
@@ -144,18 +149,7 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
     ++statistics().left;
     return false;
   }
-  File& file = *writes.front().dataset->file;
-  for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
-  try {
-    for (const Write& write : writes) add(write, dxpl);
-    return true;
-  } catch (const std::exception& error) {
-    // What has reached the log of this call is written once more by HDF5, with the same bytes.
-    log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
-    settle();
-    file.stop();
-    return false;
-  }
+  return log_all(writes, dxpl);
 }
 
 void report_writes() {
