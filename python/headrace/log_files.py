@@ -1,11 +1,16 @@
 """Logs of the log layer that wait beside a file; docs/formats/log.md has what is in them."""
 
+import json
 import struct
+import subprocess
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
+
+from headrace.errors import FileError
+from headrace.plugins import library_dir
 
 _HEADER: Final = struct.Struct("<4sIQQII")
 _MAGIC: Final = b"HRLG"
@@ -48,6 +53,19 @@ def uncovered(log: Path) -> int:
     """The bytes at the end that no flush of the program covers."""
     covered = [segment.end for segment in segments(log) if segment.kind != "data"]
     return log.stat().st_size - max(covered, default=0)
+
+
+def contents(log: Path) -> dict[str, Any]:
+    """What `headrace-log` tells of a log; FileError when it cannot be read or holds nonsense."""
+    program = library_dir().parent / "bin/headrace-log"
+    try:
+        done = subprocess.run([program, log], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise FileError(f"{program}: {error.strerror}") from None
+    if done.returncode != 0:
+        raise FileError(f"{log}: {done.stderr.strip()}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
 
 
 def _walk(stream: BinaryIO, size: int) -> Iterator[Segment]:

@@ -97,3 +97,35 @@ def test_what_does_not_belong_together(tmp_path: Path) -> None:
     assert f"log {log} does not belong to it" in done.text, done.text
     assert log.read_bytes() == kept
     assert headrace(tmp_path, "replay", "z.h5").status == 2
+
+
+def test_what_waits_is_listed(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    told = headrace(tmp_path, "log", "ls", "x.h5")
+    assert told.status == 0, told.text
+    row = next(line.split() for line in told.text.splitlines() if "/d" in line)
+    # 100 columns, then every other one; of the first, the odd ones were even: nothing overlaps.
+    assert row == ["/d", "101", "60,000", "240.0", "kB", "0", "bytes"]
+    assert "240.0 kB of data" in told.text
+    assert "2 patterns" in told.text
+    alone = headrace(tmp_path, "log", "ls", str(logs(tmp_path)[0]))
+    assert alone.text == told.text.replace("x.h5.headrace", "x.h5.headrace")
+
+
+def test_listing_what_is_no_log(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    (log,) = logs(tmp_path)
+    whole = log.read_bytes()
+    assert headrace(tmp_path, "log", "ls", "none.h5").status != 0
+    log.write_bytes(whole[:-5])
+    cut = headrace(tmp_path, "log", "ls", "x.h5")
+    assert cut.status == 0, cut.text
+    assert "no whole segment" in cut.text
+    middle = bytearray(whole)
+    middle[200] ^= 1
+    log.write_bytes(middle)
+    assert "another checksum" in headrace(tmp_path, "log", "ls", "x.h5").text
+    log.write_bytes(b"nonsense" * 100)
+    assert "800 bytes are no whole segment" in headrace(tmp_path, "log", "ls", "x.h5").text
+    log.unlink()
+    assert "has no log" in headrace(tmp_path, "log", "ls", "x.h5").text

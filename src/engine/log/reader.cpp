@@ -46,6 +46,8 @@ bool Reader::read_index(std::uint64_t at, const SegmentHeader& header, std::uint
   device_->read(at, buffer.bytes());
   if (checksum(buffer.bytes()) != header.checksum) return false;
   reader_.add({reinterpret_cast<const char*>(buffer.data()), buffer.size()}, data_bytes);
+  ++index_segments_;
+  index_bytes_ += header.bytes;
   return true;
 }
 

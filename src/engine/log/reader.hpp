@@ -26,6 +26,11 @@ class Reader {
   // Where the last whole segment ends.
   [[nodiscard]] std::uint64_t end() const { return end_; }
 
+  // Whole segments of data, and of the index with what they hold in bytes.
+  [[nodiscard]] std::uint64_t data_segments() const { return segments_.size(); }
+  [[nodiscard]] std::uint64_t index_segments() const { return index_segments_; }
+  [[nodiscard]] std::uint64_t index_bytes() const { return index_bytes_; }
+
   // Fills `bytes` with data of the file's writes from `position` on; they lie within the index's
   // data_bytes.
   void read(std::uint64_t position, std::span<std::byte> bytes) const;
@@ -50,6 +55,8 @@ class Reader {
   std::vector<Segment> segments_;
   std::optional<Owner> owner_;
   IndexReader reader_;
+  std::uint64_t index_segments_ = 0;
+  std::uint64_t index_bytes_ = 0;
   std::uint64_t end_ = 0;
 };
 
