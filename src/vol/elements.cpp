@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {
@@ -53,12 +54,14 @@ H5VL_dataset_get_args_t get(const Object& object, H5VL_dataset_get_t what) {
   args.args.get_dcpl.dcpl_id = kInvalidId;
   if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
                        nullptr) < 0)
-    throw Error("HDF5 does not tell a dataset's properties");
+    throw Error("HDF5 does not tell the properties of " + describe(object) + ": " + root_cause());
   return args;
 }
 
 bool read_type(const Object& object, Elements& elements) {
   Id<Kind::datatype> type(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  // A committed type is an object of the file, which it would keep open.
+  if (type && h5.Tcommitted(type.get()) > 0) type = Id<Kind::datatype>(h5.Tcopy(type.get()));
   if (!type || !is_flat(type.get())) return false;
   const H5T_class_t kind = h5.Tget_class(type.get());
   elements.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
@@ -74,7 +77,7 @@ bool read_rank(const Object& object, Elements& elements) {
   return rank > 0;
 }
 
-bool read_identity(const Object& object, Identity& identity) {
+bool read_identity(const Object& object, Identity& identity, unsigned* links) {
   H5O_info2_t info{};
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
   args.args.get_info = {H5O_INFO_BASIC, &info};
@@ -83,6 +86,7 @@ bool read_identity(const Object& object, Identity& identity) {
                       nullptr) < 0)
     return false;
   identity = {info.fileno, info.token};
+  if (links != nullptr) *links = info.rc;
   return true;
 }
 

@@ -35,7 +35,9 @@ H5VL_dataset_get_args_t get(const Object& dataset, H5VL_dataset_get_t what);
 // or HDF5 does not tell.
 bool read_type(const Object& dataset, Elements& elements);
 bool read_rank(const Object& dataset, Elements& elements);
-bool read_identity(const Object& dataset, Identity& identity);
+// `links`: those that lead to it. Without one it goes with its last handle, and another object may
+// get its token.
+bool read_identity(const Object& dataset, Identity& identity, unsigned* links = nullptr);
 
 // The extent of a dataspace; false when it has none.
 bool read_dims(hid_t space, unsigned& rank, engine::Index& dims);

@@ -22,7 +22,8 @@ using engine::Box;
 
 // Where all boxes of a call are written, and what they are in memory.
 struct Boxes {
-  vol::Object* dataset;
+  vol::Object* object;
+  Dataset* dataset;
   hid_t mem_type;
   std::size_t mem_element;
 };
@@ -49,7 +50,7 @@ std::vector<Box> boxes_of(const Dataset& dataset, const vol::Object& object,
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& all, std::span<const Box> boxes, const std::byte* buffer) {
   const Aside aside;
-  auto write = begin_write(*all.dataset, all.mem_type, buffer);
+  auto write = begin_write(*all.object, all.mem_type, buffer);
   if (!write) return false;
   for (const Box& box : boxes)
     if (!append_rows(*write->dataset, box, kMostRows, write->file)) return false;
@@ -61,15 +62,16 @@ bool log_boxes(const Boxes& all, std::span<const Box> boxes, const std::byte* bu
 
 void write_one(const Boxes& all, const Box& box, const std::byte* buffer) {
   settle();
-  const vol::BoxSpaces spaces(*dataset_of(*all.dataset), box);
-  void* self = all.dataset;
+  all.dataset->file->require_whole();
+  const vol::BoxSpaces spaces(*all.dataset, box);
+  void* self = all.object;
   hid_t type = all.mem_type;
   hid_t memory = spaces.memory();
   hid_t file = spaces.file();
   const void* from = buffer;
   if (vol::own::dataset_write(1, &self, &type, &memory, &file, h5.transfer_list.get(), &from,
                               nullptr) < 0)
-    throw Error("HDF5 does not write a box of " + vol::describe(*all.dataset));
+    throw Error("HDF5 does not write a box of " + vol::describe(*all.object));
 }
 
 void write_some(const Boxes& all, std::span<const Box> boxes, const std::byte* buffer) {
@@ -77,8 +79,7 @@ void write_some(const Boxes& all, std::span<const Box> boxes, const std::byte* b
   if (boxes.size() == 1) return write_one(all, boxes.front(), buffer);
   const auto first = boxes.first(boxes.size() / 2);
   std::uint64_t elements = 0;
-  for (const Box& box : first)
-    elements += engine::volume(dataset_of(*all.dataset)->rank, box.count);
+  for (const Box& box : first) elements += engine::volume(all.dataset->rank, box.count);
   write_some(all, first, buffer);
   write_some(all, boxes.subspan(first.size()), buffer + elements * all.mem_element);
 }
@@ -90,15 +91,14 @@ void write_n(vol::Object& object, void* args) {
   if (given.start == nullptr || given.count == nullptr || given.buffer == nullptr)
     throw Error("a write of boxes to " + vol::describe(object) + " has no boxes or no data");
   std::vector<Box> boxes;
-  Boxes all{&object, given.mem_type, 0};
+  Boxes all{&object, dataset_of(object), given.mem_type, 0};
   {
     const Aside aside;
-    Dataset& dataset = *dataset_of(object);
     all.mem_element = h5.Tget_size(given.mem_type);
-    if (all.mem_element == 0 || !vol::update_dims(dataset, object))
+    if (all.mem_element == 0 || !vol::update_dims(*all.dataset, object))
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
                   ", or the size of the type in memory");
-    boxes = boxes_of(dataset, object, given);
+    boxes = boxes_of(*all.dataset, object, given);
   }
   write_some(all, boxes, static_cast<const std::byte*>(given.buffer));
 }

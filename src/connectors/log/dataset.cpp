@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
 #include "connectors/log/file.hpp"
+#include "connectors/log/opened.hpp"
+#include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
@@ -43,9 +46,8 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
 std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
   auto dataset = examine(object);
   if (dataset == nullptr) return nullptr;
-  // A log that outlives the program knows datasets of its own file only.
-  if (!file.is(dataset->identity.file) && (file.later() || file.stored() != nullptr))
-    return nullptr;
+  // Who opens the other file looks for a log of that one only.
+  if (!file.is(dataset->identity.file)) return nullptr;
   dataset->file = &file;
   dataset = file.know(dataset);
   if (file.stored() != nullptr && dataset->stored == nullptr && vol::update_dims(*dataset, object))
@@ -57,17 +59,31 @@ std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
 
 std::shared_ptr<Dataset> examine(const vol::Object& object) {
   auto dataset = std::make_shared<Dataset>();
+  unsigned links = 0;
   if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
-      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity))
+      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity, &links) ||
+      links == 0)
     return nullptr;
   return dataset;
 }
 
+void Dataset::flush() {
+  H5VL_dataset_specific_args_t args{H5VL_DATASET_FLUSH, {}};
+  args.args.flush.dset_id = kInvalidId;  // only for a function that the program has HDF5 call
+  if (h5.VLdataset_specific(handle->under, handle->connector->id(), &args, h5.transfer_list.get(),
+                            nullptr) < 0)
+    throw Error("HDF5 cannot flush " + vol::describe(*handle) + ": " + root_cause());
+}
+
+// HDF5 frees what it kept in memory even when it cannot write it.
 void Dataset::close() {
+  if (closed == nullptr) return;
+  const std::string name = vol::describe(*closed);
   const auto object = std::exchange(closed, nullptr);
-  if (object == nullptr) return;
-  h5.VLdataset_close(object->under, object->connector->id(), h5.transfer_list.get(), nullptr);
   handle = nullptr;
+  if (h5.VLdataset_close(object->under, object->connector->id(), h5.transfer_list.get(), nullptr) <
+      0)
+    throw Error(name + " could not be closed, and misses data: " + root_cause());
 }
 
 Dataset* dataset_of(vol::Object& object) {
@@ -95,6 +111,22 @@ void require_no_log_elsewhere(vol::Object& object) {
                   " is in a file that has a log, which must be replayed first (headrace replay)");
   }
   handle_of(object);
+}
+
+void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {
+  const File* const file = File::of(*from.connector);
+  if (file == nullptr) return;
+  const Aside aside;
+  H5VL_loc_params_t where{type, H5VL_OBJECT_BY_NAME, {}};
+  where.loc_data.loc_by_name = {name, h5.default_lists.front().get()};
+  const hid_t connector = from.connector->id();
+  const Opened opened({from.under, connector}, where);
+  // HDF5 says what is wrong with a name.
+  if (opened.under() == nullptr || opened.in_file(file->number())) return;
+  settle_and_unmark();  // it may be a log of this program
+  if (marked({opened.under(), connector}, opened.type()))
+    throw Error(std::string("object ") + name + ", as seen from file " + file->path() +
+                ", is in a file that has a log, which must be replayed first (headrace replay)");
 }
 
 void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }

@@ -26,7 +26,9 @@ struct Dataset : vol::Elements {
   // That handle when the program has closed it: it stays open below.
   std::unique_ptr<vol::Object> closed;
 
-  // What the program has closed is closed below.
+  // What HDF5 keeps of it in memory is in the file. Throws Error.
+  void flush();
+  // What the program has closed is closed below. Throws Error when not all of it is in the file.
   void close();
   [[nodiscard]] bool chunked() const { return chunk[0] != 0; }
 };
@@ -40,6 +42,8 @@ Dataset* dataset_of(vol::Object& object);
 // or written: one of another file, where an external link led to it. Asks on the first call for a
 // handle.
 void require_no_log_elsewhere(vol::Object& object);
+// The same of what is to be copied: an object by its name, as seen from another one.
+void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name);
 // A new one without a name is left to HDF5: it goes with its last handle.
 void leave_to_hdf5(vol::Object& object);
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "connectors/log/fork.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/settings.hpp"
@@ -26,7 +28,6 @@ constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_RE
 struct Pending {
   std::vector<File*> files;
   std::vector<File*> marked;  // those that have logs which outlive the program, empty ones too
-  pid_t process = 0;
 };
 
 Pending& pending() {
@@ -62,12 +63,12 @@ std::string path_of(const char* name) {
   return path;
 }
 
-unsigned long number_of(const Below& file) {
+std::optional<unsigned long> number_of(const Below& file) {
   unsigned long number = 0;
   H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};
   args.args.get_fileno.fileno = &number;
   if (h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
-    throw Error("HDF5 does not tell a file's number");
+    return std::nullopt;
   return number;
 }
 
@@ -78,13 +79,30 @@ bool ordinary(hid_t fapl) {
   return (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0;
 }
 
-// HDF5 that ends closes files, but writes no datasets.
+bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// HDF5 that ends closes files, but writes no datasets any more.
+void end_library(void* /*context*/) {
+  ends_with_library = false;  // HDF5 forgets it, and may begin anew
+  if (pending().files.empty() && pending().marked.empty()) return;
+  const LibraryContext context;
+  const Aside aside;
+  for (const std::vector<File*>& those : {pending().files, pending().marked})
+    for (File* file : those) file->close(true);
+}
+
+// For programs that have told HDF5 not to end with them.
 void end_process() {
   if (!anything_pending()) return;
   const LibraryContext context;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* file : files) file->close(true);
+  settle_short_lived();
+}
+
+void settle_before_ends() {
+  // Registered after HDF5's, so called before it.
+  static const bool at_exit = std::atexit(&end_process) == 0;
+  static_cast<void>(at_exit);
+  if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
 }
 
 }  // namespace
@@ -112,7 +130,9 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
   if (!alone) return;
   const bool later = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
   auto state = std::make_shared<File>(*file.connector, place, later);
-  state->number_ = number_of(place.below);
+  const auto number = number_of(place.below);
+  if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
+  state->number_ = *number;
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
   file.connector->state = std::move(state);
@@ -123,13 +143,18 @@ File::~File() {
   std::erase(log_layout::pending().marked, this);
 }
 
-bool File::logs() const { return logs_ && !all_off; }
+bool File::logs() const { return logs_ && broken_ == nullptr && !all_off; }
+
+bool File::is(const vol::Object& file) const {
+  return file.under != nullptr && number_of({file.under, file.connector->id()}) == number_;
+}
 
 std::shared_ptr<Dataset> File::know(const std::shared_ptr<Dataset>& dataset) {
   return datasets_.try_emplace(dataset->identity, dataset).first->second;
 }
 
 engine::log::Writer& File::log() {
+  if (lost()) throw lost_error();
   if (log_ == nullptr) begin_log();
   return *log_;
 }
@@ -147,7 +172,7 @@ void File::begin_log() {
   leave_log_to_parent();
   const bool first = later_ && !owner_;
   const auto owner = first ? random_owner() : owner_;
-  descriptor_ = later_ ? open_log(path(), *owner) : open_beside(path());
+  descriptor_ = later_ ? open_log(path(), *owner, first) : open_beside(path());
   log_ = std::make_unique<engine::log::Writer>(
       engine::posix_device(descriptor_, ("log of " + path()).c_str()),
       later_ ? owner : std::nullopt);
@@ -169,12 +194,11 @@ void File::unmark() noexcept {
   std::erase(log_layout::pending().marked, this);
   leave_log_to_parent();
   const auto owner = std::exchange(owner_, std::nullopt);
-  if (!owner || broken_ || lost_) return;
+  if (!owner || broken_ != nullptr || lost_) return;
   try {
     retire(place_, *owner);
   } catch (...) {
-    broken_ = true;
-    connector_->defer(std::current_exception());
+    fail();
   }
 }
 
@@ -188,32 +212,28 @@ void File::note_pending(Dataset& dataset, vol::Object& handle) {
   }
   if (dataset.closed == nullptr) dataset.handle = &handle;
   if (pending_) return;
-  // Registered after HDF5's, so called before it.
-  static const bool at_exit = std::atexit([] {
-                                const LibraryContext context;
-                                end_process();
-                              }) == 0;
-  static_cast<void>(at_exit);
+  settle_before_ends();
   settle_before_forks();
   pending_ = true;
   log_layout::pending().files.push_back(this);
-  log_layout::pending().process = ::getpid();
 }
 
 void File::replay() {
   log_->flush(false);
-  const engine::log::Reader reader(
-      engine::posix_device(descriptor_, path().c_str()),
-      std::filesystem::file_size("/proc/self/fd/" + std::to_string(descriptor_)));
+  const engine::log::Reader reader(engine::posix_device(descriptor_, path().c_str()),
+                                   size_of(descriptor_));
+  if (reader.end() != log_->end() || reader.index().writes.size() != log_->writes())
+    throw Error("a part of the log of file " + path() + " is gone");
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;
     engine::log::Layers layers;
     layers.add(reader, dataset->place);
     log_layout::replay(*dataset, layers);
+    if (owner_) dataset->flush();  // what else has it in memory, the program may lose
   }
 }
 
-// What the program has closed meanwhile is closed below.
+// What the program has closed meanwhile is closed below, whatever comes of it.
 void File::forget() {
   log_.reset();
   // Not kept for the next log: a child may have it, too.
@@ -222,7 +242,11 @@ void File::forget() {
   std::erase(log_layout::pending().files, this);
   for (const auto& [identity, dataset] : datasets_) {
     dataset->pending = false;
-    dataset->close();
+    try {
+      dataset->close();
+    } catch (const std::exception& error) {
+      headrace::log(Level::warning, error.what());
+    }
     dataset->handle = nullptr;
   }
 }
@@ -234,9 +258,27 @@ void File::lose() {
   connector_->defer(std::make_exception_ptr(lost_error()));
 }
 
+void File::fail() noexcept {
+  broken_ = std::current_exception();
+  connector_->defer(broken_);
+}
+
 void File::require_whole() const {
   if (lost_) throw lost_error();
-  if (broken_) throw Error("the log of file " + path() + " could not be written to the datasets");
+  if (broken_ == nullptr) return;
+  try {
+    std::rethrow_exception(broken_);
+  } catch (const std::exception& error) {
+    // One text, as programs show the innermost cause only.
+    throw Error("the log of file " + path() +
+                " could not be written to the datasets: " + error.what());
+  }
+}
+
+// Whether what is pending is that of a parent which forked in a way that told nobody, too.
+bool File::lost() {
+  if (log_ != nullptr && process_ != ::getpid()) lose();
+  return lost_;
 }
 
 Error File::lost_error() const {
@@ -252,24 +294,35 @@ bool File::holds(unsigned long number) const {
 }
 
 void File::settle() noexcept {
-  if (log_layout::pending().process != ::getpid()) lose();  // forked in a way that told nobody
   try {
-    if (!lost_) replay();
+    if (!lost()) replay();
     for (const auto& [identity, dataset] : datasets_) dataset->close();  // HDF5 flushes open ones
     if (owner_ && !lost_) {
       flush(place_.below);
       if (place_.sync) sync_file(path());
-      empty_log(descriptor_);
+      empty_log(descriptor_, log_path(path(), *owner_), place_.sync);
     }
   } catch (...) {
-    broken_ = owner_.has_value();
-    connector_->defer(std::current_exception());
+    fail();
   }
   forget();
 }
 
+void File::flush_closed() noexcept {
+  try {
+    flush_closed_datasets();
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
+}
+
+void File::flush_closed_datasets() {
+  for (const auto& [identity, dataset] : datasets_)
+    if (dataset->closed != nullptr) dataset->flush();
+}
+
 void File::keep() {
-  if (!owner_ || lost_) return;
+  if (!owner_ || lost()) return;
   if (place_.sync) sync_file(path());
   log_->flush(place_.sync);
   if (place_.sync) sync_names(path());
@@ -280,7 +333,7 @@ void File::keep() {
 void File::close(bool ends) noexcept {
   try {
     if (pending_ && owner_ && (ends || only_one_open())) {
-      for (const auto& [identity, dataset] : datasets_) dataset->close();
+      flush_closed_datasets();
       flush(place_.below);
       keep();
       owner_.reset();
@@ -322,6 +375,13 @@ void settle_short_lived() noexcept {
   const std::vector<File*> files = pending().files;
   for (File* file : files)
     if (!file->keeps_log()) file->settle();
+}
+
+void prepare_flush() noexcept {
+  settle_short_lived();
+  if (pending().files.empty()) return;
+  const Aside aside;
+  for (File* file : pending().files) file->flush_closed();
 }
 
 void settle_and_unmark() noexcept {

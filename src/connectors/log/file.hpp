@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,14 +47,18 @@ class File {
 
   // Whether this is the file with that number; objects behind external links are in others.
   [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
+  [[nodiscard]] bool is(const vol::Object& file) const;
+  [[nodiscard]] unsigned long number() const { return number_; }
   // Whether something of a dataset in that file is in the log.
   [[nodiscard]] bool holds(unsigned long number) const;
-  // Whether logs outlive the program, and whether there is one now that does.
-  [[nodiscard]] bool later() const { return later_; }
+  // Whether there is a log now that outlives the program.
   [[nodiscard]] bool keeps_log() const { return owner_.has_value(); }
   // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
   // close of the file.
   void settle() noexcept;
+  // HDF5's flush of the file passes over datasets that the program has closed and the log has not.
+  // What goes wrong is deferred.
+  void flush_closed() noexcept;
   // A log that outlives the program has all that was logged. To be called when HDF5 has flushed the
   // file. Throws Error.
   void keep();
@@ -79,6 +84,9 @@ class File {
  private:
   void begin_log();
   void leave_log_to_parent();
+  bool lost();
+  void fail() noexcept;
+  void flush_closed_datasets();
   void replay();
   void forget();
   [[nodiscard]] bool only_one_open() const;
@@ -91,8 +99,8 @@ class File {
   bool logs_ = true;
   bool pending_ = false;
   bool lost_ = false;
-  bool broken_ = false;       // its log holds what HDF5 did not take
-  unsigned long number_ = 0;  // HDF5's
+  std::exception_ptr broken_;  // why HDF5 did not take what its log holds
+  unsigned long number_ = 0;   // HDF5's
   int descriptor_ = -1;
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
@@ -106,6 +114,8 @@ void settle() noexcept;
 void settle_and_unmark() noexcept;
 // Settles, but for logs that outlive the program.
 void settle_short_lived() noexcept;
+// Before HDF5 flushes a file: settles, but for logs that outlive the program, which are to be kept.
+void prepare_flush() noexcept;
 // Those have all that was logged; see File::keep().
 void keep_all();
 // Whether there is anything to settle.

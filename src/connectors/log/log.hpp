@@ -26,11 +26,12 @@ inline bool leaves_log_alone(void* const& self, H5VL_dataset_specific_args_t* co
          grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
 }
 
-// SWMR's readers see what is written before it is flushed.
-inline void stop_where_others_read(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+// SWMR's readers see what is written before it is flushed, through whatever id of the file.
+inline void stop_where_others_read(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
                                    void** /*req*/) {
-  File* const file = File::of(*vol::Object::from(self).connector);
-  if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE && file != nullptr) file->stop();
+  if (args->op_type != H5VL_NATIVE_FILE_START_SWMR_WRITE) return;
+  settle_and_unmark();
+  log_nothing_more();
 }
 // Of what is open, and how; h5py asks for it before it closes a file.
 inline bool leaves_log_alone(void* const& /*self*/, H5VL_file_get_args_t* const& /*args*/,
@@ -43,10 +44,13 @@ inline bool writes_boxes(const void* /*self*/, const H5VL_optional_args_t* args,
   return is_operation(args->op_type);
 }
 
+// The file of an object behind an external link has this connector, too.
 inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
   settle_short_lived();
   const Aside aside;
-  if (File* const file = File::of(*vol::Object::from(self).connector)) file->close(false);
+  const vol::Object& object = vol::Object::from(self);
+  File* const file = File::of(*object.connector);
+  if (file != nullptr && file->is(object)) file->close(false);
   vol::extents_may_have_changed();
 }
 
@@ -68,6 +72,37 @@ void refuse_stored(const void* self, const Rest&... /*rest*/) {
                 " has a log, which must be replayed first (headrace replay)");
 }
 
+// Of mounted files HDF5 finds the marker, and the datasets by their names, in another one.
+inline void leave_mounted_files(void* self, const H5VL_group_specific_args_t* args, hid_t /*dxpl*/,
+                                void** /*req*/) {
+  if (args->op_type != H5VL_GROUP_MOUNT) return;
+  settle_and_unmark();
+  log_nothing_more();
+  refuse_stored(self);
+  refuse_stored(args->args.mount.child_file);
+}
+
+// Others than H5Dread and H5Dwrite that reach raw data.
+inline void require_whole(const void* self) {
+  if (const File* const file = File::of(*vol::Object::from(self).connector)) file->require_whole();
+}
+inline void require_chunks(const void* self, const H5VL_optional_args_t* /*args*/, hid_t /*dxpl*/,
+                           void** /*req*/) {
+  require_whole(self);
+  require_no_log_elsewhere(vol::Object::from(self));
+}
+inline void require_source(const void* self, const H5VL_loc_params_t* loc, const char* name,
+                           const void* /*to*/, const H5VL_loc_params_t* /*to_loc*/,
+                           const char* /*to_name*/, hid_t /*ocpypl*/, hid_t /*lcpl*/,
+                           hid_t /*dxpl*/, void** /*req*/) {
+  require_whole(self);
+  require_no_log_elsewhere(vol::Object::from(self), loc->obj_type, name);
+}
+inline void require_extent_elsewhere(const void* self, const H5VL_dataset_specific_args_t* args,
+                                     hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type == H5VL_DATASET_SET_EXTENT) require_no_log_elsewhere(vol::Object::from(self));
+}
+
 inline void require_usable(std::span<void*> datasets) {
   for (void* one : datasets) {
     require_no_log_elsewhere(vol::Object::from(one));
@@ -80,12 +115,11 @@ struct Connector : vol::PassThrough<Connector> {
 
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
-  static constexpr std::array kOverrides{Callback::initialize,     Callback::terminate,
-                                         Callback::file_create,    Callback::file_open,
-                                         Callback::file_specific,  Callback::introspect_opt_query,
-                                         Callback::dataset_create, Callback::dataset_read,
-                                         Callback::dataset_write,  Callback::dataset_optional,
-                                         Callback::dataset_close};
+  static constexpr std::array kOverrides{
+      Callback::initialize,       Callback::terminate,     Callback::file_create,
+      Callback::file_open,        Callback::file_specific, Callback::introspect_opt_query,
+      Callback::dataset_create,   Callback::dataset_read,  Callback::dataset_write,
+      Callback::dataset_optional, Callback::dataset_close};
 
   using During = Running;
 
@@ -103,7 +137,7 @@ struct Connector : vol::PassThrough<Connector> {
       if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
         refuse_stored(args...);
       if (flushes_file(args...)) {
-        settle_short_lived();
+        prepare_flush();
         return;
       }
       if constexpr (callback == Callback::file_open)
@@ -113,7 +147,17 @@ struct Connector : vol::PassThrough<Connector> {
       vol::extents_may_have_changed();
       if (vol::unlinks(args...)) log_nothing_more();
       if constexpr (callback == Callback::file_optional) stop_where_others_read(args...);
+      if constexpr (callback == Callback::group_specific) leave_mounted_files(args...);
+      require_reachable<callback>(args...);
     }
+  }
+
+  // What is not there in full is not copied, and not read or written past HDF5's datasets.
+  template <Callback callback, typename... Args>
+  static void require_reachable(const Args&... args) {
+    if constexpr (callback == Callback::object_copy) require_source(args...);
+    if constexpr (callback == Callback::dataset_specific) require_extent_elsewhere(args...);
+    if constexpr (callback == Callback::dataset_optional) require_chunks(args...);
   }
 
   static constexpr std::span<const Setting> kSettings = log_layout::kSettings;

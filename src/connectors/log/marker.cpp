@@ -1,5 +1,8 @@
 #include "connectors/log/marker.hpp"
 
+#include <array>
+#include <string>
+
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/id.hpp"
@@ -10,11 +13,23 @@ namespace {
 constexpr const char* kName = "_headrace_log";
 constexpr H5VL_loc_params_t kRoot{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
 
+// Throws what HDF5 says of it.
+[[noreturn]] void fail(const Below& object, H5I_type_t type, const char* what) {
+  const std::string cause = root_cause();
+  std::array<char, 4096> name{};
+  std::size_t length = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_NAME, {}};
+  args.args.get_name = {type, name.size(), name.data(), &length};
+  h5.VLfile_get(object.file, object.connector, &args, h5.transfer_list.get(), nullptr);
+  throw Error("HDF5 cannot " + std::string(what) + " file " + name.data() +
+              (cause.empty() ? "" : ": " + cause));
+}
+
 class Attribute {
  public:
   Attribute(const Below& file, void* under) : under_(under), connector_(file.connector) {
     if (under_ == nullptr)
-      throw Error("HDF5 refuses attribute _headrace_log of the root group: " + root_cause());
+      fail(file, H5I_FILE, "make or open attribute _headrace_log of the root group of");
   }
   Attribute(const Attribute&) = delete;
   Attribute& operator=(const Attribute&) = delete;
@@ -38,7 +53,7 @@ bool exists(const Below& file, const H5VL_loc_params_t& where) {
   args.args.exists = {kName, &found};
   if (h5.VLattr_specific(file.file, &where, file.connector, &args, h5.transfer_list.get(),
                          nullptr) < 0)
-    throw Error("HDF5 does not tell the attributes of the root group");
+    fail(file, where.obj_type, "tell the attributes of the root group of");
   return found;
 }
 
@@ -58,7 +73,7 @@ std::optional<engine::log::Owner> read_marker(const Below& file) {
       h5.Tget_size(found.get()) != owner.size() ||
       h5.VLattr_read(attribute.under(), file.connector, found.get(), owner.data(), dxpl, nullptr) <
           0)
-    throw Error("attribute _headrace_log of the root group cannot be read");
+    fail(file, H5I_FILE, "read 16 bytes from attribute _headrace_log of the root group of");
   return owner;
 }
 
@@ -78,7 +93,7 @@ void write_marker(const Below& file, const engine::log::Owner& owner) {
                                                    h5.default_lists.back().get(), dxpl, nullptr));
   if (h5.VLattr_write(attribute.under(), file.connector, type.get(), owner.data(), dxpl, nullptr) <
       0)
-    throw Error("HDF5 cannot write attribute _headrace_log of the root group");
+    fail(file, H5I_FILE, "write attribute _headrace_log of the root group of");
 }
 
 void remove_marker(const Below& file) {
@@ -86,7 +101,7 @@ void remove_marker(const Below& file) {
   args.args.del.name = kName;
   if (h5.VLattr_specific(file.file, &kRoot, file.connector, &args, h5.transfer_list.get(),
                          nullptr) < 0)
-    throw Error("HDF5 cannot remove attribute _headrace_log of the root group");
+    fail(file, H5I_FILE, "remove attribute _headrace_log of the root group of");
 }
 
 void flush(const Below& file) {
@@ -94,7 +109,7 @@ void flush(const Below& file) {
   args.op_type = H5VL_FILE_FLUSH;
   args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};
   if (h5.VLfile_specific(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
-    throw Error("HDF5 cannot flush the file");
+    fail(file, H5I_FILE, "flush");
 }
 
 }  // namespace headrace::log_layout

@@ -45,6 +45,11 @@ bool is_virtual(const vol::Object& object) {
   return h5.Pget_layout(dcpl.get()) == H5D_VIRTUAL;
 }
 
+bool converts_otherwise(hid_t dxpl) {
+  const Aside aside;
+  return !vol::leaves_data_alone(dxpl);
+}
+
 // The elements of the selection one after the other, in the type of the dataset.
 bool fetch(const Read& read, const Dataset& dataset, const Runs& file, Buffer& buffer) {
   const hsize_t elements = elements_of(file);
@@ -77,7 +82,7 @@ void for_rows(const Read& read, const Runs& memory, std::size_t element, const C
 
 herr_t read_one(Read& read, const Dataset& dataset) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
-  if (!vol::leaves_data_alone(read.dxpl)) refuse(read);
+  if (converts_otherwise(read.dxpl)) refuse(read);
   const auto file = file_rows_of(dataset, read.file_space, kAny);
   const bool all = read.file_space == 0;  // H5S_ALL: then there is nothing
   if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0)) return read_below(read);

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "engine/buffer.hpp"
+#include "hdf5/error_stack.hpp"
 #include "vol/box_spaces.hpp"
 #include "vol/pass_through.hpp"
 
@@ -30,8 +31,8 @@ Index piece_shape(const Dataset& dataset) {
   return shape;
 }
 
-// Calls row(first, count, place) for what lies in one piece both in the dataset and in the box:
-// elements of the dataset, and their place in the box.
+// Calls row(first, count, place) for what lies in one piece both in the dataset and in the box,
+// until it returns false: elements of the dataset, and their place in the box.
 template <typename Row>
 void each_row(const Dataset& dataset, const Box& box, const Row& row) {
   unsigned inner = dataset.rank - 1;  // the slowest dimension of a row
@@ -43,7 +44,7 @@ void each_row(const Dataset& dataset, const Box& box, const Row& row) {
   for (std::uint64_t i = 0; i < rows; ++i) {
     std::uint64_t first = 0;
     for (unsigned d = 0; d < dataset.rank; ++d) first += (box.start[d] + at[d]) * strides[d];
-    row(first, count, i * count);
+    if (!row(first, count, i * count)) return;
     for (unsigned d = inner; d-- > 0;) {
       if (++at[d] < box.count[d]) break;
       at[d] = 0;
@@ -56,15 +57,25 @@ Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buff
   each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t place) {
     layers.apply(first, buffer.bytes().subspan(place * dataset.element, count * dataset.element),
                  covered, place);
+    return true;
   });
   return covered;
 }
 
 bool any(const Dataset& dataset, const Layers& layers, const Box& box) {
+  const Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
+  std::uint64_t begin = 0;
+  std::uint64_t end = 1;
+  for (unsigned d = 0; d < dataset.rank; ++d) {
+    begin += box.start[d] * strides[d];
+    end += (box.start[d] + box.count[d] - 1) * strides[d];
+  }
   bool found = false;
-  each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t) {
-    found = found || layers.any(first, first + count);
-  });
+  if (layers.any(begin, end))
+    each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t) {
+      found = layers.any(first, first + count);
+      return !found;
+    });
   return found;
 }
 
@@ -86,12 +97,12 @@ void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
   if (!covered.all()) {
     std::ranges::fill(buffer.bytes(), std::byte{0});  // HDF5 may leave memory as it is
     if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
-      throw Error("HDF5 cannot read what lies between logged data");
+      throw Error("HDF5 cannot read what lies between logged data: " + root_cause());
     apply(dataset, layers, box, buffer);
   }
   if (!transfer_box<&vol::own::dataset_write>(dataset, box,
                                               static_cast<const void*>(buffer.data())))
-    throw Error("HDF5 cannot write logged data");
+    throw Error("HDF5 cannot write logged data: " + root_cause());
 }
 
 void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
@@ -99,7 +110,7 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
   Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
   std::ranges::fill(buffer.bytes(), std::byte{0});
   if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
-    throw Error("HDF5 cannot read it");
+    throw Error("HDF5 cannot read it: " + root_cause());
   Buffer expected(buffer.size());
   std::ranges::copy(buffer.bytes(), expected.data());
   apply(dataset, layers, box, expected);
@@ -109,31 +120,45 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
 
 using ForBox = void (*)(Dataset&, const Layers&, const Box&);
 
+// The pieces between the first and the last that there is anything of in the slowest dimension.
+Box reached(const Dataset& dataset, const Layers& layers, const Index& piece) {
+  const std::uint64_t row = engine::strides_of(dataset.rank, dataset.dims, 1)[0];
+  Box box;
+  box.count = dataset.dims;
+  box.start[0] = layers.begin() / row / piece[0] * piece[0];
+  const std::uint64_t last = (layers.end() - 1) / row;
+  box.count[0] = std::min(dataset.dims[0], (last / piece[0] + 1) * piece[0]) - box.start[0];
+  return box;
+}
+
 void for_boxes(Dataset& dataset, const Layers& layers, ForBox action) {
   if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  Box whole;
-  whole.count = dataset.dims;
+  if (layers.end() > engine::volume(dataset.rank, dataset.dims))
+    throw Error("it is smaller than what the log holds of it");
+  if (layers.empty()) return;
   const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset)};
-  engine::Pieces pieces(grid, whole);
+  const Box box = reached(dataset, layers, grid.chunk);
+  engine::Pieces pieces(grid, box);
   for (engine::Piece piece; pieces.next(piece);) action(dataset, layers, piece.box);
+}
+
+// One text, as programs show the innermost cause only.
+void act(Dataset& dataset, const Layers& layers, ForBox action, const char* doing) {
+  try {
+    for_boxes(dataset, layers, action);
+  } catch (const Error& error) {
+    throw Error(doing + vol::describe(*dataset.handle) + " failed: " + error.what());
+  }
 }
 
 }  // namespace
 
 void replay(Dataset& dataset, const Layers& layers) {
-  try {
-    for_boxes(dataset, layers, &replay_box);
-  } catch (const Error&) {
-    std::throw_with_nested(Error("writing " + vol::describe(*dataset.handle) + " failed"));
-  }
+  act(dataset, layers, &replay_box, "writing ");
 }
 
 void verify(Dataset& dataset, const Layers& layers) {
-  try {
-    for_boxes(dataset, layers, &verify_box);
-  } catch (const Error&) {
-    std::throw_with_nested(Error("verifying " + vol::describe(*dataset.handle) + " failed"));
-  }
+  act(dataset, layers, &verify_box, "verifying ");
 }
 
 }  // namespace headrace::log_layout

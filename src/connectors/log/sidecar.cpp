@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,9 @@
 
 namespace headrace::log_layout {
 namespace {
+
+// Of a log that has nothing but its owner's segment.
+constexpr off_t kEmpty = engine::log::kHeaderBytes + engine::log::kOwnerBytes;
 
 std::string folder_of(const std::string& file) { return file + ".headrace"; }
 
@@ -33,18 +37,28 @@ std::string log_path(const std::string& file, const Owner& owner) {
   return folder_of(file) + "/" + name + ".log";
 }
 
-int open_log(const std::string& file, const Owner& owner) {
+int open_log(const std::string& file, const Owner& owner, bool is_new) {
   std::error_code failure;
   std::filesystem::create_directory(folder_of(file), failure);
   const std::string path = log_path(file, owner);
-  const int descriptor = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  const int made = is_new ? O_CREAT | O_EXCL : 0;
+  const int descriptor = ::open(path.c_str(), made | O_RDWR | O_CLOEXEC, 0666);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
-  return descriptor;
+  if (is_new || size_of(descriptor) == kEmpty) return descriptor;
+  ::close(descriptor);
+  throw Error("log " + path + " holds what this program has not logged");
 }
 
-void empty_log(int descriptor) {
-  constexpr off_t kLeft = engine::log::kHeaderBytes + engine::log::kOwnerBytes;
-  if (::ftruncate(descriptor, kLeft) != 0) throw Error("a log cannot be cut off", errno);
+void empty_log(int descriptor, const std::string& path, bool sync) {
+  if (::ftruncate(descriptor, kEmpty) != 0 || (sync && ::fsync(descriptor) != 0))
+    throw Error("log " + path + " cannot be cut off", errno);
+}
+
+std::uint64_t size_of(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0)
+    throw Error("the system does not tell a log's size", errno);
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 void remove_log(const std::string& file, const Owner& owner) {

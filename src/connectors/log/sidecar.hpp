@@ -2,6 +2,7 @@
 // where ID is what the file's marker says. No HDF5.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "engine/log/format.hpp"
@@ -13,10 +14,12 @@ using engine::log::Owner;
 Owner random_owner();
 std::string log_path(const std::string& file, const Owner& owner);
 
-// The log, which is made where there is none, open for reading and writing. Throws Error.
-int open_log(const std::string& file, const Owner& owner);
-// Nothing is left in the log but what it belongs to. Throws Error.
-void empty_log(int descriptor);
+// The log, open for reading and writing: a new one, or one that is empty. Throws Error.
+int open_log(const std::string& file, const Owner& owner, bool is_new);
+// Nothing is left in the log but what it belongs to; with `sync` not after a power cut either.
+// Throws Error.
+void empty_log(int descriptor, const std::string& path, bool sync);
+std::uint64_t size_of(int descriptor);
 // The folder goes, too, when nothing else is in it. Throws Error when the log remains.
 void remove_log(const std::string& file, const Owner& owner);
 

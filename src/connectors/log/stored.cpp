@@ -5,13 +5,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "connectors/log/opened.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/sidecar.hpp"
+#include "hdf5/error_stack.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -20,34 +21,25 @@ using engine::log::Layers;
 using engine::log::LoggedDataset;
 using engine::log::Reader;
 
-// A dataset below, opened for a log.
-class Opened {
- public:
-  Opened(const Place& place, const vol::UnderRef& connector, const LoggedDataset& logged)
-      : object_{open(place, logged), connector} {}
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  ~Opened() {
-    h5.VLdataset_close(object_.under, object_.connector->id(), h5.transfer_list.get(), nullptr);
-  }
-  [[nodiscard]] vol::Object& object() { return object_; }
-
- private:
-  static void* open(const Place& place, const LoggedDataset& logged) {
-    H5O_token_t token{};
-    static_assert(sizeof token == sizeof logged.token);
-    std::memcpy(&token, logged.token.data(), sizeof token);
-    H5VL_loc_params_t where{H5I_FILE, H5VL_OBJECT_BY_TOKEN, {}};
-    where.loc_data.loc_by_token.token = &token;
-    H5I_type_t type = H5I_BADID;
-    void* found = h5.VLobject_open(place.below.file, &where, place.below.connector, &type,
-                                   h5.transfer_list.get(), nullptr);
-    if (found == nullptr || type != H5I_DATASET)
-      throw Error("dataset " + logged.name + " of the log is not in the file");
-    return found;
-  }
-  vol::Object object_;
-};
+// Calls action(object) with the dataset of a log, and sees to it that all of it is in the file
+// then.
+template <typename Action>
+void with_object(const Place& place, const vol::UnderRef& connector, const LoggedDataset& logged,
+                 const Action& action) {
+  H5O_token_t token{};
+  static_assert(sizeof token == sizeof logged.token);
+  std::memcpy(&token, logged.token.data(), sizeof token);
+  H5VL_loc_params_t where{H5I_FILE, H5VL_OBJECT_BY_TOKEN, {}};
+  where.loc_data.loc_by_token.token = &token;
+  Opened opened(place.below, where);
+  if (opened.under() == nullptr || opened.type() != H5I_DATASET)
+    throw Error("dataset " + logged.name + " of the log is not in file " + place.path);
+  vol::Object object{opened.under(), connector};
+  action(object);
+  if (!opened.close())
+    throw Error("dataset " + logged.name + " of file " + place.path +
+                " could not be closed, and misses data: " + root_cause());
+}
 
 // Throws Error when the writes reach beyond the dataset.
 void require_fit(const Dataset& dataset, const LoggedDataset& logged, const Layers& layers) {
@@ -94,8 +86,7 @@ Stored::Stored(Place place, const engine::log::Owner& owner)
 Stored::~Stored() { ::close(descriptor_); }
 
 void Stored::read(const std::string& path) {
-  const std::uint64_t size =
-      std::filesystem::file_size("/proc/self/fd/" + std::to_string(descriptor_));
+  const std::uint64_t size = size_of(descriptor_);
   reader_ = std::make_unique<Reader>(engine::posix_device(descriptor_, path.c_str()), size);
   if (reader_->owner() != owner_) throw Error("it belongs to another file");
   if (const auto damage = reader_->damage()) throw Error(*damage);
@@ -116,13 +107,15 @@ void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool v
   if (layers.empty()) return;
   const LoggedDataset& logged = reader_->index().datasets[number];
   const auto with_dataset = [&](const auto& action) {
-    Opened opened(place_, connector, logged);
-    const auto dataset = examine(opened.object());
-    if (dataset == nullptr || !vol::update_dims(*dataset, opened.object()))
-      throw Error("dataset " + logged.name + " is none that is logged");
-    require_fit(*dataset, logged, layers);
-    dataset->handle = &opened.object();
-    action(*dataset, layers);
+    with_object(place_, connector, logged, [&](vol::Object& object) {
+      const auto dataset = examine(object);
+      if (dataset == nullptr || !vol::update_dims(*dataset, object))
+        throw Error("dataset " + logged.name + " is none that is logged");
+      require_fit(*dataset, logged, layers);
+      dataset->handle = &object;
+      action(*dataset, layers);
+      dataset->flush();  // others may have it open, so that closing it does not
+    });
   };
   with_dataset(&log_layout::replay);
   if (!verify) return;

@@ -33,7 +33,8 @@ class Layers {
   void add(const Reader& reader, std::uint32_t dataset);
 
   [[nodiscard]] bool empty() const { return writes_.empty(); }
-  // Behind the last element that there is anything of.
+  // The first element that there is anything of, and behind the last one.
+  [[nodiscard]] std::uint64_t begin() const { return writes_.empty() ? 0 : writes_.front().first; }
   [[nodiscard]] std::uint64_t end() const { return reaches_.empty() ? 0 : reaches_.back(); }
 
   // Copies what there is of the elements from `begin` on over `bytes`, which holds whole elements,
@@ -55,7 +56,10 @@ class Layers {
 
     [[nodiscard]] std::uint64_t end() const { return first + pattern->extent(); }
   };
-  // Those that may hold elements of the range, the earliest first.
+  // Calls visit(write) for those that may hold elements of the range, until it returns false.
+  template <typename Visit>
+  void visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const;
+  // Those, the earliest first.
   [[nodiscard]] std::vector<const Write*> within(std::uint64_t begin, std::uint64_t end) const;
   void sort();
   void copy(const Write& write, std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,

@@ -43,10 +43,10 @@ void Writer::pass_on() {
 
 void Writer::put(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
+  if (end_ - segment_ >= kLongest) end_segment();
   file_.write(end_, bytes);
   end_ += bytes.size();
   checksum_ = checksum(bytes, checksum_);
-  if (end_ - segment_ >= kLongest) end_segment();
 }
 
 void Writer::end_segment() {
@@ -67,20 +67,23 @@ void Writer::put_segment(SegmentKind kind, std::span<const std::byte> bytes) {
 
 void Writer::write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                           std::uint32_t checksum) {
-  const auto header = SegmentHeader{kind, sequence_++, bytes, checksum}.encode();
+  const auto header = SegmentHeader{kind, sequence_, bytes, checksum}.encode();
   file_.write(at, header);
+  ++sequence_;
 }
 
 void Writer::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
   index_.add(dataset, pattern, first);
+  ++writes_;
 }
 
 void Writer::flush(bool sync) {
   pass_on();
   end_segment();
-  if (!index_.empty()) {
-    const std::string text = index_.take(epoch_);
-    put_segment(SegmentKind::index, std::as_bytes(std::span(text)));
+  while (!index_segment_.empty() || !index_.empty()) {
+    if (index_segment_.empty()) index_segment_ = index_.take(epoch_);
+    put_segment(SegmentKind::index, std::as_bytes(std::span(index_segment_)));
+    index_segment_.clear();
   }
   ++epoch_;
   file_.drain();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "engine/buffer.hpp"
 #include "engine/device.hpp"
@@ -13,7 +14,8 @@
 namespace headrace::engine::log {
 
 // The bytes go to the file behind the program, see engine/staged_file.hpp. One thread at a time.
-// Functions throw Error when the file cannot be written; what was flushed before stays.
+// Functions throw Error when the file cannot be written; what was flushed before stays. After an
+// append() that throws only flush() may be called: it tries all once more that was added before.
 class Writer {
  public:
   // `device`: an empty file. `owner`: what the log belongs to, where others are to know.
@@ -30,6 +32,9 @@ class Writer {
   // Returns when a reader of the file finds all writes; with `sync`, after a power cut too. Later
   // writes are of the next epoch.
   void flush(bool sync);
+  // Where what was flushed ends in the file, and how many writes were added.
+  [[nodiscard]] std::uint64_t end() const { return segment_; }
+  [[nodiscard]] std::uint64_t writes() const { return writes_; }
 
  private:
   void gather(std::span<const std::byte> bytes);
@@ -42,6 +47,8 @@ class Writer {
 
   StagedFile file_;
   IndexWriter index_;
+  std::string index_segment_;  // taken from it, and not in the file yet
+  std::uint64_t writes_ = 0;
   Buffer gathered_;  // small parts, not yet given to the file
   std::size_t in_gathered_ = 0;
   std::uint64_t sequence_ = 0;
