@@ -213,14 +213,23 @@ def test_what_would_miss_the_log_is_refused(layer: Log, action: str) -> None:
     assert "headrace replay" in done.text, done.text
 
 
-@pytest.mark.parametrize("action", ["assert g['l'][50, 12] == 62", "g['l'][:, ::2] = 1"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        "assert g['l'][50, 12] == 62",
+        "g['l'][:, ::2] = 1",
+        "g.copy('l', g, 'copy')",
+        "g['l'].id.read_direct_chunk((0, 0))",
+        "g['l'].id.set_extent((1, 1))",
+    ],
+)
 def test_a_log_behind_an_external_link(layer: Log, action: str) -> None:
     """HDF5 follows such links below the layer."""
-    write(layer)
+    write(layer, (10, 100))
     layer.plain("h5py.File('y.h5', 'w')['l'] = h5py.ExternalLink('x.h5', 'd')")
     done = layer.start(f"g = h5py.File('y.h5', 'r+')\n{action}", LATER)
     assert done.status == 1
-    assert "x.h5 is in a file that has a log" in done.text, done.text
+    assert "is in a file that has a log" in done.text, done.text
     layer.python("h5py.File('x.h5', 'r+').close()")
     layer.python(f"g = h5py.File('y.h5', 'r+')\n{action}", LATER)
 

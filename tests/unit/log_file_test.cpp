@@ -72,6 +72,7 @@ void expect_content(const Layers& layers, const Content& content, std::mt19937& 
     EXPECT_EQ(covered.none(), written == 0);
     EXPECT_EQ(covered.all(), static_cast<std::uint64_t>(written) == end - begin);
     EXPECT_TRUE(written == 0 || layers.any(begin, end));
+    EXPECT_TRUE(written == 0 || layers.next(begin) < end);
   }
 }
 
@@ -100,6 +101,29 @@ TEST(LogFile, HoldsWhatWasWritten) {
       expect_content(layers, contents[i], random);
     }
   }
+}
+
+TEST(LogFile, TellsWhereItGoesOn) {
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  Writer writer(file.device());
+  writer.add(dataset(1, 'x'));
+  for (const std::uint64_t first : {30U, 10U, 12U}) {
+    const std::string data(5, 'a');
+    writer.append(std::as_bytes(std::span(data)));
+    writer.add(0, Pattern({{first, 5}}, {}), first);
+  }
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.end(), writer.end());
+  EXPECT_EQ(reader.index().writes.size(), writer.writes());
+  Layers layers;
+  EXPECT_EQ(layers.next(0), ~std::uint64_t{0});
+  layers.add(reader, 0);
+  EXPECT_EQ(layers.next(0), 10);
+  EXPECT_EQ(layers.next(16), 16);
+  EXPECT_EQ(layers.next(17), 30);
+  EXPECT_EQ(layers.next(35), ~std::uint64_t{0});
 }
 
 TEST(LogFile, SaysWhatItBelongsTo) {

@@ -120,26 +120,23 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
 
 using ForBox = void (*)(Dataset&, const Layers&, const Box&);
 
-// The pieces between the first and the last that there is anything of in the slowest dimension.
-Box reached(const Dataset& dataset, const Layers& layers, const Index& piece) {
-  const std::uint64_t row = engine::strides_of(dataset.rank, dataset.dims, 1)[0];
-  Box box;
-  box.count = dataset.dims;
-  box.start[0] = layers.begin() / row / piece[0] * piece[0];
-  const std::uint64_t last = (layers.end() - 1) / row;
-  box.count[0] = std::min(dataset.dims[0], (last / piece[0] + 1) * piece[0]) - box.start[0];
-  return box;
-}
-
 void for_boxes(Dataset& dataset, const Layers& layers, ForBox action) {
   if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  if (layers.end() > engine::volume(dataset.rank, dataset.dims))
+  const std::uint64_t end = layers.end();
+  if (end > engine::volume(dataset.rank, dataset.dims))
     throw Error("it is smaller than what the log holds of it");
-  if (layers.empty()) return;
+  if (end == 0) return;
   const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset)};
-  const Box box = reached(dataset, layers, grid.chunk);
-  engine::Pieces pieces(grid, box);
-  for (engine::Piece piece; pieces.next(piece);) action(dataset, layers, piece.box);
+  const std::uint64_t row = engine::strides_of(dataset.rank, dataset.dims, 1)[0];
+  Box slab;  // of one piece in the slowest dimension
+  slab.count = dataset.dims;
+  for (std::uint64_t at = layers.next(0); at < end;
+       at = layers.next((slab.start[0] + slab.count[0]) * row)) {
+    slab.start[0] = at / row / grid.chunk[0] * grid.chunk[0];
+    slab.count[0] = std::min(grid.chunk[0], dataset.dims[0] - slab.start[0]);
+    engine::Pieces pieces(grid, slab);
+    for (engine::Piece piece; pieces.next(piece);) action(dataset, layers, piece.box);
+  }
 }
 
 // One text, as programs show the innermost cause only.

@@ -56,6 +56,13 @@ std::vector<const Layers::Write*> Layers::within(std::uint64_t begin, std::uint6
   return found;
 }
 
+std::uint64_t Layers::next(std::uint64_t begin) const {
+  const auto behind = std::ranges::upper_bound(writes_, begin, {}, &Write::first);
+  const auto before = static_cast<std::size_t>(behind - writes_.begin());
+  if (before > 0 && reaches_[before - 1] > begin) return begin;
+  return behind == writes_.end() ? ~std::uint64_t{0} : behind->first;
+}
+
 bool Layers::any(std::uint64_t begin, std::uint64_t end) const {
   bool found = false;
   visit_within(begin, end, [&](const Write&) {

@@ -33,8 +33,7 @@ class Layers {
   void add(const Reader& reader, std::uint32_t dataset);
 
   [[nodiscard]] bool empty() const { return writes_.empty(); }
-  // The first element that there is anything of, and behind the last one.
-  [[nodiscard]] std::uint64_t begin() const { return writes_.empty() ? 0 : writes_.front().first; }
+  // Behind the last element that there is anything of.
   [[nodiscard]] std::uint64_t end() const { return reaches_.empty() ? 0 : reaches_.back(); }
 
   // Copies what there is of the elements from `begin` on over `bytes`, which holds whole elements,
@@ -42,6 +41,8 @@ class Layers {
   // cannot be read.
   void apply(std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
              std::uint64_t place = 0) const;
+  // The first element from `begin` on that there may be anything of; ~0 when there is none.
+  [[nodiscard]] std::uint64_t next(std::uint64_t begin) const;
   // Whether there is anything of the elements.
   [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const;
 
