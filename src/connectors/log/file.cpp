@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <vector>
 
 #include "base/error.hpp"
@@ -28,6 +30,8 @@ constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_RE
 struct Pending {
   std::vector<File*> files;
   std::vector<File*> marked;  // those that have logs which outlive the program, empty ones too
+  // Why HDF5 did not take what a log holds, by the number of the file: it may be open twice.
+  std::map<unsigned long, std::exception_ptr> broken;
 };
 
 Pending& pending() {
@@ -84,11 +88,16 @@ bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-glo
 // HDF5 that ends closes files, but writes no datasets any more.
 void end_library(void* /*context*/) {
   ends_with_library = false;  // HDF5 forgets it, and may begin anew
-  if (pending().files.empty() && pending().marked.empty()) return;
+  if (pending().files.empty() && pending().marked.empty() && pending().broken.empty()) return;
   const LibraryContext context;
   const Aside aside;
   for (const std::vector<File*>& those : {pending().files, pending().marked})
-    for (File* file : those) file->close(true);
+    for (File* file : those) {
+      file->close(true);
+      if (file->broken())
+        log(Level::error, file->broken_error().what());  // HDF5 ignores errors now
+    }
+  pending().broken.clear();  // numbers begin anew, too
 }
 
 // For programs that have told HDF5 not to end with them.
@@ -143,7 +152,9 @@ File::~File() {
   std::erase(log_layout::pending().marked, this);
 }
 
-bool File::logs() const { return logs_ && broken_ == nullptr && !all_off; }
+bool File::logs() const { return logs_ && !all_off && !broken(); }
+
+bool File::broken() const { return log_layout::pending().broken.contains(number_); }
 
 bool File::is(const vol::Object& file) const {
   return file.under != nullptr && number_of({file.under, file.connector->id()}) == number_;
@@ -194,7 +205,7 @@ void File::unmark() noexcept {
   std::erase(log_layout::pending().marked, this);
   leave_log_to_parent();
   const auto owner = std::exchange(owner_, std::nullopt);
-  if (!owner || broken_ != nullptr || lost_) return;
+  if (!owner || broken() || lost_) return;
   try {
     retire(place_, *owner);
   } catch (...) {
@@ -259,20 +270,26 @@ void File::lose() {
 }
 
 void File::fail() noexcept {
-  broken_ = std::current_exception();
-  connector_->defer(broken_);
+  const std::exception_ptr error = std::current_exception();
+  log_layout::pending().broken.try_emplace(number_, error);
+  connector_->defer(error);
+}
+
+// One text, as programs show the innermost cause only.
+Error File::broken_error() const {
+  const std::string what = "the log of file " + path() + " could not be written to the datasets";
+  try {
+    std::rethrow_exception(log_layout::pending().broken.at(number_));
+  } catch (const std::exception& error) {
+    return Error(what + ": " + error.what());
+  } catch (...) {
+    return Error(what);
+  }
 }
 
 void File::require_whole() const {
   if (lost_) throw lost_error();
-  if (broken_ == nullptr) return;
-  try {
-    std::rethrow_exception(broken_);
-  } catch (const std::exception& error) {
-    // One text, as programs show the innermost cause only.
-    throw Error("the log of file " + path() +
-                " could not be written to the datasets: " + error.what());
-  }
+  if (broken()) throw broken_error();
 }
 
 // Whether what is pending is that of a parent which forked in a way that told nobody, too.

@@ -74,6 +74,9 @@ class File {
   void lose();
   // Throws Error when this is such a child, or when a log could not be replayed.
   void require_whole() const;
+  // Whether a log could not be replayed, and why.
+  [[nodiscard]] bool broken() const;
+  [[nodiscard]] Error broken_error() const;
 
   File(vol::UnderConnector& connector, Place place, bool later)
       : connector_(&connector), place_(std::move(place)), later_(later) {}
@@ -99,8 +102,7 @@ class File {
   bool logs_ = true;
   bool pending_ = false;
   bool lost_ = false;
-  std::exception_ptr broken_;  // why HDF5 did not take what its log holds
-  unsigned long number_ = 0;   // HDF5's
+  unsigned long number_ = 0;  // HDF5's
   int descriptor_ = -1;
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
