@@ -93,7 +93,7 @@ def test_a_replay_that_fails_leaves_the_log(layer: Log) -> None:
     try:
         h5py.File("x.h5", "r+")
     except OSError as error:
-        assert "d of file" in str(error) and "File too large" in str(error), error
+        assert "dataset /d of file" in str(error) and "File too large" in str(error), error
     else:
         raise AssertionError("nothing is told")
     os._exit(0)

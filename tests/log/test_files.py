@@ -121,7 +121,9 @@ def test_a_mounted_file(layer: Log) -> None:
 
 
 def test_a_file_with_a_log_is_not_mounted(layer: Log) -> None:
-    layer.python("h5py.File('y.h5', 'w').create_dataset('d', (99, 99))[:, ::2] = 1", LATER)
+    layer.python(
+        "with h5py.File('y.h5', 'w') as f: f.create_dataset('d', (99, 99))[:, ::2] = 1", LATER
+    )
     done = layer.start("""
     x = h5py.File("x.h5", "w")
     x.create_group("m")

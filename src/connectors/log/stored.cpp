@@ -35,7 +35,12 @@ void with_object(const Place& place, const vol::UnderRef& connector, const Logge
   if (opened.under() == nullptr || opened.type() != H5I_DATASET)
     throw Error("dataset " + logged.name + " of the log is not in file " + place.path);
   vol::Object object{opened.under(), connector};
-  action(object);
+  try {
+    action(object);
+  } catch (const Error& error) {  // HDF5 does not know the name of what was opened by its token
+    throw Error("replaying dataset " + logged.name + " of file " + place.path +
+                " failed: " + error.what());
+  }
   if (!opened.close())
     throw Error("dataset " + logged.name + " of file " + place.path +
                 " could not be closed, and misses data: " + root_cause());
