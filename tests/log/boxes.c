@@ -104,9 +104,10 @@ static void select_boxes(void) {
       REQUIRE(H5Sselect_hyperslab(space, i == 0 ? H5S_SELECT_SET : H5S_SELECT_OR, start[i], NULL,
                                   count[i], NULL));
     EXPECT(H5Sget_select_npoints(halves) == H5Sget_select_npoints(space));
-    const hid_t apart = H5Scombine_select(halves, H5S_SELECT_XOR, space);
-    EXPECT(H5Sget_select_npoints(apart) == 0);
-    REQUIRE(H5Sclose(apart));
+    /* HDF5 1.14.5 crashes where nothing is left, as in the difference. */
+    const hid_t both = H5Scombine_select(halves, H5S_SELECT_AND, space);
+    EXPECT(H5Sget_select_npoints(both) == H5Sget_select_npoints(space));
+    REQUIRE(H5Sclose(both));
     REQUIRE(H5Sclose(halves));
   }
   REQUIRE(H5Sclose(space));
