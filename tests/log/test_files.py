@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from harness.prefix import ROOT, Hdf5
+from harness.run import run
 
 if TYPE_CHECKING:
     from log_layer import Log
@@ -49,12 +51,14 @@ def test_the_file_of_an_object_behind_a_link_is_closed(layer: Log) -> None:
 def test_committed_types_do_not_keep_a_file_open(layer: Log, options: str) -> None:
     layer.python(
         """
+    weak = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    weak.set_fclose_degree(h5py.h5f.CLOSE_WEAK)
     for again in range(2):
-        f = h5py.File("x.h5", "w")
+        f = h5py.File(h5py.h5f.create(b"x.h5", h5py.h5f.ACC_TRUNC, fapl=weak))
         f["t"] = np.dtype("i4")
         f.create_dataset("d", (100, 100), dtype=f["t"])[:, ::2] = 7
         f["d"][:, 1::2] = 8
-        f.close()
+        f.id.close()
     """,
         options,
     )
@@ -73,6 +77,17 @@ def test_hdf5_is_closed_with_a_file_open(layer: Log, options: str) -> None:
     assert layer.counted("writes_logged") > 0
     layer.python(REPLAY)
     layer.plain("assert (h5py.File('x.h5')['d'][:, ::2] == 7).all()")
+
+
+@pytest.mark.parametrize("options", ["", LATER])
+@pytest.mark.parametrize("build", ["1.14.5-openmpi", "2.2.0-mpich"])
+def test_hdf5_ends_and_begins_anew(layer: Log, build: str, options: str) -> None:
+    program = ROOT / f"build/dev/tests/log/ends_{Hdf5(build).mpi}"
+    done = run([program, "x.h5"], env=layer.env(options), cwd=layer.folder, limit=60)
+    assert done.status == 0, done.text
+    assert layer.counted("writes_logged") == 3
+    layer.python(REPLAY)
+    layer.plain("assert (h5py.File('x.h5')['d'][...] == np.arange(90) % 3 + 1).all()")
 
 
 def test_a_program_writes_while_it_ends(layer: Log) -> None:
