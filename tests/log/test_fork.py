@@ -78,6 +78,32 @@ def test_both_go_on_with_logs_of_their_own(layer: Log) -> None:
     )
 
 
+def test_a_child_that_nobody_was_told_of(layer: Log) -> None:
+    """Functions that pthread_atfork() has registered are not called."""
+    layer.python(
+        WRITE.format(chunks=None)
+        + """
+    import ctypes
+    fork = {"x86_64": (57,), "aarch64": (220, 17, 0, 0, 0, 0)}[os.uname().machine]
+    pid = ctypes.CDLL(None).syscall(*fork)
+    if pid == 0:
+        for action in (lambda: d.write_direct(np.zeros((100, 500), "i4"), dest_sel=np.s_[:, 1::2]),
+                       lambda: d[...], f.flush):
+            try:
+                action()
+            except (OSError, RuntimeError) as error:
+                assert "x.h5 are missing in this process" in str(error), error
+            else:
+                os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    d[:, 1::2] = 9
+    f.close()
+    """
+    )
+    assert layer.plain("with h5py.File('x.h5') as f: print(f['d'][...].sum())") == f"{16 * 50000}"
+
+
 def test_a_child_of_another_thread_is_told_what_it_lost(layer: Log) -> None:
     """HDF5 may be at work in the thread that wrote, so the forking one leaves it alone."""
     layer.python(

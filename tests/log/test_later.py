@@ -221,13 +221,18 @@ def test_what_would_miss_the_log_is_refused(layer: Log, action: str) -> None:
         "g.copy('l', g, 'copy')",
         "g['l'].id.read_direct_chunk((0, 0))",
         "g['l'].id.set_extent((1, 1))",
+        "del g['m/e']",
+        "del g['m']['e']",
     ],
 )
 def test_a_log_behind_an_external_link(layer: Log, action: str) -> None:
     """HDF5 follows such links below the layer."""
     write(layer, (10, 100))
-    layer.plain("h5py.File('y.h5', 'w')['l'] = h5py.ExternalLink('x.h5', 'd')")
-    done = layer.start(f"g = h5py.File('y.h5', 'r+')\n{action}", LATER)
+    layer.plain("""
+        for name, target in (("l", "d"), ("m", "g"), ("n", "d")):
+            h5py.File("y.h5", "a")[name] = h5py.ExternalLink("x.h5", target)
+    """)
+    done = layer.start(f"g = h5py.File('y.h5', 'r+')\ndel g['n']\n{action}", LATER)
     assert done.status == 1
     assert "is in a file that has a log" in done.text, done.text
     layer.python("h5py.File('x.h5', 'r+').close()")

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "connectors/log/boxes.hpp"
 #include "connectors/log/file.hpp"
@@ -98,6 +99,19 @@ inline void require_source(const void* self, const H5VL_loc_params_t* loc, const
   require_whole(self);
   require_no_log_elsewhere(vol::Object::from(self), loc->obj_type, name);
 }
+// The group that a link is deleted from. A dataset that goes with it may be one that a log is for.
+inline void require_group(const void* self, const H5VL_loc_params_t* loc,
+                          const H5VL_link_specific_args_t* args, hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type != H5VL_LINK_DELETE) return;
+  std::string group = loc->type == H5VL_OBJECT_BY_IDX ? loc->loc_data.loc_by_idx.name
+                                                      : loc->loc_data.loc_by_name.name;
+  if (loc->type == H5VL_OBJECT_BY_NAME) {
+    group.erase(group.find_last_not_of('/') + 1);
+    group.erase(group.rfind('/') + 1);
+  }
+  require_no_log_elsewhere(vol::Object::from(self), loc->obj_type,
+                           group.empty() ? "." : group.c_str());
+}
 inline void require_extent_elsewhere(const void* self, const H5VL_dataset_specific_args_t* args,
                                      hid_t /*dxpl*/, void** /*req*/) {
   if (args->op_type == H5VL_DATASET_SET_EXTENT) require_no_log_elsewhere(vol::Object::from(self));
@@ -152,10 +166,11 @@ struct Connector : vol::PassThrough<Connector> {
     }
   }
 
-  // What is not there in full is not copied, and not read or written past HDF5's datasets.
+  // What is not there in full is not copied, deleted, or read and written past HDF5's datasets.
   template <Callback callback, typename... Args>
   static void require_reachable(const Args&... args) {
     if constexpr (callback == Callback::object_copy) require_source(args...);
+    if constexpr (callback == Callback::link_specific) require_group(args...);
     if constexpr (callback == Callback::dataset_specific) require_extent_elsewhere(args...);
     if constexpr (callback == Callback::dataset_optional) require_chunks(args...);
   }
