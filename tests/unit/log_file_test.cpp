@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <random>
 
@@ -152,6 +153,30 @@ TEST(LogFile, SaysWhatItBelongsTo) {
     EXPECT_THROW(decode_owner(std::span(bytes).first(i)), Error) << i;
   bytes[0] = std::byte{2};
   EXPECT_THROW(decode_owner(bytes), Error);
+}
+
+TEST(LogFile, FlushesThatFailAreTriedAgain) {
+  std::mt19937 random(14);
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  std::vector<Content> contents{Content(4)};
+  std::atomic<bool> full = true;
+  Writer writer(std::make_unique<Before>(file.device(), [&] {
+    if (full) throw Error("no space");
+  }));
+  writer.add(dataset(4, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    write_some(writer, contents, random);
+    EXPECT_THROW(writer.flush(false), Error);
+  }
+  full = false;
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.end(), writer.end());
+  EXPECT_EQ(reader.index().writes.size(), writer.writes());
+  Layers layers;
+  layers.add(reader, 0);
+  expect_content(layers, contents[0], random);
 }
 
 TEST(LogFile, LaterEpochsThenLaterLogsWin) {
