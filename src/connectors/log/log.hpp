@@ -80,12 +80,11 @@ struct Connector : vol::PassThrough<Connector> {
 
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
-  static constexpr std::array kOverrides{Callback::initialize,     Callback::terminate,
-                                         Callback::file_create,    Callback::file_open,
-                                         Callback::file_specific,  Callback::introspect_opt_query,
-                                         Callback::dataset_create, Callback::dataset_read,
-                                         Callback::dataset_write,  Callback::dataset_optional,
-                                         Callback::dataset_close};
+  static constexpr std::array kOverrides{
+      Callback::initialize,       Callback::terminate,     Callback::file_create,
+      Callback::file_open,        Callback::file_specific, Callback::introspect_opt_query,
+      Callback::dataset_create,   Callback::dataset_read,  Callback::dataset_write,
+      Callback::dataset_optional, Callback::dataset_close};
 
   using During = Running;
 
