@@ -79,10 +79,22 @@ void Writer::flush(bool sync) {
   pass_on();
   end_segment();
   if (!index_.empty()) {
+    // Whatever ends us, an index in the file says that the data before it is there.
+    drain(sync);
     const std::string text = index_.take(epoch_);
     put_segment(SegmentKind::index, std::as_bytes(std::span(text)));
   }
   ++epoch_;
+  drain(sync);
+}
+
+void Writer::close(bool sync) {
+  flush(sync);
+  put_segment(SegmentKind::closing, encode_closing(sequence_, segment_));
+  drain(sync);
+}
+
+void Writer::drain(bool sync) {
   file_.drain();
   if (sync) file_.device().sync();
 }

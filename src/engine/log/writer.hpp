@@ -30,12 +30,15 @@ class Writer {
   // Returns when a reader of the file finds all writes; with `sync`, after a power cut too. Later
   // writes are of the next epoch.
   void flush(bool sync);
+  // The same, and says in the log that nothing follows. To be called last.
+  void close(bool sync);
 
  private:
   void gather(std::span<const std::byte> bytes);
   void pass_on();
   void put(std::span<const std::byte> bytes);
   void end_segment();
+  void drain(bool sync);
   void put_segment(SegmentKind kind, std::span<const std::byte> bytes);
   void write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                     std::uint32_t checksum);
