@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "connectors/log/fork.hpp"
+#include "connectors/log/logged.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
@@ -101,7 +102,7 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
   const Place place{
       {file.under, file.connector->id()}, path_of(name), is_on(kSettings, "sync", options)};
   std::unique_ptr<Stored> stored;
-  if (!created) stored = Stored::find(place);
+  if (!created) stored = Stored::find(place, is_on(kSettings, "recover", options));
   if (stored != nullptr && !alone)
     throw Error("file " + place.path +
                 " has a log, which must be replayed first (headrace replay)");
@@ -180,10 +181,7 @@ void File::unmark() noexcept {
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (!dataset.pending) {
-    engine::log::LoggedDataset logged{
-        dataset.element, {}, later_ ? vol::name_of(handle) : std::string()};
-    std::ranges::copy(std::as_bytes(std::span(&dataset.identity.token, 1)), logged.token.begin());
-    dataset.place = log().add(std::move(logged));
+    dataset.place = log().add(logged_as(dataset, later_ ? vol::name_of(handle) : std::string()));
     dataset.pending = true;
   }
   if (dataset.closed == nullptr) dataset.handle = &handle;
@@ -268,10 +266,13 @@ void File::settle() noexcept {
   forget();
 }
 
-void File::keep() {
+void File::keep(bool closes) {
   if (!owner_ || lost_) return;
   if (place_.sync) sync_file(path());
-  log_->flush(place_.sync);
+  if (closes)
+    log_->close(place_.sync);
+  else
+    log_->flush(place_.sync);
   if (place_.sync) sync_names(path());
 }
 
@@ -282,7 +283,7 @@ void File::close(bool ends) noexcept {
     if (pending_ && owner_ && (ends || only_one_open())) {
       for (const auto& [identity, dataset] : datasets_) dataset->close();
       flush(place_.below);
-      keep();
+      keep(true);
       owner_.reset();
       forget();
     }
@@ -333,7 +334,7 @@ void settle_and_unmark() noexcept {
 }
 
 void keep_all() {
-  for (File* file : pending().files) file->keep();
+  for (File* file : pending().files) file->keep(false);
 }
 
 void log_nothing_more() { all_off = true; }

@@ -54,9 +54,9 @@ class File {
   // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
   // close of the file.
   void settle() noexcept;
-  // A log that outlives the program has all that was logged. To be called when HDF5 has flushed the
-  // file. Throws Error.
-  void keep();
+  // A log that outlives the program has all that was logged, and when the program `closes` the file
+  // says so. To be called when HDF5 has flushed the file. Throws Error.
+  void keep(bool closes);
   // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
   // the file any more.
   void close(bool ends) noexcept;
