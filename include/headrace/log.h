@@ -51,8 +51,7 @@ static inline int headrace_write_each_(hid_t dataset, const headrace_write_n_t *
     for (int d = 0; d < rank; ++d) elements *= count[d];
     if (elements == 0) continue;
     const hid_t memory = H5Screate_simple(1, &elements, NULL);
-    if (memory < 0 ||
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
+    if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
         H5Dwrite(dataset, boxes->mem_type, memory, space, H5P_DEFAULT, from) < 0)
       result = HEADRACE_FAILED;
     if (memory >= 0) H5Sclose(memory);
@@ -94,9 +93,8 @@ static inline hid_t headrace_select_n(hid_t space, size_t n, const hsize_t *star
   const size_t half = n / 2;
   const size_t rank = (size_t)H5Sget_simple_extent_ndims(space);
   const hid_t low = headrace_select_n(space, half, start, count);
-  const hid_t high = low < 0 ? low
-                             : headrace_select_n(space, n - half, start + half * rank,
-                                                 count + half * rank);
+  const hid_t high =
+      low < 0 ? low : headrace_select_n(space, n - half, start + half * rank, count + half * rank);
   const hid_t both = high < 0 ? high : H5Scombine_select(low, H5S_SELECT_OR, high);
   if (low >= 0) H5Sclose(low);
   if (high >= 0) H5Sclose(high);

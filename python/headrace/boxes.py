@@ -40,24 +40,21 @@ def write_n(
 
     Raises:
         ValueError: The shapes do not fit together, or a box reaches beyond the dataset.
-        CallError: HDF5 or the layer cannot write.
+        CallError, OSError: The layer or HDF5 cannot write.
     """
     import h5py  # noqa: PLC0415, the package works without
     import numpy as np  # noqa: PLC0415
 
-    rank = len(dataset.shape)
-    starts, counts = (np.ascontiguousarray(given, c_uint64).reshape(-1, rank)
-                      for given in (_whole(start), _whole(count)))  # fmt: skip
-    values: Any = np.ascontiguousarray(data).ravel()
-    sizes = counts.prod(axis=1, dtype=c_uint64)
-    if starts.shape != counts.shape or int(sizes.sum()) != values.size:
-        raise ValueError(
-            f"{len(starts)} starts and {len(counts)} counts, of {int(sizes.sum())} elements, "
-            f"for {values.size} elements of data"
-        )
+    starts, counts = _boxes(dataset, start, "start"), _boxes(dataset, count, "count")
+    if starts.shape != counts.shape:
+        raise ValueError(f"{len(starts)} starts and {len(counts)} counts of boxes")
     extent = np.asarray(dataset.shape, c_uint64)
     if (starts > extent).any() or (counts > extent - np.minimum(starts, extent)).any():
         raise ValueError(f"a box reaches beyond {dataset.name}, which is {dataset.shape}")
+    values = _elements(dataset, data)
+    sizes = counts.prod(axis=1, dtype=c_uint64).tolist()
+    if sum(sizes) != values.size:
+        raise ValueError(f"boxes of {sum(sizes)} elements, but {values.size} elements of data")
     if values.size == 0:
         return
     kind = h5py.h5t.py_create(values.dtype)
@@ -66,7 +63,7 @@ def write_n(
     if operate(dataset, ON_DATASET, b"headrace.log.write_n", boxes):
         return
     space, at = dataset.id.get_space(), 0
-    for first, number, size in zip(starts, counts, sizes.tolist(), strict=True):
+    for first, number, size in zip(starts, counts, sizes, strict=True):
         if size:
             space.select_hyperslab(tuple(first.tolist()), tuple(number.tolist()))
             memory = h5py.h5s.create_simple((size,))
@@ -74,11 +71,28 @@ def write_n(
         at += size
 
 
-def _whole(given: "ArrayLike") -> Any:
-    """Numbers that are 0 or more, whole."""
+def _boxes(dataset: "h5py.Dataset", given: "ArrayLike", what: str) -> Any:
+    """Numbers that are 0 or more, one row a box."""
     import numpy as np  # noqa: PLC0415
 
-    numbers = np.asarray(given)
-    if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
-        raise ValueError("starts and counts of boxes are integers from 0 on")
-    return numbers
+    rank, numbers = len(dataset.shape or ()), np.asarray(given)
+    if rank == 0:
+        raise ValueError(f"{dataset.name} has no dimensions, and so no boxes")
+    if numbers.size == 0:
+        return np.empty((0, rank), c_uint64)
+    if numbers.ndim != 2 or numbers.shape[1] != rank:
+        raise ValueError(f"{what} of boxes of {dataset.name} is {numbers.shape}, not (n, {rank})")
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0:
+        raise ValueError(f"{what} of boxes of {dataset.name} has other numbers than 0, 1, 2...")
+    return np.ascontiguousarray(numbers, c_uint64)
+
+
+def _elements(dataset: "h5py.Dataset", data: "ArrayLike") -> Any:
+    """One after the other, in a type that HDF5 knows."""
+    import numpy as np  # noqa: PLC0415
+
+    values = np.asarray(data)
+    # Of Python's objects and text, the dataset knows what they are in the file.
+    return np.ascontiguousarray(
+        values, dataset.dtype if values.dtype.kind in "OU" else values.dtype
+    ).ravel()

@@ -13,6 +13,7 @@ from typing import Any
 
 from headrace.operations import ON_DATASET, ON_FILE, is_open, operate
 
+
 class _Progress(ctypes.Structure):
     """headrace_progress_t."""
 

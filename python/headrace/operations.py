@@ -95,6 +95,7 @@ def _of(target: Any, package: str) -> bool:
 
 
 def is_open(target: Any) -> bool:
+    """Whether an object of h5py's or netCDF4's can still be used."""
     return bool(target.isopen()) if hasattr(target, "isopen") else bool(target)
 
 

@@ -34,9 +34,8 @@ void register_operations(std::span<Operation> operations) {
 
 const Operation* find_operation(std::span<const Operation> operations, H5VL_subclass_t kind,
                                 int number) {
-  const auto found = std::ranges::find_if(operations, [&](const Operation& one) {
-    return one.kind == kind && one.number == number;
-  });
+  const auto found = std::ranges::find_if(
+      operations, [&](const Operation& one) { return one.kind == kind && one.number == number; });
   return number < 0 || found == operations.end() ? nullptr : &*found;
 }
 

@@ -66,6 +66,9 @@ def test_boxes_that_do_not_fit(layer: Log, options: str) -> None:
             ([[0, 0]], [[1, 1], [1, 1]], [1, 2]),
             ([[0, 0]], [[1, 1]], [1, 2]),
             ([[0, 0]], [[2**63, 2]], []),
+            ([[0, 0, 0], [0, 0, 0]], [[1, 1, 1], [1, 1, 1]], [1, 2, 3]),
+            ([0, 0], [1, 1], [1]),
+            (0, 1, [1]),
         ):
             try:
                 headrace.write_n(d, start, count, np.array(data, "i4"))
@@ -80,6 +83,32 @@ def test_boxes_that_do_not_fit(layer: Log, options: str) -> None:
         layer.plain(text)
     else:
         layer.python(text, options)
+
+
+@pytest.mark.parametrize("options", STACKS[1:])
+def test_a_log_behind_an_external_link(layer: Log, options: str) -> None:
+    layer.python(
+        """
+    with h5py.File("x.h5", "w") as f:
+        f.create_dataset("d", (50, 60), "i4")[:, ::2] = 1
+    """,
+        "canonicalise=later;",
+    )
+    layer.plain("h5py.File('y.h5', 'w')['l'] = h5py.ExternalLink('x.h5', 'd')")
+    done = layer.start(
+        """
+    import headrace
+    d = h5py.File("y.h5", "r+")["l"]
+    for _ in range(2):
+        try:
+            headrace.write_n(d, [[0, 0], [7, 8]], [[1, 2], [3, 4]], np.ones(14, "i4"))
+        except OSError as error:
+            print(error)
+    """,
+        options,
+    )
+    assert done.status == 0, done.text
+    assert done.text.count("is in a file that has a log") == 2, done.text
 
 
 @pytest.mark.parametrize("options", STACKS)

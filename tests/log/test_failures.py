@@ -64,7 +64,7 @@ def test_a_log_that_hdf5_does_not_take(layer: Log, action: str, options: str) ->
         options,
     )
     if options == LATER:
-        layer.python("h5py.File('x.h5', 'r+').close()", "verify=true;")
+        layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;verify=true;")
         layer.plain(RIGHT)
 
 
@@ -148,7 +148,7 @@ def test_a_flush_covers_what_hdf5_has_in_memory(layer: Log, opened_by: str) -> N
     """,
         LATER,
     )
-    layer.python("h5py.File('x.h5', 'r+').close()")
+    layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;")
     layer.plain("""
         d = h5py.File("x.h5")["d"]
         assert (d[1::2, ::2] == 7).all()

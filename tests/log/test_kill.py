@@ -53,6 +53,22 @@ READER = """
 """
 
 
+OPEN = """
+    for kill in range({kills}):
+        try:
+            h5py.File(f"x{{kill}}.h5").close()
+        except OSError as error:
+            assert "did not close it" in str(error), error
+            print(kill)
+"""
+MARKED = """
+    for kill in range({kills}):
+        with h5py.File(f"x{{kill}}.h5") as f:
+            if len(f.attrs):
+                print(kill)
+"""
+
+
 def last_told(lines: bytes) -> int:
     return int(lines[: lines.rindex(b"\n")].rpartition(b"\n")[2])
 
@@ -79,8 +95,10 @@ def test_a_writer_killed_at_random(layer: Log, options: str) -> None:
         (layer.folder / f"told{kill}").write_text(str(last_told(told)))
     assert sum(int((layer.folder / f"told{kill}").read_text()) for kill in range(KILLS)) > KILLS
     assert len(layer.loads) == KILLS
-    layer.python(READER.format(kills=KILLS, mode="r"), options)
-    layer.python(READER.format(kills=KILLS, mode="r+"), options)
+    refused = layer.python(OPEN.format(kills=KILLS), options).out.decode().strip()
+    assert refused == layer.plain(MARKED.format(kills=KILLS))
+    assert bool(refused) == ("later" in options)
+    layer.python(READER.format(kills=KILLS, mode="r"), options + "recover=true;")
+    layer.python(READER.format(kills=KILLS, mode="r+"), options + "recover=true;")
     assert layer.plain(READER.format(kills=KILLS, mode="r")) == ""
-    marked = "print([k for k in range({}) if len(h5py.File(f'x{{k}}.h5').attrs)])"
-    assert layer.plain(marked.format(KILLS)) == "[]", "all is in order"
+    assert layer.plain(MARKED.format(kills=KILLS)) == "", "all is in order"

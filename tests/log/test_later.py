@@ -36,14 +36,27 @@ def write(layer: Log, chunks: tuple[int, int] | None = None, end: str = "f.close
     assert "_exit" in end or layer.counted("writes_logged") >= 502
 
 
+def refused(layer: Log, mode: str, options: str) -> str:
+    """What the layer says when x.h5 is opened."""
+    done = layer.start(
+        f"""
+    try:
+        h5py.File("x.h5", "{mode}")
+    except OSError as error:
+        print(error)
+    """,
+        options,
+    )
+    assert done.status == 0, done.text
+    return str(done.text)
+
+
 def logs(layer: Log) -> list[str]:
     return [path.name for path in layer.folder.glob("x.h5.headrace/*")]
 
 
 @pytest.mark.parametrize("chunks", CHUNKS)
-@pytest.mark.parametrize(
-    "end", ["f.close()", "import ctypes; ctypes.CDLL(None).exit(0)", "f.flush(); os._exit(0)"]
-)
+@pytest.mark.parametrize("end", ["f.close()", "import ctypes; ctypes.CDLL(None).exit(0)"])
 def test_a_log_is_read_where_it_is(layer: Log, chunks: tuple[int, int] | None, end: str) -> None:
     write(layer, chunks, end)
     assert len(logs(layer)) == 1
@@ -86,6 +99,77 @@ def test_a_writer_puts_it_in_order(
     assert not (layer.folder / "x.h5.headrace").exists()
     same = layer.plain(EXPECTED + "    f = h5py.File('x.h5')\n    assert not f.attrs\n    " + SAME)
     assert same == ""
+
+
+@pytest.mark.parametrize("options", [LATER, ""])
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_a_program_that_did_not_close_its_file(layer: Log, mode: str, options: str) -> None:
+    """More may have been written than is there, so somebody has to decide."""
+    write(layer, end="f.flush(); os._exit(0)")
+    text = refused(layer, mode, options)
+    assert f"{layer.folder}/x.h5 did not close it; `headrace recover` takes" in text, text
+    assert f"log {layer.folder}/x.h5.headrace/{logs(layer)[0]} cannot be used" in text, text
+    layer.python(
+        EXPECTED + f"    f = h5py.File('x.h5', '{mode}')\n    {SAME}\n    f.close()\n",
+        options + "recover=true;",
+    )
+    assert len(logs(layer)) == (mode == "r")
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_a_log_without_its_last_flush(layer: Log, mode: str) -> None:
+    """It is a whole one of a program that was killed then, but the file was closed."""
+    write(layer, end="""
+    f.flush()
+    log = next(os.scandir("x.h5.headrace")).path
+    flushed = os.path.getsize(log)
+    d[:, 1::2] = 9
+    f.close()
+    os.truncate(log, flushed)""")  # fmt: skip
+    assert "did not close it" in refused(layer, mode, LATER)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "cause"),
+    [
+        ((100, 1000), "f4", "elements: 4-byte little-endian float e8 m23, but in its log 4-byte"),
+        ((100, 1000), ">i4", "big-endian signed integer, but in its log 4-byte little-endian"),
+        ((100, 1000), "u4", "unsigned integer, but in its log 4-byte little-endian signed"),
+        ((100, 1000), "i8", "8-byte little-endian signed integer, but in its log 4-byte"),
+        ((200, 500), "i4", "extent 200 x 500, but in its log any x 1000"),
+        ((100000,), "i4", "extent 100000, but in its log any x 1000"),
+        ((99, 1000), "i4", "extent 99 x 1000, but in its log"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_another_dataset_in_its_place(
+    layer: Log, shape: tuple[int, ...], kind: str, cause: str, mode: str
+) -> None:
+    write(layer)
+    layer.plain(f"""
+        mark = h5py.File("x.h5").attrs["_headrace_log"]
+        with h5py.File("x.h5", "w") as f:
+            f.create_dataset("d", {shape}, {kind!r})
+            f.create_group("g").create_dataset("e", (40, 40), "f8")
+            f.attrs["_headrace_log"] = mark
+    """)
+    done = layer.start(f"""
+    for _ in range(2):
+        try:
+            f = h5py.File("x.h5", "{mode}")
+            d = f["d"]
+            for _ in range(2):
+                try:
+                    d[...]
+                except OSError as error:
+                    print(error)
+        except OSError as error:
+            print(error)
+    """)
+    assert done.status == 0, done.text
+    assert done.text.count(f"dataset /d of file {layer.folder}/x.h5 has ") >= 2, done.text
+    assert done.text.count(cause) == (4 if mode == "r" else 2), done.text
+    assert len(logs(layer)) == 1
 
 
 def test_the_program_itself_reads_what_it_has_logged(layer: Log) -> None:
@@ -161,6 +245,10 @@ def test_writes_through_what_stays_open(layer: Log) -> None:
         ("log.write_bytes(b'')", "it belongs to another file"),
         ("data = bytearray(log.read_bytes()); data[4000] ^= 1; log.write_bytes(data)",
          "has another checksum"),
+        ("data = bytearray(log.read_bytes()); data[70] ^= 1; log.write_bytes(data)",
+         "is not whole, but others follow it"),
+        ("log.write_bytes(log.read_bytes()[:-1])", "did not close it"),
+        ("log.write_bytes(log.read_bytes() + b'x')", "1 bytes follow"),
         ("f = h5py.File('y.h5', 'w'); f.create_dataset('d', (9, 9), 'i1')[:, ::2] = 1; f.close(); "
          "log.write_bytes(next(Path('y.h5.headrace').iterdir()).read_bytes())",
          "it belongs to another file"),
@@ -169,21 +257,18 @@ def test_writes_through_what_stays_open(layer: Log) -> None:
 @pytest.mark.parametrize("mode", ["r", "r+"])
 def test_a_log_that_cannot_be_used(layer: Log, damage: str, cause: str, mode: str) -> None:
     write(layer)
-    done = layer.start(
+    layer.python(
         f"""
     from pathlib import Path
     log = next(Path("x.h5.headrace").iterdir())
     {damage}
-    try:
-        h5py.File("x.h5", "{mode}")
-    except OSError as error:
-        print(error)
     """,
         LATER,
     )
-    assert done.status == 0, done.text
-    assert cause in done.text, done.text
-    assert "x.h5.headrace/" in done.text
+    for options in [LATER] if "not close" in cause else [LATER, "recover=true;"]:
+        text = refused(layer, mode, options)
+        assert cause in text, text
+        assert "x.h5.headrace/" in text
     assert layer.plain("print(len(h5py.File('x.h5').attrs))") == "1", "the file is as it was"
 
 

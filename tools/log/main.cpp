@@ -9,6 +9,8 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -26,7 +28,7 @@ using engine::log::Reader;
 class OpenFile {
  public:
   explicit OpenFile(const char* name) : descriptor_(::open(name, O_RDONLY | O_CLOEXEC)) {
-    struct stat status {};
+    struct stat status{};
     if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0)
       throw Error(std::string(name) + ": " + std::strerror(errno));
     size_ = static_cast<std::uint64_t>(status.st_size);
@@ -43,29 +45,36 @@ class OpenFile {
 };
 
 // Of one dataset.
-struct Held {
-  std::uint64_t elements = 0;
-  std::vector<Run> rows;
-
+class Held {
+ public:
   void add(const LoggedWrite& write, const engine::Pattern& pattern) {
-    elements += pattern.elements();
+    elements_ += pattern.elements();
     pattern.within(0, pattern.extent(), [&](const Run& row, std::uint64_t /*position*/) {
-      rows.push_back({write.first + row.first, row.count});
+      if (++count_ <= kMostRows) rows_.push_back({write.first + row.first, row.count});
     });
   }
+  [[nodiscard]] std::uint64_t elements() const { return elements_; }
+  [[nodiscard]] std::uint64_t rows() const { return count_; }
 
-  // Different ones.
-  std::uint64_t covered() {
-    std::ranges::sort(rows, {}, &Run::first);
-    std::uint64_t count = 0;
+  // Elements that are written once more; none where it would take too much memory to know.
+  std::optional<std::uint64_t> overlapping() {
+    if (count_ > kMostRows) return std::nullopt;
+    std::ranges::sort(rows_, {}, &Run::first);
+    std::uint64_t different = 0;
     std::uint64_t end = 0;
-    for (const Run& row : rows) {
+    for (const Run& row : rows_) {
       const std::uint64_t begin = std::max(end, row.first);
       end = std::max(end, row.first + row.count);
-      count += end - std::min(begin, end);
+      different += end - begin;
     }
-    return count;
+    return elements_ - different;
   }
+
+ private:
+  static constexpr std::uint64_t kMostRows = 1 << 26;
+  std::vector<Run> rows_;
+  std::uint64_t count_ = 0;
+  std::uint64_t elements_ = 0;
 };
 
 std::string describe_datasets(const Index& index) {
@@ -74,8 +83,8 @@ std::string describe_datasets(const Index& index) {
   std::string text;
   for (std::size_t place = 0; place < writes.size(); ++place) {
     Held held;
-    for (const LoggedWrite* write : writes[place])
-      held.add(*write, index.patterns[write->pattern]);
+    for (const LoggedWrite* write : writes[place]) held.add(*write, index.patterns[write->pattern]);
+    const auto overlapping = held.overlapping();
     const auto& dataset = index.datasets[place];
     const auto in_bytes = [&](std::uint64_t count) {
       return static_cast<long long>(count * dataset.element);
@@ -85,9 +94,9 @@ std::string describe_datasets(const Index& index) {
                 .text("name", dataset.name)
                 .number("element", static_cast<long long>(dataset.element))
                 .number("writes", static_cast<long long>(writes[place].size()))
-                .number("rows", static_cast<long long>(held.rows.size()))
-                .number("bytes", in_bytes(held.elements))
-                .number("overlapping", in_bytes(held.elements - held.covered()))
+                .number("rows", static_cast<long long>(held.rows()))
+                .number("bytes", in_bytes(held.elements()))
+                .raw("overlapping", overlapping ? std::to_string(in_bytes(*overlapping)) : "null")
                 .str();
   }
   return '[' + text + ']';
@@ -100,7 +109,8 @@ std::string describe(const char* name) {
   const std::uint64_t epochs = index.writes.empty() ? 0 : index.writes.back().epoch + 1;
   return JsonObject()
       .number("size", static_cast<long long>(file.size()))
-      .number("whole", static_cast<long long>(reader.end()))
+      .boolean("closed", reader.closed())
+      .number("covered", static_cast<long long>(reader.covered()))
       .number("data_segments", static_cast<long long>(reader.data_segments()))
       .number("data_bytes", static_cast<long long>(index.data_bytes))
       .number("index_segments", static_cast<long long>(reader.index_segments()))

@@ -26,7 +26,8 @@ SyncOption = Annotated[
 def replay(file: FileArgument, sync: SyncOption = False) -> None:
     """Put the log that a program has left beside a file in order in that file.
 
-    Everything is read back and compared before the log is removed.
+    Everything is read back and compared before the log is removed, but for datasets with filters
+    that may change values.
     """
     _replay(file, sync=sync, after_crash=False)
 
@@ -41,6 +42,8 @@ def _replay(file: Path, *, sync: bool, after_crash: bool) -> None:
     done = put_in_order(file, sync=sync, after_crash=after_crash)
     for log in done.foreign:
         warn(f"log {log} does not belong to {file}")
+    for dataset, cause in done.unverified:
+        warn(f"dataset {dataset} was not compared: values may change in {cause}")
     text = "has all that was in its log" if done.logs else "has no log"
     console().print(f"{file} {text}", soft_wrap=True, markup=False, highlight=False)
     if done.dropped:

@@ -118,6 +118,7 @@ bool is_operation(int operation) {
 }
 
 bool takes_boxes(vol::Object& dataset) {
+  require_no_log_elsewhere(dataset);
   const Aside aside;
   const Dataset* found = dataset_of(dataset);
   return found != nullptr && found->rank > 0 && found->file->logs();

@@ -17,6 +17,7 @@ namespace {
 // What is kept with a handle.
 struct Handle {
   bool looked_up = false;
+  bool no_log_elsewhere = false;
   std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
 };
 
@@ -43,15 +44,29 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
   return true;
 }
 
+// Another one than the log has data of may have come to its place.
+void require_not_stored(const vol::Object& object, const File& file) {
+  vol::Identity identity{};
+  if (file.stored() == nullptr || !vol::read_identity(object, identity) ||
+      !file.is(identity.file) || !file.stored()->holds(identity.token))
+    return;
+  throw Error(vol::describe(object) + " is none that is logged, but the file's log has data of it");
+}
+
 std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
   auto dataset = examine(object);
-  if (dataset == nullptr) return nullptr;
+  if (dataset == nullptr) {
+    require_not_stored(object, file);
+    return nullptr;
+  }
   // Who opens the other file looks for a log of that one only.
   if (!file.is(dataset->identity.file)) return nullptr;
   dataset->file = &file;
   dataset = file.know(dataset);
-  if (file.stored() != nullptr && dataset->stored == nullptr && vol::update_dims(*dataset, object))
-    dataset->stored = file.stored()->layers_of(*dataset);
+  if (file.stored() == nullptr || dataset->stored != nullptr) return dataset;
+  if (!vol::update_dims(*dataset, object))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(object));
+  dataset->stored = file.stored()->layers_of(*dataset);
   return dataset;
 }
 
@@ -90,16 +105,17 @@ Dataset* dataset_of(vol::Object& object) {
   File* const file = File::of(*object.connector);
   if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
   Handle& handle = handle_of(object);
-  if (!std::exchange(handle.looked_up, true)) {
+  if (!handle.looked_up) {
     const Aside aside;
     handle.dataset = find(object, *file);
+    handle.looked_up = true;  // an error is one of each call
   }
   return handle.dataset.get();
 }
 
 void require_no_log_elsewhere(vol::Object& object) {
   const File* const file = File::of(*object.connector);
-  if (object.state != nullptr || file == nullptr) return;  // over MPI, asking might be collective
+  if (file == nullptr || handle_of(object).no_log_elsewhere) return;  // over MPI: collective
   const Aside aside;
   const Below below{object.under, object.connector->id()};
   if (marked(below, H5I_DATASET)) {
@@ -110,7 +126,7 @@ void require_no_log_elsewhere(vol::Object& object) {
       throw Error(vol::describe(object) +
                   " is in a file that has a log, which must be replayed first (headrace replay)");
   }
-  handle_of(object);
+  handle_of(object).no_log_elsewhere = true;
 }
 
 void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "connectors/log/fork.hpp"
+#include "connectors/log/logged.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
@@ -128,7 +129,7 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
   const Place place{
       {file.under, file.connector->id()}, path_of(name), is_on(kSettings, "sync", options)};
   std::unique_ptr<Stored> stored;
-  if (!created) stored = Stored::find(place);
+  if (!created) stored = Stored::find(place, is_on(kSettings, "recover", options));
   if (stored != nullptr && !alone)
     throw Error("file " + place.path +
                 " has a log, which must be replayed first (headrace replay)");
@@ -215,10 +216,7 @@ void File::unmark() noexcept {
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (!dataset.pending) {
-    engine::log::LoggedDataset logged{
-        dataset.element, {}, later_ ? vol::name_of(handle) : std::string()};
-    std::ranges::copy(std::as_bytes(std::span(&dataset.identity.token, 1)), logged.token.begin());
-    dataset.place = log().add(std::move(logged));
+    dataset.place = log().add(logged_as(dataset, later_ ? vol::name_of(handle) : std::string()));
     dataset.pending = true;
   }
   if (dataset.closed == nullptr) dataset.handle = &handle;
@@ -338,10 +336,13 @@ void File::flush_closed_datasets() {
     if (dataset->closed != nullptr) dataset->flush();
 }
 
-void File::keep() {
+void File::keep(bool closes) {
   if (!owner_ || lost()) return;
   if (place_.sync) sync_file(path());
-  log_->flush(place_.sync);
+  if (closes)
+    log_->close(place_.sync);
+  else
+    log_->flush(place_.sync);
   if (place_.sync) sync_names(path());
 }
 
@@ -352,7 +353,7 @@ void File::close(bool ends) noexcept {
     if (pending_ && owner_ && (ends || only_one_open())) {
       flush_closed_datasets();
       flush(place_.below);
-      keep();
+      keep(true);
       owner_.reset();
       forget();
     }
@@ -410,7 +411,7 @@ void settle_and_unmark() noexcept {
 }
 
 void keep_all() {
-  for (File* file : pending().files) file->keep();
+  for (File* file : pending().files) file->keep(false);
 }
 
 void log_nothing_more() { all_off = true; }

@@ -59,9 +59,9 @@ class File {
   // HDF5's flush of the file passes over datasets that the program has closed and the log has not.
   // What goes wrong is deferred.
   void flush_closed() noexcept;
-  // A log that outlives the program has all that was logged. To be called when HDF5 has flushed the
-  // file. Throws Error.
-  void keep();
+  // A log that outlives the program has all that was logged, and when the program `closes` the file
+  // says so. To be called when HDF5 has flushed the file. Throws Error.
+  void keep(bool closes);
   // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
   // the file any more.
   void close(bool ends) noexcept;

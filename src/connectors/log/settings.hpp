@@ -18,7 +18,10 @@ inline constexpr std::array kSettings{
             "power cut, not only a crash of the program."},
     Setting{"verify", "HEADRACE_LOG_VERIFY", Type::boolean, "", "", "false",
             "Read back and compare what the log of an earlier program has put in order, before "
-            "that log is removed."},
+            "that log is removed. Datasets with filters that may change values are not compared."},
+    Setting{"recover", "HEADRACE_LOG_RECOVER", Type::boolean, "", "", "false",
+            "Use the log of a program that did not close its file, too: what its flushes cover. "
+            "`headrace recover` sets it."},
 };
 
 }  // namespace headrace::log_layout

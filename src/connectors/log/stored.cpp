@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/events.hpp"
 #include "base/log.hpp"
+#include "connectors/log/logged.hpp"
 #include "connectors/log/opened.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/sidecar.hpp"
@@ -46,13 +50,27 @@ void with_object(const Place& place, const vol::UnderRef& connector, const Logge
                 " could not be closed, and misses data: " + root_cause());
 }
 
-// Throws Error when the writes reach beyond the dataset.
-void require_fit(const Dataset& dataset, const LoggedDataset& logged, const Layers& layers) {
-  if (logged.element != dataset.element)
-    throw Error("dataset " + logged.name + " has elements of " + std::to_string(dataset.element) +
-                " bytes, in the log of " + std::to_string(logged.element));
-  if (layers.end() > engine::volume(dataset.rank, dataset.dims))
-    throw Error("dataset " + logged.name + " is smaller than what the log holds of it");
+bool is_of(const LoggedDataset& logged, const H5O_token_t& token) {
+  return std::memcmp(logged.token.data(), &token, logged.token.size()) == 0;
+}
+
+// The first filter of a dataset that may give other values back than it was given; else empty.
+std::string inexact_filter(const vol::Object& dataset) {
+  // Deflate, shuffle, Fletcher32, SZIP, BZip2, LZF, Blosc, LZ4, Bitshuffle and Zstd.
+  constexpr auto kExact =
+      std::to_array<H5Z_filter_t>({1, 2, 3, 4, 307, 32000, 32001, 32004, 32008, 32015});
+  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const int filters = h5.Pget_nfilters(dcpl.get());
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    std::array<char, 256> name{};
+    const H5Z_filter_t id = h5.Pget_filter2(dcpl.get(), static_cast<unsigned>(i), &flags, &values,
+                                            nullptr, name.size(), name.data(), nullptr);
+    if (std::ranges::find(kExact, id) == kExact.end())
+      return std::string(name.data()) + " (filter " + std::to_string(id) + ')';
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,20 +85,20 @@ void retire(const Place& place, const engine::log::Owner& owner) {
   remove_log(place.path, owner);
 }
 
-std::unique_ptr<Stored> Stored::find(const Place& place) {
+std::unique_ptr<Stored> Stored::find(const Place& place, bool recover) {
   const auto owner = read_marker(place.below);
   if (!owner) return nullptr;
-  return std::unique_ptr<Stored>(new Stored(place, *owner));
+  return std::unique_ptr<Stored>(new Stored(place, *owner, recover));
 }
 
-Stored::Stored(Place place, const engine::log::Owner& owner)
+Stored::Stored(Place place, const engine::log::Owner& owner, bool recover)
     : place_(std::move(place)), owner_(owner) {
   const std::string path = log_path(place_.path, owner);
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0)
     throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
   try {
-    read(path);
+    read(path, recover);
   } catch (const std::exception& error) {
     ::close(descriptor_);
     // One text, as programs show the innermost cause only.
@@ -90,14 +108,22 @@ Stored::Stored(Place place, const engine::log::Owner& owner)
 
 Stored::~Stored() { ::close(descriptor_); }
 
-void Stored::read(const std::string& path) {
+void Stored::read(const std::string& path, bool recover) {
   const std::uint64_t size = size_of(descriptor_);
   reader_ = std::make_unique<Reader>(engine::posix_device(descriptor_, path.c_str()), size);
   if (reader_->owner() != owner_) throw Error("it belongs to another file");
   if (const auto damage = reader_->damage()) throw Error(*damage);
-  if (reader_->end() < size)
-    log(Level::warning, "log " + path + " ends with " + std::to_string(size - reader_->end()) +
-                            " bytes that no flush of the program covers");
+  if (reader_->closed()) return;
+  if (!recover)
+    throw Error("the program that wrote file " + place_.path +
+                " did not close it; `headrace recover` takes what its flushes cover");
+  const std::uint64_t uncovered = size - reader_->covered();
+  if (uncovered == 0) return;
+  log(Level::warning, "log " + path + " ends with " + std::to_string(uncovered) +
+                          " bytes that no flush of the program covers");
+  const std::array<std::pair<std::string_view, std::uint64_t>, 1> told{
+      {{"uncovered_bytes", uncovered}}};
+  report_statistics(Seat::vol, "headrace_log", place_.path, told);
 }
 
 void Stored::replay(const vol::UnderRef& connector, bool verify) const {
@@ -116,7 +142,7 @@ void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool v
       const auto dataset = examine(object);
       if (dataset == nullptr || !vol::update_dims(*dataset, object))
         throw Error("dataset " + logged.name + " is none that is logged");
-      require_fit(*dataset, logged, layers);
+      require_fit(*dataset, logged, layers, place_.path);
       dataset->handle = &object;
       action(*dataset, layers);
       dataset->flush();  // others may have it open, so that closing it does not
@@ -125,18 +151,25 @@ void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool v
   with_dataset(&log_layout::replay);
   if (!verify) return;
   flush(place_.below);
-  with_dataset(&log_layout::verify);  // opened anew, so that it comes from the file
+  with_dataset([&](Dataset& dataset, const Layers& held) {  // opened anew: it comes from the file
+    const std::string filter = inexact_filter(*dataset.handle);
+    if (filter.empty()) return log_layout::verify(dataset, held);
+    report_unverified(Seat::vol, "headrace_log", place_.path, logged.name, filter);
+  });
+}
+
+bool Stored::holds(const H5O_token_t& token) const {
+  return std::ranges::any_of(reader_->index().datasets,
+                             [&](const auto& one) { return is_of(one, token); });
 }
 
 std::unique_ptr<Layers> Stored::layers_of(const Dataset& dataset) const {
   auto layers = std::make_unique<Layers>();
   const auto& datasets = reader_->index().datasets;
   for (std::uint32_t i = 0; i < datasets.size(); ++i) {
-    if (std::memcmp(datasets[i].token.data(), &dataset.identity.token, datasets[i].token.size()) !=
-        0)
-      continue;
+    if (!is_of(datasets[i], dataset.identity.token)) continue;
     layers->add(*reader_, i);
-    require_fit(dataset, datasets[i], *layers);
+    require_fit(dataset, datasets[i], *layers, place_.path);
   }
   return layers->empty() ? nullptr : std::move(layers);
 }

@@ -27,19 +27,20 @@ class Stored {
   ~Stored();
 
   // Null when the file has no marker. Throws Error, with the cause, when its log is not there, is
-  // another file's, or is damaged.
-  static std::unique_ptr<Stored> find(const Place& place);
+  // another file's, is damaged, or, unless we `recover`, of a program that did not close the file.
+  static std::unique_ptr<Stored> find(const Place& place, bool recover);
 
   // Writes all that the log holds to the datasets and retires it; with `verify` compares first.
   // Throws Error; then the log remains.
   void replay(const vol::UnderRef& connector, bool verify) const;
 
+  [[nodiscard]] bool holds(const H5O_token_t& token) const;
   // What there is of a dataset; null when nothing is. Throws Error when that does not fit.
   [[nodiscard]] std::unique_ptr<engine::log::Layers> layers_of(const Dataset& dataset) const;
 
  private:
-  Stored(Place place, const engine::log::Owner& owner);
-  void read(const std::string& path);
+  Stored(Place place, const engine::log::Owner& owner, bool recover);
+  void read(const std::string& path, bool recover);
   void replay(const vol::UnderRef& connector, std::uint32_t number, bool verify) const;
 
   Place place_;

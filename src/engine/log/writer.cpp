@@ -80,12 +80,24 @@ void Writer::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t fi
 void Writer::flush(bool sync) {
   pass_on();
   end_segment();
+  // Whatever ends us, an index in the file says that the data before it is there.
+  if (!index_segment_.empty() || !index_.empty()) drain(sync);
   while (!index_segment_.empty() || !index_.empty()) {
     if (index_segment_.empty()) index_segment_ = index_.take(epoch_);
     put_segment(SegmentKind::index, std::as_bytes(std::span(index_segment_)));
     index_segment_.clear();
   }
   ++epoch_;
+  drain(sync);
+}
+
+void Writer::close(bool sync) {
+  flush(sync);
+  put_segment(SegmentKind::closing, encode_closing(sequence_, segment_));
+  drain(sync);
+}
+
+void Writer::drain(bool sync) {
   file_.drain();
   if (sync) file_.device().sync();
 }

@@ -32,6 +32,8 @@ class Writer {
   // Returns when a reader of the file finds all writes; with `sync`, after a power cut too. Later
   // writes are of the next epoch.
   void flush(bool sync);
+  // The same, and says in the log that nothing follows. To be called last.
+  void close(bool sync);
   // Where what was flushed ends in the file, and how many writes were added.
   [[nodiscard]] std::uint64_t end() const { return segment_; }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
@@ -41,6 +43,7 @@ class Writer {
   void pass_on();
   void put(std::span<const std::byte> bytes);
   void end_segment();
+  void drain(bool sync);
   void put_segment(SegmentKind kind, std::span<const std::byte> bytes);
   void write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                     std::uint32_t checksum);
