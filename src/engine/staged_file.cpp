@@ -241,6 +241,7 @@ StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size,
     : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
   state_->device = device_.get();
   state_->budget = limits.budget == 0 ? default_budget() : limits.budget;
+  state_->asked = limits.budget != 0;
   state_->interval = limits.interval;
   state_->fills_gaps = writers == Writers::alone;
   state_->reached = state_->fills_gaps ? size : FileState::kAnywhere;

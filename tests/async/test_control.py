@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BUILD = ROOT / "build/dev"
 COUNT = 1_000_000
 VALUES = (np.arange(COUNT) * 31 + 1).astype("i4")
-OPTIONS = "seat=both;flush_interval=50ms;"
+OPTIONS = "seat=both;budget=1GiB;flush_interval=50ms;"
 NATIVE = "under_vol=0;under_info={}"
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def test_is_written_behind_and_read_back(layer: Async) -> None:
-    layer.python("""
+    layer.python(
+        """
         import h5py, numpy as np
         with h5py.File("x.h5", "w") as f:
             a = np.arange(3_000_000)
@@ -28,7 +29,9 @@ def test_is_written_behind_and_read_back(layer: Async) -> None:
             assert (d[50:300] == a[50:300]).all()
             for i in range(300):
                 f[f"g/{i}"] = i
-    """)
+    """,
+        "budget=1GiB;",
+    )
     found = layer.plain("""
         with h5py.File("x.h5") as f:
             a = np.arange(3_000_000); c = a.copy(); a[100:200] = 7
@@ -196,7 +199,7 @@ def test_a_late_error_is_told(layer: Async, call: str) -> None:
         if "{call}" == "flush":
             f.flush()  # tried again
             f.close()
-    """))  # fmt: skip
+    """), "budget=1GiB;")  # fmt: skip
     assert done.status == 0, done.text
     assert "told:" in done.text, done.text
     if call == "flush":

@@ -331,6 +331,21 @@ def test_a_file_that_is_open_for_reading_is_not_written(filters: Filters) -> Non
     assert filters.counts["chunks_encoded"] == 2
 
 
+def test_a_committed_datatype_is_not_held_open(filters: Filters) -> None:
+    filters.python("""
+    import h5py, numpy
+    with h5py.File("x.h5", "w") as f:
+        f["t"] = numpy.dtype([("a", "i4"), ("b", "f8")])
+        made = dict(chunks=(50,), compression=1)
+        f.create_dataset("d", (100,), f["t"], **made)[...] = numpy.ones(100, f["t"].dtype)
+        assert h5py.h5f.get_obj_count(f.id, h5py.h5f.OBJ_ALL) == 1
+        assert f["d"][7:9].tolist() == [(1, 1.0)] * 2
+        assert f["d"].id.get_type().committed()
+        assert h5py.h5f.get_obj_count(f.id, h5py.h5f.OBJ_ALL) == 1
+    """)
+    assert filters.counts["chunks_encoded"] == 2
+
+
 @pytest.mark.parametrize("another", [False, True])
 def test_a_chunk_stored_without_its_filter_by_the_program(filters: Filters, another: bool) -> None:
     """As the first thing that is done to a dataset, through its first handle or another one."""

@@ -63,6 +63,9 @@ TEST(StagingMemory, IsEarnedOnFastStorage) {
   file.note_speed(kMiB, 300us);
   EXPECT_EQ(file.most_memory(true), 0U);
   EXPECT_EQ(file.most_memory(false), Memory::kReserve);
+  file.asked = true;
+  EXPECT_EQ(file.most_memory(true), Memory::kReserve) << "of a given budget it is used at once";
+  file.asked = false;
   file.statistics.bytes = 16 * kMiB;
   EXPECT_EQ(file.most_memory(true), Memory::kReserve);
   file.note_speed(100, 10us);

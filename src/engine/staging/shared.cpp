@@ -63,7 +63,8 @@ void FileState::note_speed(std::uint64_t size, std::chrono::nanoseconds time, do
 std::uint64_t FileState::most_memory(bool large) const {
   constexpr std::uint64_t kLittle = 16U << 20U;
   if (speed < kFast) return std::numeric_limits<std::uint64_t>::max();
-  return large && timed && statistics.bytes < kLittle ? 0 : Memory::kReserve;
+  const bool spares = large && timed && !asked && statistics.bytes < kLittle;
+  return spares ? 0 : Memory::kReserve;
 }
 
 Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index, bool large) {

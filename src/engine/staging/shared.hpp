@@ -59,6 +59,7 @@ struct FileState {
   double speed = kFast;                 // of late
   bool timed = false;                   // the speed has been seen
   std::uint64_t budget = 0;             // in bytes; see StagingLimits
+  bool asked = false;                   // for that one, by the program or its user
   std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
   Places places;
   Table pages;
