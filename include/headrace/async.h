@@ -67,7 +67,8 @@ static inline int headrace_wait(hid_t file) {
 
 /* From here to headrace_resume() the workers of the process begin nothing, be it for this file or
  * another one; when the call returns, they have ended what they had begun. Writes go on being
- * staged and chunks being taken over, within the bounds of memory. Where those are reached, or the
+ * staged and chunks being taken over, within the bounds of memory; large writes that are not staged
+ * (docs/guide/async.md) are made by the calling thread. Where the bounds are reached, or the
  * program waits in a call of HDF5 for what workers do (to read a compressed chunk, to flush, wait,
  * close or fork), that is done meanwhile, by the calling thread and by the workers.
  *

@@ -1,7 +1,4 @@
 // Wrapping of objects that the connector below makes on its own (iteration, references, links).
-#include <memory>
-#include <utility>
-
 #include "vol/pass_through.hpp"
 
 namespace headrace::vol::own {
@@ -9,24 +6,8 @@ namespace {
 
 struct WrapContext {
   UnderRef connector;
-  void* under = nullptr;
+  void* under;
 };
-
-// One that HDF5 has given back: it asks for one in almost every call, one at a time.
-WrapContext*& spare() {
-  static WrapContext* context = nullptr;
-  return context;
-}
-
-std::unique_ptr<WrapContext> take_context() {
-  if (spare() == nullptr) return std::make_unique<WrapContext>();
-  return std::unique_ptr<WrapContext>(std::exchange(spare(), nullptr));
-}
-
-void give_back(std::unique_ptr<WrapContext> context) {
-  context->connector.reset();
-  if (spare() == nullptr) spare() = context.release();
-}
 
 }  // namespace
 
@@ -43,9 +24,7 @@ herr_t wrap_get_wrap_ctx(const void* self, void** context) {
   if (object.under != nullptr && object.connector->native() == nullptr &&
       h5.VLget_wrap_ctx(object.under, object.connector->id(), &under) < 0)
     return -1;
-  auto made = take_context();
-  *made = {object.connector, under};
-  *context = made.release();
+  *context = new WrapContext{object.connector, under};
   return 0;
 }
 
@@ -63,14 +42,10 @@ void* wrap_unwrap_object(void* self) {
 }
 
 herr_t wrap_free_wrap_ctx(void* context) {
-  std::unique_ptr<WrapContext> wrap(static_cast<WrapContext*>(context));
-  herr_t result = 0;
-  if (wrap->under != nullptr) {  // the native connector has no context
-    const ErrorStackKeeper keep;
-    result = h5.VLfree_wrap_ctx(wrap->under, wrap->connector->id());
-  }
-  give_back(std::move(wrap));
-  return result;
+  const std::unique_ptr<WrapContext> wrap(static_cast<WrapContext*>(context));
+  if (wrap->under == nullptr) return 0;  // the native connector has no context
+  const ErrorStackKeeper keep;
+  return h5.VLfree_wrap_ctx(wrap->under, wrap->connector->id());
 }
 
 herr_t info_cmp(int* result, const void* a, const void* b) {

@@ -22,7 +22,7 @@
 namespace headrace::async {
 namespace {
 
-constexpr std::size_t kSmall = 64U << 10U;  // what is larger is written from where it lies
+constexpr std::size_t kSmall = ReadPace::kSmall;  // what is larger is written from where it lies
 
 using Clock = std::chrono::steady_clock;
 using engine::Box;
@@ -245,7 +245,7 @@ herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t 
           ? 0
           : vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space, dxpl, &buffer,
                                    nullptr);
-  elements_of(object)->pace.note_at_once(kSmall, Clock::now() - begin);
+  elements_of(object)->pace.note_at_once(Clock::now() - begin);
   return result;
 }
 

@@ -11,15 +11,16 @@ namespace headrace::async {
 class ReadPace {
  public:
   static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kSmall = 64U << 10U;  // bytes of a request at most
 
   // How many requests had better wait: few, until it is known.
   [[nodiscard]] std::size_t most_waiting() const { return state_ == State::unknown ? 64 : kMost; }
   // They are answered from memory: waiting gains nothing.
   [[nodiscard]] bool fast() const { return state_ == State::fast; }
 
-  // A read of so many bytes at most that did not wait.
-  void note_at_once(std::size_t bytes, std::chrono::nanoseconds time) {
-    slow_in_a_row_ = engine::reading::is_slow(bytes, time) ? slow_in_a_row_ + 1 : 0;
+  // A read that did not wait.
+  void note_at_once(std::chrono::nanoseconds time) {
+    slow_in_a_row_ = engine::reading::is_slow(kSmall, time) ? slow_in_a_row_ + 1 : 0;
     if (slow_in_a_row_ == 2) *this = {};
   }
   // Reads that waited; whether those that became of them were slow.
