@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "engine/log/reader.hpp"
 
 namespace {
@@ -91,7 +92,7 @@ std::string describe_datasets(const Index& index) {
     };
     if (!text.empty()) text += ',';
     text += JsonObject()
-                .text("name", dataset.name)
+                .text("name", printable(dataset.name))
                 .number("element", static_cast<long long>(dataset.element))
                 .number("writes", static_cast<long long>(writes[place].size()))
                 .number("rows", static_cast<long long>(held.rows()))
