@@ -302,6 +302,8 @@ Error File::lost_error() const {
                "by another thread than the one that used HDF5");
 }
 
+bool File::keeps_log() const noexcept { return owner_ && marks(place_.below, *owner_); }
+
 bool File::holds(unsigned long number) const {
   return std::ranges::any_of(datasets_, [&](const auto& known) {
     return known.second->pending && known.first.file == number;
@@ -350,7 +352,7 @@ void File::keep(bool closes) {
 // to the datasets, and must not be what the log is put on top of.
 void File::close(bool ends) noexcept {
   try {
-    if (pending_ && owner_ && (ends || only_one_open())) {
+    if (pending_ && keeps_log() && (ends || only_one_open())) {
       flush_closed_datasets();
       flush(place_.below);
       keep(true);

@@ -51,8 +51,9 @@ class File {
   [[nodiscard]] unsigned long number() const { return number_; }
   // Whether something of a dataset in that file is in the log.
   [[nodiscard]] bool holds(unsigned long number) const;
-  // Whether there is a log now that outlives the program.
-  [[nodiscard]] bool keeps_log() const { return owner_.has_value(); }
+  // Whether there is a log now that outlives the program. Without its marker nobody would find it,
+  // and programs may remove any attribute.
+  [[nodiscard]] bool keeps_log() const noexcept;
   // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
   // close of the file.
   void settle() noexcept;

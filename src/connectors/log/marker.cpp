@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
@@ -47,6 +48,23 @@ Id<Kind::datatype> owner_type() {
   return type;
 }
 
+// The type of an attribute that is one element of as many bytes as an owner has; else none.
+Id<Kind::datatype> type_of(const Attribute& attribute, hid_t connector) {
+  const hid_t dxpl = h5.transfer_list.get();
+  H5VL_attr_get_args_t args{H5VL_ATTR_GET_TYPE, {}};
+  args.args.get_type.type_id = kInvalidId;
+  h5.VLattr_get(attribute.under(), connector, &args, dxpl, nullptr);
+  Id<Kind::datatype> type(args.args.get_type.type_id);
+  args = {H5VL_ATTR_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  h5.VLattr_get(attribute.under(), connector, &args, dxpl, nullptr);
+  const Id<Kind::dataspace> space(args.args.get_space.space_id);
+  const bool fits = type && space && h5.Tget_class(type.get()) == H5T_OPAQUE &&
+                    h5.Tget_size(type.get()) == sizeof(engine::log::Owner) &&
+                    h5.Sget_simple_extent_npoints(space.get()) == 1;
+  return fits ? std::move(type) : Id<Kind::datatype>();
+}
+
 bool exists(const Below& file, const H5VL_loc_params_t& where) {
   bool found = false;
   H5VL_attr_specific_args_t args{H5VL_ATTR_EXISTS, {}};
@@ -64,17 +82,20 @@ std::optional<engine::log::Owner> read_marker(const Below& file) {
   const hid_t dxpl = h5.transfer_list.get();
   const Attribute attribute(file, h5.VLattr_open(file.file, &kRoot, file.connector, kName,
                                                  h5.default_lists.back().get(), dxpl, nullptr));
-  H5VL_attr_get_args_t args{H5VL_ATTR_GET_TYPE, {}};
-  args.args.get_type.type_id = kInvalidId;
-  h5.VLattr_get(attribute.under(), file.connector, &args, dxpl, nullptr);
-  const Id<Kind::datatype> found(args.args.get_type.type_id);
+  const Id<Kind::datatype> type = type_of(attribute, file.connector);
   engine::log::Owner owner{};
-  if (!found || h5.Tget_class(found.get()) != H5T_OPAQUE ||
-      h5.Tget_size(found.get()) != owner.size() ||
-      h5.VLattr_read(attribute.under(), file.connector, found.get(), owner.data(), dxpl, nullptr) <
-          0)
+  if (!type || h5.VLattr_read(attribute.under(), file.connector, type.get(), owner.data(), dxpl,
+                              nullptr) < 0)
     fail(file, H5I_FILE, "read 16 bytes from attribute _headrace_log of the root group of");
   return owner;
+}
+
+bool marks(const Below& file, const engine::log::Owner& owner) noexcept {
+  try {
+    return read_marker(file) == owner;
+  } catch (...) {
+    return false;
+  }
 }
 
 bool marked(const Below& object, H5I_type_t type) {

@@ -17,6 +17,8 @@ struct Below {
 
 // None when there is no such attribute. Throws Error when it cannot be read.
 std::optional<engine::log::Owner> read_marker(const Below& file);
+// Whether that is there, and says that log.
+bool marks(const Below& file, const engine::log::Owner& owner) noexcept;
 // Whether the file that an object is in has one; that may be another than it was opened through.
 bool marked(const Below& object, H5I_type_t type);
 // There is none yet. Throws Error.

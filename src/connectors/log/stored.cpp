@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/events.hpp"
 #include "base/log.hpp"
+#include "base/printable.hpp"
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opened.hpp"
 #include "connectors/log/replay.hpp"
@@ -79,7 +80,8 @@ void retire(const Place& place, const engine::log::Owner& owner) {
   // Until all of the data is in the file the marker says that it is not.
   flush(place.below);
   if (place.sync) sync_file(place.path);
-  remove_marker(place.below);
+  // A program may have removed it, or put something else in its place.
+  if (marks(place.below, owner)) remove_marker(place.below);
   flush(place.below);
   if (place.sync) sync_file(place.path);
   remove_log(place.path, owner);
@@ -154,7 +156,7 @@ void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool v
   with_dataset([&](Dataset& dataset, const Layers& held) {  // opened anew: it comes from the file
     const std::string filter = inexact_filter(*dataset.handle);
     if (filter.empty()) return log_layout::verify(dataset, held);
-    report_unverified(Seat::vol, "headrace_log", place_.path, logged.name, filter);
+    report_unverified(Seat::vol, "headrace_log", place_.path, printable(logged.name), filter);
   });
 }
 
