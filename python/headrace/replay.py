@@ -60,7 +60,7 @@ def replay(file: Path, *, sync: bool = False, after_crash: bool = False) -> Repl
     if foreign and not done:
         raise FileError(f"{file}: log {foreign[0]} does not belong to it")
     unverified = tuple((one["dataset"], one["filter"]) for one in told["unverified"])
-    return Replayed(done, sum(dropped), foreign, unverified)
+    return Replayed(done, max(dropped, default=0), foreign, unverified)
 
 
 def _open_under(stack: str, file: Path) -> defaultdict[str, list[dict[str, Any]]]:

@@ -12,7 +12,9 @@ def main() -> None:
     with contextlib.suppress(ImportError):
         importlib.import_module("hdf5plugin")  # registers filters
     try:
-        h5py.File(sys.argv[1], "r+").close()
+        # HDF5 writes to a file that a writer opens, be it refused by the layer or not.
+        for mode in ("r", "r+"):
+            h5py.File(sys.argv[1], mode).close()
     except OSError as error:
         sys.exit(str(error))
 
