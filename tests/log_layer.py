@@ -32,16 +32,16 @@ class Log:
             "HEADRACE_LOG_LEVEL": "debug",
         }
 
-    def start(self, text: str, options: str = "", limit: float = 60) -> Result:
+    def start(self, text: str, options: str = "", limit: float = 60, **environ: str) -> Result:
         """Runs Python text under the layer, which must have been loaded."""
         before = len(self.loads)
         command = [sys.executable, "-c", PRELUDE + textwrap.dedent(text)]
-        done = run(command, env=self.env(options), cwd=self.folder, limit=limit)
+        done = run(command, env=self.env(options) | environ, cwd=self.folder, limit=limit)
         assert len(self.loads) > before, f"the layer was not loaded: {done.text}"
         return done
 
-    def python(self, text: str, options: str = "", limit: float = 60) -> Result:
-        done = self.start(text, options, limit)
+    def python(self, text: str, options: str = "", limit: float = 60, **environ: str) -> Result:
+        done = self.start(text, options, limit, **environ)
         assert done.status == 0, done.text
         return done
 

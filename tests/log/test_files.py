@@ -194,3 +194,54 @@ def test_swmr_begins(layer: Log) -> None:
     """,
         LATER,
     )
+
+
+@pytest.mark.parametrize("options", ["", LATER])
+def test_data_behind_a_link_is_in_its_own_file(layer: Log, options: str) -> None:
+    """Who opens that file knows nothing of logs beside others."""
+    layer.plain("h5py.File('x.h5', 'w').create_dataset('d', (100, 100), 'i4', chunks=(50, 50))")
+    layer.python(
+        """
+    f = h5py.File("y.h5", "w")
+    f.create_dataset("own", (100, 100), "i4")[:, ::2] = 6
+    f["l"] = h5py.ExternalLink("x.h5", "d")
+    far = f["l"]
+    far[:, ::2] = 7
+    f["l"][:, 1::2] = 8
+    f.close()
+    """,
+        options,
+    )
+    assert layer.counted("writes_logged") > 0
+    layer.plain("""
+        d = h5py.File("x.h5")["d"]
+        assert (d[:, ::2] == 7).all() and (d[:, 1::2] == 8).all()
+        assert not h5py.File("x.h5").attrs
+    """)
+
+
+@pytest.mark.parametrize("mode", ["r+", "r"])
+def test_another_kind_of_object_in_a_dataset_place(layer: Log, mode: str) -> None:
+    """It is told, and left open by nobody: HDF5 would keep the file."""
+    layer.python(
+        "with h5py.File('x.h5', 'w') as f: f.create_dataset('d', (99, 99), 'i4')[:, ::2] = 1", LATER
+    )
+    layer.plain("""
+        with h5py.File("x.h5") as f:
+            mark, address = f.attrs["_headrace_log"], h5py.h5o.get_info(f["d"].id).addr
+        with h5py.File("x.h5", "w") as f:
+            f.create_group("d")
+            assert h5py.h5o.get_info(f["d"].id).addr == address, "this shows nothing"
+            f.attrs["_headrace_log"] = mark
+    """)
+    layer.python(f"""
+    try:
+        f = h5py.File("x.h5", "{mode}")
+    except OSError as error:
+        assert "dataset /d of the log is not in file" in str(error), error
+        assert "x.h5" in str(error), error
+    else:
+        assert "{mode}" == "r"
+        f.close()
+    h5py.File("x.h5", "w").close()
+    """)
