@@ -41,7 +41,6 @@ constexpr std::size_t kOwnerBytes = 4 + sizeof(Owner);
 std::array<std::byte, kOwnerBytes> encode(const Owner& owner);
 Owner decode_owner(std::span<const std::byte> bytes);
 
-// What the last segment of a log holds whose file was closed: what comes before it. None throws:
 // What the last segment of a log holds whose file was closed: how many segments and bytes are
 // before it.
 constexpr std::size_t kClosingBytes = 16;
