@@ -88,7 +88,8 @@ std::string describe_datasets(const Index& index) {
     const auto overlapping = held.overlapping();
     const auto& dataset = index.datasets[place];
     const auto in_bytes = [&](std::uint64_t count) {
-      return static_cast<long long>(count * dataset.element);
+      const std::uint64_t bytes = count * dataset.element;
+      return static_cast<long long>(bytes);
     };
     if (!text.empty()) text += ',';
     text += JsonObject()

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,7 +14,7 @@ namespace {
 
 using engine::log::LoggedDataset;
 
-std::string order_of(hid_t type) {
+std::string_view order_of(hid_t type) {
   switch (h5.Tget_order(type)) {
     case H5T_ORDER_LE:
       return "little-endian";
@@ -67,13 +69,13 @@ std::string words_of(hid_t type) {
   const std::string size = std::to_string(h5.Tget_size(type)) + "-byte ";
   switch (h5.Tget_class(type)) {
     case H5T_INTEGER:
-      return size + order_of(type) +
+      return size + std::string(order_of(type)) +
              (h5.Tget_sign(type) == H5T_SGN_NONE ? " unsigned" : " signed") + " integer" +
              bits_of(type);
     case H5T_FLOAT:
-      return size + order_of(type) + ' ' + float_of(type) + bits_of(type);
+      return size + std::string(order_of(type)) + ' ' + float_of(type) + bits_of(type);
     case H5T_BITFIELD:
-      return size + order_of(type) + " bit field" + bits_of(type);
+      return size + std::string(order_of(type)) + " bit field" + bits_of(type);
     case H5T_STRING:
       return size + "string";
     case H5T_ENUM:

@@ -52,9 +52,9 @@ std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 
 struct LoggedDataset {
   std::uint64_t element = 0;          // bytes
   std::array<std::byte, 16> token{};  // H5O_token_t
-  std::string name{};                 // for messages
-  std::string type{};                 // what its elements are, in words
-  std::vector<std::uint64_t> row{};   // the extent of all dimensions but the slowest
+  std::string name;                   // for messages
+  std::string type;                   // what its elements are, in words
+  std::vector<std::uint64_t> row;     // the extent of all dimensions but the slowest
 };
 
 struct LoggedWrite {
