@@ -1,11 +1,26 @@
-// Any bytes are segments of a log's index, all of whose writes have data and places, or an Error.
-// A line break separates the segments.
+// Any bytes are segments of a log's index, all of whose writes have data and places and all of
+// whose patterns have writes, or an Error. A line break separates the segments.
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "base/error.hpp"
+#include "engine/box.hpp"
 #include "engine/log/format.hpp"
 #include "percent.hpp"
+
+namespace {
+
+// Else few bytes might take much memory.
+void expect_use(const headrace::engine::log::Index& index) {
+  std::vector<bool> used(index.patterns.size());
+  for (const auto& write : index.writes) used.at(write.pattern) = true;
+  if (std::ranges::find(used, false) != used.end()) std::abort();
+  for (const auto& dataset : index.datasets)
+    if (dataset.row.size() >= headrace::engine::kMaxRank) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace;
@@ -18,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::size_t end = std::min(input.find('\n', begin), input.size());
       reader.add(std::string_view(input).substr(begin, end - begin), kData);
       begin = end + 1;
+      expect_use(reader.index());
     }
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the documented answer to nonsense
   }

@@ -8,6 +8,7 @@ The same from outside: ``headrace run --stack null -- python program.py``.
 """
 
 from headrace import settings
+from headrace.boxes import write_n
 from headrace.calls import CallError
 from headrace.control import Progress, pause, paused, progress, resume, wait, why_not
 from headrace.errors import (
@@ -43,4 +44,5 @@ __all__ = [
     "settings",
     "wait",
     "why_not",
+    "write_n",
 ]

@@ -15,12 +15,9 @@ _TIME: Final = "_ns"
 
 
 def summed(report: Path, start: int = 0) -> dict[str, Counter[str]]:
-    """By layer the totals over its files and processes, from the bytes of a report after `start`.
-
-    The file may be missing, and lines that a killed process left in halves are skipped.
-    """
+    """By layer the totals over its files and processes, of the events after `start`."""
     totals: dict[str, Counter[str]] = {}
-    for event in _events(report, start):
+    for event in events(report, start):
         if event.get("event") != "statistics":
             continue
         total = totals.setdefault(str(event["name"]), Counter())
@@ -41,7 +38,11 @@ def table(totals: dict[str, Counter[str]]) -> Table:
     return found
 
 
-def _events(report: Path, start: int) -> Iterable[dict[str, Any]]:
+def events(report: Path, start: int = 0) -> Iterable[dict[str, Any]]:
+    """All in the bytes of a report after `start`.
+
+    The file may be missing, and lines that a killed process left in halves are skipped.
+    """
     if not report.exists():
         return
     with report.open("rb") as lines:

@@ -58,4 +58,14 @@ void report_statistics(Seat seat, std::string_view name, std::string_view file,
   report(line("statistics", seat, name).text("file", file).raw("values", fields.str()).str());
 }
 
+void report_unverified(Seat seat, std::string_view name, std::string_view file,
+                       std::string_view dataset, std::string_view filter) {
+  if (!report_wanted()) return;
+  report(line("unverified", seat, name)
+             .text("file", file)
+             .text("dataset", dataset)
+             .text("filter", filter)
+             .str());
+}
+
 }  // namespace headrace

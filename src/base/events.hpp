@@ -30,5 +30,8 @@ void report_counts(Seat seat, std::string_view name, std::span<const char* const
 // unless they are plain counts.
 void report_statistics(Seat seat, std::string_view name, std::string_view file,
                        std::span<const std::pair<std::string_view, std::uint64_t>> values);
+// A dataset that was to be compared with what was written to it, and why it was not.
+void report_unverified(Seat seat, std::string_view name, std::string_view file,
+                       std::string_view dataset, std::string_view filter);
 
 }  // namespace headrace

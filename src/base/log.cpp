@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/settings.hpp"
 
 namespace headrace {
@@ -64,7 +65,7 @@ void log(Level level, std::string_view message) noexcept {
     std::strftime(time.data(), time.size(), "%FT%T", localtime_r(&now, &parts));
     append_line(to.log_file, std::string(time.data()) + ' ' + std::to_string(::getpid()) + ' ' +
                                  std::string(kLevels.at(static_cast<std::size_t>(level))) + ' ' +
-                                 std::string(message));
+                                 printable(message));
   } catch (...) {  // out of memory: the message is lost, the program goes on
   }
 }

@@ -45,7 +45,8 @@ struct Api {
   [[nodiscard]] bool is_default_list(hid_t list) const {
     return std::ranges::any_of(default_lists, [&](const auto& one) { return one.get() == list; });
   }
-  IdVariable transfer_list;  // H5P_DATASET_XFER_DEFAULT
+  IdVariable transfer_list;   // H5P_DATASET_XFER_DEFAULT
+  IdVariable attribute_list;  // H5P_ATTRIBUTE_CREATE_DEFAULT
   // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
   // some of our own would clear the stack and would not survive H5close().
   IdVariable error_class;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "hdf5/api.hpp"
 
 namespace headrace {
@@ -29,7 +30,9 @@ void push_literal(const char* callback, const char* text) {
             h5.error_minor.get(), "%s", text);
 }
 
-void push(const char* callback, const std::string& text) { push_literal(callback, text.c_str()); }
+void push(const char* callback, const std::string& text) {
+  push_literal(callback, printable(text).c_str());
+}
 
 void push_nested(const char* callback, const std::exception& error) {
   try {

@@ -3,6 +3,7 @@
 
 #include "connectors/async/async.hpp"
 #include "connectors/fault/fault.hpp"
+#include "connectors/log/log.hpp"
 #include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
 #include "drivers/async/async.hpp"
@@ -24,6 +25,12 @@ std::span<const LayerEntry> layers() {
                  fault::kSettings, connector<fault::Connector>("libheadrace_fault.so"),
                  driver<fault::Driver<vfd::Over::sec2>>("libheadrace_fault_vfd.so"),
                  driver<fault::Driver<vfd::Over::mpio>>("libheadrace_fault_vfd_mpi.so")},
+      LayerEntry{"log",
+                 "appends scattered writes, and puts them in order before they are looked at",
+                 log_layout::kSettings,
+                 connector<log_layout::Connector>("libheadrace_log.so"),
+                 {},
+                 {}},
       LayerEntry{"model",
                  "counts requests, and predicts or delays them as a parallel file system would",
                  model::kSettings, connector<model::Connector>("libheadrace_model.so"),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/edge.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -46,13 +47,24 @@ herr_t terminate() noexcept {
 
 // A connector may have a template `before<callback>(arguments...)`, which is called first in each
 // callback that works on objects, even if the connector does not shadow it. What it throws is
-// the callback's error.
+// the callback's error. With it may come a type `During`, of which each such call has an object.
+struct Nothing {};
+
+template <typename C>
+auto during() {
+  if constexpr (requires { typename C::During; })
+    return std::type_identity<typename C::During>();
+  else
+    return std::type_identity<Nothing>();
+}
+
 template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
 struct Hooked;
 
 template <typename C, Callback callback, auto function, typename R, typename... Args>
 struct Hooked<C, callback, function, R (*)(Args...)> {
   static R call(Args... args) {
+    [[maybe_unused]] const typename decltype(during<C>())::type during{};
     C::template before<callback>(args...);
     return function(args...);
   }

@@ -25,6 +25,8 @@ WORK = {
     "filters": [("vol", "chunks_encoded"), ("vol", "chunk_cache_hits")],
     "filters_small": [("vol", "chunks_encoded")],
     "filters_bare": [("vol", "chunks_encoded")],
+    "log": [("vol", "writes_logged")],
+    "log_later": [("vol", "writes_logged")],
 }
 SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or 1)
 
@@ -37,6 +39,7 @@ SEED = int(os.environ.get("HEADRACE_RANDOM_SEED") or 1)
         (["behind", "behind_small"], 900),
         (["async", "async_small"], 1100),
         (["filters", "filters_small", "filters_bare"], 600),
+        (["log", "log_later"], 700),
     ],
 )
 def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ STACKS = {
     "vfd": VFD,
     "both": BOTH,
     "async": "async",
+    "log": "log",
     "model": "model(mode=predict)",
     "chain": "null,fault,model(mode=predict)",
     "three": "null,null,null",

@@ -59,6 +59,7 @@ def test_native_is_worth_comparing_with(native: SuiteRun) -> None:
     ("spec", "seats"),
     [
         ("async", ["vol", "vfd"]),
+        ("log", ["vol"]),
         ("null(seat=vol)", ["vol"]),
         ("null(seat=both)", ["vol", "vfd"]),
     ],

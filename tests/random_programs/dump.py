@@ -61,6 +61,7 @@ def described(thing: Any) -> dict[str, Any]:
         made["type"] = repr(thing.dtype)
     if isinstance(thing, h5py.Dataset):
         made |= {"type": repr(thing.dtype), "shape": [thing.shape, thing.maxshape]}
+        made["virtual"] = tried(lambda: thing.is_virtual)
         made["storage"] = tried(lambda: plain(storage(thing)))
         made["data"] = tried(lambda: value(thing))
     return made
@@ -102,7 +103,7 @@ def of_file(path: Path) -> Any:
 
 def of_folder(folder: Path) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
         if re.fullmatch(r"[ab]0*[1-9]\d*\.h5", path.name):
             continue  # another member of a family, which may have more or fewer of them
         made[path.name] = None

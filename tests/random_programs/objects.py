@@ -61,6 +61,13 @@ def copy(model: Model, choices: Choices) -> None:
         model.datasets.append(other)
         source = choices.of([repr(dataset.path), f"{file.name}[{dataset.path!r}]"])
         more = choices.often("", [", expand_refs=True", ", without_attrs=True", ", shallow=True"])
+        if dataset.chunks is None:
+            # HDF5 copies what is in the file, without what an open dataset's sieve buffer holds;
+            # how much that is depends on how it was written. A flush is of datasets that were
+            # opened through the same handle of the file.
+            for one in model.files:
+                if one.which == file.which:
+                    model.say(f"{one.name}.flush()")
         if to is file:
             model.say(f"{file.name}.copy({source}, {other.path!r}{more})")
         else:

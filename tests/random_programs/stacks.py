@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "build/dev/lib/plugins"
 BUILD = PLUGINS.parents[1]
 SEATS = {"both": ("vol", "vfd"), "vol": ("vol",)}
+CONNECTORS = ("log",)  # layers that have no driver
 
 
 def native(folder: Path) -> dict[str, str]:
@@ -41,6 +42,8 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "filters": ("async", "seat=vol", False),
     "filters_small": ("async", "seat=vol;chunk_cache=3000", False),
     "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
+    "log": ("log", "", False),
+    "log_later": ("log", "canonicalise=later", False),
 }
 
 
@@ -51,7 +54,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
     if not layer:
         layer, _, options = spec.removesuffix("!").partition(":")
         name, exact = "".join(c if c.isalnum() else "_" for c in spec), spec.endswith("!")
-    info = f"headrace_{layer} {options};under_vol=0;under_info={{}}"
+    info = f"headrace_{layer} " + ";".join(filter(None, [options, "under_vol=0;under_info={}"]))
     environment = {
         **native,
         "HDF5_PLUGIN_PATH": str(plugins),
@@ -60,7 +63,9 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         "HEADRACE_LOG_FILE": str(folder / f"{name}.log"),
     }
     seat = options.partition("seat=")[2].partition(";")[0]
-    return Stack(name, environment, exact, SEATS.get(seat, SEATS["both"]))
+    usual = SEATS["vol" if layer in CONNECTORS else "both"]
+    later = "canonicalise=later" in options
+    return Stack(name, environment, exact, SEATS.get(seat, usual), later)
 
 
 def took_part(stack: Stack) -> int:

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <mutex>
 #include <random>
 
 #include "engine/log/layers.hpp"
@@ -15,7 +17,9 @@ namespace {
 constexpr std::uint64_t kElements = 300;
 
 LoggedDataset dataset(std::uint64_t element, char name) {
-  LoggedDataset result{element, {}, std::string(1, name)};
+  LoggedDataset result;
+  result.element = element;
+  result.name = name;
   result.token.fill(static_cast<std::byte>(name));
   return result;
 }
@@ -72,6 +76,7 @@ void expect_content(const Layers& layers, const Content& content, std::mt19937& 
     EXPECT_EQ(covered.none(), written == 0);
     EXPECT_EQ(covered.all(), static_cast<std::uint64_t>(written) == end - begin);
     EXPECT_TRUE(written == 0 || layers.any(begin, end));
+    EXPECT_TRUE(written == 0 || layers.next(begin) < end);
   }
 }
 
@@ -89,9 +94,14 @@ TEST(LogFile, HoldsWhatWasWritten) {
       write_some(writer, contents, random);
       if (random() % 5 == 0) writer.flush(false);
     }
-    writer.flush(true);
+    if (round % 2 == 0)
+      writer.flush(true);
+    else
+      writer.close(round % 4 == 1);
     const Reader reader = read_log(file.path);
     EXPECT_EQ(reader.end(), std::filesystem::file_size(file.path));
+    EXPECT_EQ(reader.covered(), reader.end());
+    EXPECT_EQ(reader.closed(), round % 2 == 1);
     EXPECT_EQ(reader.damage(), std::nullopt);
     ASSERT_EQ(reader.index().writes.size(), writes);
     for (std::uint32_t i = 0; i < contents.size(); ++i) {
@@ -99,6 +109,105 @@ TEST(LogFile, HoldsWhatWasWritten) {
       if (writes > 0) layers.add(reader, i);
       expect_content(layers, contents[i], random);
     }
+  }
+}
+
+TEST(LogFile, TellsWhereItGoesOn) {
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  Writer writer(file.device());
+  writer.add(dataset(1, 'x'));
+  for (const std::uint64_t first : {30U, 10U, 12U}) {
+    const std::string data(5, 'a');
+    writer.append(std::as_bytes(std::span(data)));
+    writer.add(0, Pattern({{first, 5}}, {}), first);
+  }
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.end(), writer.end());
+  EXPECT_EQ(reader.index().writes.size(), writer.writes());
+  Layers layers;
+  EXPECT_EQ(layers.next(0), ~std::uint64_t{0});
+  layers.add(reader, 0);
+  EXPECT_EQ(layers.next(0), 10);
+  EXPECT_EQ(layers.next(16), 16);
+  EXPECT_EQ(layers.next(17), 30);
+  EXPECT_EQ(layers.next(35), ~std::uint64_t{0});
+}
+
+TEST(LogFile, SaysWhatItBelongsTo) {
+  const TestFolder folder;
+  const TestFile nobodys(folder / "nobodys");
+  Writer(nobodys.device()).flush(false);
+  EXPECT_EQ(read_log(nobodys.path).owner(), std::nullopt);
+
+  const TestFile file(folder / "log");
+  Owner owner{};
+  owner.fill(std::byte{7});
+  Writer writer(file.device(), owner);
+  writer.add(dataset(1, 'x'));
+  const std::string data(10, 'a');
+  writer.append(std::as_bytes(std::span(data)));
+  writer.add(0, Pattern({{5, 10}}, {}), 5);
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.owner(), owner);
+  EXPECT_EQ(reader.index().writes.size(), 1);
+
+  // Cut off, or of another version.
+  auto bytes = encode(owner);
+  EXPECT_EQ(decode_owner(bytes), owner);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    EXPECT_THROW(decode_owner(std::span(bytes).first(i)), Error) << i;
+  bytes[0] = std::byte{2};
+  EXPECT_THROW(decode_owner(bytes), Error);
+}
+
+TEST(LogFile, FlushesThatFailAreTriedAgain) {
+  std::mt19937 random(14);
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  std::vector<Content> contents{Content(4)};
+  std::atomic<bool> full = true;
+  Writer writer(std::make_unique<Before>(file.device(), [&] {
+    if (full) throw Error("no space");
+  }));
+  writer.add(dataset(4, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    write_some(writer, contents, random);
+    EXPECT_THROW(writer.flush(false), Error);
+  }
+  full = false;
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.end(), writer.end());
+  EXPECT_EQ(reader.index().writes.size(), writer.writes());
+  Layers layers;
+  layers.add(reader, 0);
+  expect_content(layers, contents[0], random);
+}
+
+TEST(LogFile, SaysWhatDatasetsAre) {
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  std::vector<LoggedDataset> datasets{dataset(8, 'x'), dataset(1, 'y')};
+  datasets[0].type = "8-byte little-endian float e11 m52";
+  datasets[0].row = {7, 1, std::uint64_t{1} << 40};
+  Writer writer(file.device());
+  for (const LoggedDataset& one : datasets) writer.add(one);
+  const std::string data(8, 'a');
+  writer.append(std::as_bytes(std::span(data)));
+  writer.add(0, Pattern({{5, 1}}, {}), 5);
+  writer.close(false);
+  const Reader reader = read_log(file.path);
+  ASSERT_EQ(reader.index().datasets.size(), datasets.size());
+  for (std::size_t i = 0; i < datasets.size(); ++i) {
+    const LoggedDataset& found = reader.index().datasets[i];
+    EXPECT_EQ(found.element, datasets[i].element);
+    EXPECT_EQ(found.token, datasets[i].token);
+    EXPECT_EQ(found.name, datasets[i].name);
+    EXPECT_EQ(found.type, datasets[i].type);
+    EXPECT_EQ(found.row, datasets[i].row);
   }
 }
 
@@ -157,7 +266,8 @@ TEST(LogFile, LargeWritesAreCutIntoSegments) {
   EXPECT_TRUE(found == data);
 }
 
-// After a crash: what was flushed before the place is found, and no more.
+// After a crash: what was flushed before the place is found, and no more; nothing says then that
+// this is all.
 TEST(LogFile, CutAnywhere) {
   std::mt19937 random(12);
   const TestFolder folder;
@@ -173,6 +283,7 @@ TEST(LogFile, CutAnywhere) {
       writer.flush(false);
       flushed.emplace_back(std::filesystem::file_size(file.path), i);
     }
+    writer.close(false);
   }
   const std::string whole = content(file.path);
   for (std::uint64_t size = 0; size <= whole.size(); ++size) {
@@ -183,32 +294,130 @@ TEST(LogFile, CutAnywhere) {
     for (const auto& [bytes, writes] : flushed)
       if (bytes <= size) expected = writes;
     EXPECT_EQ(reader.index().writes.size(), expected) << size;
-    EXPECT_EQ(reader.damage(), std::nullopt);
+    EXPECT_EQ(reader.closed(), size == whole.size()) << size;
+    EXPECT_LE(reader.covered(), reader.end()) << size;
+    EXPECT_EQ(reader.damage(), std::nullopt) << size;
   }
 }
 
-TEST(LogFile, DamageAnywhereIsFound) {
+// The bytes of a log with three flushes.
+std::string three_flushes(const std::string& path, bool close) {
   std::mt19937 random(13);
+  const TestFile file(path);
+  std::vector<Content> contents{Content(4), Content(1)};
+  Writer writer(file.device());
+  for (const Content& one : contents) writer.add(dataset(one.element, 'x'));
+  for (int i = 0; i < 9; ++i) {
+    write_some(writer, contents, random);
+    if (i % 3 == 2) writer.flush(false);
+  }
+  if (close) writer.close(false);
+  return content(path);
+}
+
+Reader read_bytes(const std::string& path, std::string_view bytes) {
+  const TestFile file(path);
+  write(*file.device(), 0, {bytes});
+  return read_log(path);
+}
+
+std::string flipped(std::string bytes, std::size_t place, std::mt19937& random) {
+  bytes[place] = static_cast<char>(bytes[place] ^ (1 << random() % 8));
+  return bytes;
+}
+
+TEST(LogFile, DamageAnywhereIsFound) {
+  std::mt19937 random(14);
+  const TestFolder folder;
+  const std::string whole = three_flushes(folder / "log", true);
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    const Reader reader = read_bytes(folder / "damaged", flipped(whole, place, random));
+    EXPECT_TRUE(!reader.closed() || reader.damage()) << place;
+  }
+  EXPECT_TRUE(read_bytes(folder / "longer", whole + '\0').damage());
+}
+
+// A crash damages nothing that a flush ends behind, so this is none.
+TEST(LogFile, DamageBeforeTheLastFlushIsNoCrash) {
+  std::mt19937 random(15);
+  const TestFolder folder;
+  const std::string whole = three_flushes(folder / "log", false);
+  const std::size_t last = whole.rfind(kMagic);  // of the index
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    const Reader reader = read_bytes(folder / "damaged", flipped(whole, place, random));
+    EXPECT_FALSE(reader.closed());
+    EXPECT_EQ(reader.damage().has_value(), place < last) << place;
+    EXPECT_TRUE(place < last || reader.covered() < last) << place;
+  }
+}
+
+// Notes how far writes reach until the first is synchronised.
+class UntilSynced final : public Device {
+ public:
+  UntilSynced(std::unique_ptr<Device> under, std::uint64_t& end)
+      : under_(std::move(under)), end_(end) {}
+  void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
+    under_->write(offset, pieces);
+    for (const auto piece : pieces) offset += piece.size();
+    const std::lock_guard lock(mutex_);
+    if (!synced_) end_ = std::max(end_, offset);
+  }
+  void read(std::uint64_t offset, std::span<std::byte> bytes) override {
+    under_->read(offset, bytes);
+  }
+  void sync() override {
+    const std::lock_guard lock(mutex_);
+    synced_ = true;
+    under_->sync();
+  }
+  void resize(std::uint64_t size) override { under_->resize(size); }
+
+ private:
+  std::unique_ptr<Device> under_;
+  std::mutex mutex_;
+  bool synced_ = false;
+  std::uint64_t& end_;
+};
+
+TEST(LogFile, AnIndexIsWrittenWhenItsDataIsSafe) {
   const TestFolder folder;
   const TestFile file(folder / "log");
-  std::vector<Content> contents{Content(4), Content(1)};
-  {
-    Writer writer(file.device());
-    for (const Content& one : contents) writer.add(dataset(one.element, 'x'));
-    for (int i = 0; i < 9; ++i) {
-      write_some(writer, contents, random);
-      if (i % 3 == 2) writer.flush(false);
-    }
-  }
-  const std::string whole = content(file.path);
-  for (std::size_t place = 0; place < whole.size(); ++place) {
-    std::string bytes = whole;
-    bytes[place] = static_cast<char>(bytes[place] ^ (1 << random() % 8));
-    const TestFile damaged(folder / "damaged");
-    write(*damaged.device(), 0, {bytes});
-    const Reader reader = read_log(damaged.path);
-    EXPECT_TRUE(reader.end() < whole.size() || reader.damage()) << place;
-  }
+  std::uint64_t end = 0;
+  Writer writer(std::make_unique<UntilSynced>(file.device(), end));
+  writer.add(dataset(1, 'x'));
+  const std::string data(100000, 'a');
+  writer.append(std::as_bytes(std::span(data)));
+  writer.add(0, Pattern({{0, data.size()}}, {}), 0);
+  writer.flush(true);
+  EXPECT_EQ(end, kHeaderBytes + data.size());
+  EXPECT_GT(std::filesystem::file_size(file.path), end);
+}
+
+// An index segment of one dataset of single bytes.
+std::string segment_of(const std::vector<Pattern>& patterns, std::string_view writes) {
+  std::string bytes("\0\1\1", 3);
+  bytes += std::string(16, 'T') + std::string("\1x\0\1", 4);
+  bytes += static_cast<char>(patterns.size());
+  for (const Pattern& pattern : patterns) bytes += pattern.encode();
+  bytes += static_cast<char>(writes.size());
+  for (const char pattern : writes) bytes += {'\0', pattern, '\0'};
+  return bytes;
+}
+
+TEST(LogIndex, AllPatternsAreUsed) {
+  const Pattern short_one({{0, 40}}, {});
+  const Pattern long_one({{0, 60}}, {});
+  const auto read = [](const std::string& segment) {
+    IndexReader reader;
+    reader.add(segment, 100);
+    return reader.index().writes.size();
+  };
+  EXPECT_EQ(read(segment_of({long_one, short_one}, {"\0\1", 2})), 2);
+  EXPECT_EQ(read(segment_of({short_one}, {"\0\0", 2})), 2);
+  EXPECT_THROW(read(segment_of({long_one, short_one}, {"\1\0", 2})), Error) << "in their order";
+  EXPECT_THROW(read(segment_of({long_one, short_one}, {"\0", 1})), Error);
+  EXPECT_THROW(read(segment_of({long_one}, "")), Error);
+  EXPECT_THROW(read(segment_of({long_one, long_one, long_one}, {"\0\1\2", 3})), Error);
 }
 
 }  // namespace

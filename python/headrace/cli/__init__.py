@@ -2,7 +2,7 @@
 
 import typer
 
-from headrace.cli import bench, doctor, env, run, settings
+from headrace.cli import bench, doctor, env, log, replay, run, settings
 from headrace.cli.help import LayerListing
 
 app = typer.Typer(
@@ -29,6 +29,9 @@ app.command("doctor", context_settings=_COMMAND_LINE, epilog=doctor.EXAMPLES)(do
 app.command("bench", context_settings={"ignore_unknown_options": True}, epilog=bench.EXAMPLES)(
     bench.bench
 )
+app.command("replay", epilog=replay.EXAMPLES)(replay.replay)
+app.command("recover")(replay.recover)
+app.add_typer(log.app)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 
 __all__ = ["app"]

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "connectors/async/box_spaces.hpp"
 #include "connectors/async/selection.hpp"
 #include "engine/thread_pool.hpp"
+#include "vol/box_spaces.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::async {

@@ -2,9 +2,8 @@
 
 #include <headrace/async.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstddef>
 
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/file_state.hpp"
@@ -13,16 +12,10 @@
 #include "drivers/async/mpi_file.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/operations.hpp"
 
 namespace headrace::async {
 namespace {
-
-struct Operation {
-  const char* name;
-  H5VL_subclass_t kind;
-  void (*carry_out)(vol::Object& object, void* args);
-  int number = -1;  // none yet
-};
 
 // Our driver's part of the file, or null where it stages nothing.
 OpenFile* write_behind_of(const vol::Object& file) {
@@ -30,16 +23,10 @@ OpenFile* write_behind_of(const vol::Object& file) {
   return found == nullptr || found->staged == nullptr ? nullptr : found;
 }
 
-// A caller may have been made with a shorter struct. Both begin with their size.
 template <typename Answer>
 void fill(void* args, const Answer& answer) {
   static_assert(offsetof(Answer, size) == 0);
-  std::size_t size = 0;
-  if (args != nullptr) std::memcpy(&size, args, sizeof size);
-  if (size < sizeof size) throw Error("the operation needs a struct that tells its size");
-  const std::size_t told = std::min(size, sizeof answer) - sizeof size;
-  std::memcpy(static_cast<std::byte*>(args) + sizeof size,
-              reinterpret_cast<const std::byte*>(&answer) + sizeof size, told);
+  vol::give_answer(args, &answer, sizeof answer);
 }
 
 void wait(vol::Object& file, void* /*args*/) {
@@ -73,8 +60,8 @@ void tell_why_not(vol::Object& dataset, void* args) {
   fill(args, headrace_why_not_t{sizeof(headrace_why_not_t), why_left_to_hdf5(dataset)});
 }
 
-std::array<Operation, 5>& operations() {
-  static std::array<Operation, 5> operations{{
+std::span<vol::Operation> operations() {
+  static std::array<vol::Operation, 5> operations{{
       {HEADRACE_OPERATION_WAIT, H5VL_SUBCLS_FILE, &wait},
       {HEADRACE_OPERATION_PAUSE, H5VL_SUBCLS_FILE, &pause},
       {HEADRACE_OPERATION_RESUME, H5VL_SUBCLS_FILE, &resume},
@@ -85,25 +72,16 @@ std::array<Operation, 5>& operations() {
 }
 
 void carry_out(H5VL_subclass_t kind, vol::Object& object, const H5VL_optional_args_t& args) {
-  for (const Operation& one : operations())
-    if (one.kind == kind && one.number == args.op_type) one.carry_out(object, args.args);
+  if (const auto* one = vol::find_operation(operations(), kind, args.op_type))
+    one->carry_out(object, args.args);
 }
 
 }  // namespace
 
-void register_operations() {
-  const Aside aside;
-  for (Operation& one : operations()) {
-    // Known still when the connector was unloaded and comes back.
-    if (h5.VLfind_opt_operation(one.kind, one.name, &one.number) >= 0) continue;
-    if (h5.VLregister_opt_operation(one.kind, one.name, &one.number) < 0) one.number = -1;
-  }
-}
+void register_operations() { vol::register_operations(operations()); }
 
 bool is_operation(H5VL_subclass_t kind, int operation) {
-  return operation >= 0 && std::ranges::any_of(operations(), [&](const Operation& one) {
-           return one.kind == kind && one.number == operation;
-         });
+  return vol::find_operation(operations(), kind, operation) != nullptr;
 }
 
 void operate_on_file(vol::Object& file, const H5VL_optional_args_t& args) {

@@ -1,7 +1,5 @@
 #include "connectors/async/dataset.hpp"
 
-#include <array>
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -12,6 +10,8 @@
 
 namespace headrace::async {
 namespace {
+
+using vol::get;
 
 // What is kept with a handle.
 struct Handle {
@@ -43,16 +43,6 @@ Handle& handle_of(vol::Object& object) {
   return *static_cast<Handle*>(object.state.get());
 }
 
-H5VL_dataset_get_args_t get(const vol::Object& object, H5VL_dataset_get_t what) {
-  H5VL_dataset_get_args_t args{what, {}};
-  // The ids of the questions asked here share their place in the union.
-  args.args.get_dcpl.dcpl_id = kInvalidId;
-  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
-                       nullptr) < 0)
-    throw Error("HDF5 does not tell a dataset's properties");
-  return args;
-}
-
 H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
   const H5D_layout_t layout = h5.Pget_layout(dcpl);
   handle.alone = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
@@ -68,46 +58,6 @@ bool read_chunk_size(hid_t dcpl, Dataset& dataset) {
   dataset.rank = static_cast<unsigned>(rank);
   for (unsigned d = 0; d < dataset.rank; ++d) dataset.chunk[d] = chunk.at(d);
   return true;
-}
-
-// Whether elements are nothing but their bytes.
-bool is_flat(hid_t type) {
-  switch (h5.Tget_class(type)) {
-    case H5T_INTEGER:
-    case H5T_FLOAT:
-    case H5T_BITFIELD:
-    case H5T_OPAQUE:
-    case H5T_ENUM:
-      return true;
-    case H5T_STRING:
-      return h5.Tis_variable_str(type) == 0;
-    case H5T_ARRAY: {
-      const Id<Kind::datatype> super(h5.Tget_super(type));
-      return super && is_flat(super.get());
-    }
-    case H5T_COMPOUND: {
-      const int members = h5.Tget_nmembers(type);
-      for (int i = 0; i < members; ++i) {
-        const Id<Kind::datatype> member(h5.Tget_member_type(type, static_cast<unsigned>(i)));
-        if (!member || !is_flat(member.get())) return false;
-      }
-      return members > 0;
-    }
-    default:
-      return false;
-  }
-}
-
-bool read_type(const vol::Object& object, Elements& elements) {
-  Id<Kind::datatype> type(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
-  // A committed one would be an open object of the file.
-  if (type && h5.Tcommitted(type.get()) > 0) type = Id<Kind::datatype>(h5.Tcopy(type.get()));
-  if (!type || !is_flat(type.get())) return false;
-  const H5T_class_t kind = h5.Tget_class(type.get());
-  elements.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
-  elements.element = h5.Tget_size(type.get());
-  elements.type = std::move(type);
-  return elements.element > 0;
 }
 
 bool countable(Dataset& dataset) {
@@ -130,31 +80,12 @@ bool read_fill(hid_t dcpl, Dataset& dataset) {
          h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
 }
 
-bool read_rank(const vol::Object& object, Elements& elements) {
-  const Id<Kind::dataspace> space(get(object, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
-  const int rank = h5.Sget_simple_extent_ndims(space.get());
-  elements.rank = static_cast<unsigned>(std::max(rank, 0));
-  return rank > 0;
-}
-
 std::size_t native_cache_of(const vol::Object& object) {
   const Id<Kind::plist> dapl(get(object, H5VL_DATASET_GET_DAPL).args.get_dapl.dapl_id);
   std::size_t slots = 0;
   std::size_t bytes = 0;
   double preemption = 0;
   return h5.Pget_chunk_cache(dapl.get(), &slots, &bytes, &preemption) < 0 || slots == 0 ? 0 : bytes;
-}
-
-bool read_identity(const vol::Object& object, Identity& identity) {
-  H5O_info2_t info{};
-  H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
-  args.args.get_info = {H5O_INFO_BASIC, &info};
-  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
-  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
-                      nullptr) < 0)
-    return false;
-  identity = {info.fileno, info.token};
-  return true;
 }
 
 Id<Kind::plist> creation_list(const vol::Object& object) {
@@ -169,13 +100,13 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk_size(dcpl.get(), *dataset))
     return nullptr;
   handle.why = "left_for_datatype";
-  if (!read_type(object, *dataset) || !countable(*dataset)) return nullptr;
+  if (!vol::read_type(object, *dataset) || !countable(*dataset)) return nullptr;
   handle.why = "left_for_filters";
   if (!read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline)) return nullptr;
   handle.why = "left_for_connector_below";
   if (!read_fill(dcpl.get(), *dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
-      !read_identity(object, dataset->identity))
+      !vol::read_identity(object, dataset->identity))
     return nullptr;
   dataset->native_cache = native_cache_of(object);
   dataset->cache = cache_share(*object.connector);
@@ -200,11 +131,6 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
 
 }  // namespace
 
-bool Identity::operator<(const Identity& other) const {
-  if (file != other.file) return file < other.file;
-  return std::memcmp(&token, &other.token, sizeof token) < 0;
-}
-
 std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
   if (!filters_on(*object.connector) && !only_decodes(*object.connector)) return nullptr;
   Handle& handle = handle_of(object);
@@ -223,8 +149,8 @@ Elements* elements_of(vol::Object& object) {
     handle.asked_elements = true;
     const Aside aside;
     auto elements = std::make_unique<Elements>();
-    if (read_type(object, *elements) && read_rank(object, *elements) &&
-        read_identity(object, elements->identity))
+    if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
+        vol::read_identity(object, elements->identity))
       handle.elements = std::move(elements);
   }
   return handle.elements.get();
@@ -279,23 +205,6 @@ void forget_closed_datasets() {
 
 void for_each_dataset(const std::function<void(Dataset&)>& function) {
   for (const auto& [identity, dataset] : registry()) function(*dataset);
-}
-
-std::string describe(const vol::Object& object) {
-  const Aside aside;
-  std::array<char, 1024> name{};
-  std::size_t length = 0;
-  H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
-  args.args.get_name = {name.size(), name.data(), &length};
-  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
-  const hid_t connector = object.connector->id();
-  h5.VLobject_get(object.under, &self, connector, &args, h5.transfer_list.get(), nullptr);
-  std::string text = "dataset " + std::string(name.data());
-  name.fill(0);
-  H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};
-  file.args.get_name = {H5I_DATASET, name.size(), name.data(), &length};
-  h5.VLfile_get(object.under, connector, &file, h5.transfer_list.get(), nullptr);
-  return text + " of file " + name.data();
 }
 
 }  // namespace headrace::async

@@ -13,16 +13,17 @@
 #include "engine/box.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
-#include "vol/object.hpp"
+#include "vol/box_spaces.hpp"
+#include "vol/elements.hpp"
 
 namespace headrace::async {
 
-// The same for all handles of a dataset, however the program came by them.
-struct Identity {
-  unsigned long file;
-  H5O_token_t token;
-  bool operator<(const Identity& other) const;
-};
+using vol::BoxSpaces;
+using vol::describe;
+using vol::extent_known;
+using vol::extents_may_have_changed;
+using vol::Identity;
+using vol::update_dims;
 
 struct CachedChunk;
 struct CacheShare;
@@ -33,20 +34,10 @@ struct Contiguous {
   haddr_t address = HADDR_UNDEF;
 };
 
-// Elements that are nothing but their bytes, in an array. The application's thread only.
-struct Elements {
-  Identity identity{};
-  unsigned rank = 0;
-  std::size_t element = 0;  // bytes
-  Id<Kind::datatype> type;
-  bool numeric = false;  // integers or floats: their conversions need no background
-
+// What is known of a dataset's elements, and how reads of them went.
+struct Elements : vol::Elements {
   ReadPace pace;
   std::optional<Contiguous> contiguous;  // once asked for
-
-  // The extent as it was at a time; see selection.cpp.
-  engine::Index dims{};
-  std::uint64_t dims_time = 0;
 };
 
 // One for all handles of a dataset. The application's thread only.
@@ -104,8 +95,5 @@ void doubt(Dataset* dataset);
 void forget_closed_datasets();
 // Calls for each dataset that is known.
 void for_each_dataset(const std::function<void(Dataset&)>& function);
-
-// Its name and its file's, for errors.
-std::string describe(const vol::Object& object);
 
 }  // namespace headrace::async

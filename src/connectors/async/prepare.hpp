@@ -9,70 +9,18 @@
 #include "connectors/async/queue.hpp"
 #include "connectors/async/raw_writes.hpp"
 #include "drivers/async/mpi_file.hpp"
-#include "vol/callbacks.hpp"
+#include "vol/raw_data.hpp"
 
 namespace headrace::async {
 
-// Callbacks in which HDF5 neither reads nor writes nor counts chunks, and which programs make
-// between the reads and writes of datasets.
-constexpr bool leaves_chunks_alone(vol::Callback callback) {
-  switch (callback) {
-    case vol::Callback::attr_create:
-    case vol::Callback::attr_open:
-    case vol::Callback::attr_read:
-    case vol::Callback::attr_write:
-    case vol::Callback::attr_get:
-    case vol::Callback::attr_specific:
-    case vol::Callback::attr_close:
-    case vol::Callback::dataset_create:
-    case vol::Callback::dataset_open:
-    case vol::Callback::dataset_read:  // see to it themselves
-    case vol::Callback::dataset_write:
-    case vol::Callback::dataset_close:
-    case vol::Callback::group_create:
-    case vol::Callback::group_open:
-    case vol::Callback::group_close:
-    case vol::Callback::link_create:
-    case vol::Callback::link_get:
-    case vol::Callback::object_open:
-    case vol::Callback::introspect_get_conn_cls:
-    case vol::Callback::introspect_get_cap_flags:
-    case vol::Callback::introspect_opt_query:
-    case vol::Callback::request_wait:
-    case vol::Callback::request_notify:
-    case vol::Callback::request_cancel:
-    case vol::Callback::request_specific:
-    case vol::Callback::request_optional:
-    case vol::Callback::request_free:
-    case vol::Callback::token_cmp:
-    case vol::Callback::token_to_str:
-    case vol::Callback::token_from_str:
-      return true;
-    default:
-      return false;
-  }
-}
-
 template <typename... Args>
-bool leaves_chunks_alone(const Args&... /*args*/) {
-  return false;
+bool leaves_chunks_alone(const Args&... args) {
+  return vol::leaves_raw_data_alone(args...);
 }
-inline bool leaves_chunks_alone(void* const& /*self*/, H5VL_dataset_get_args_t* const& args,
-                                const hid_t& /*dxpl*/, void** const& /*req*/) {
-  return args->op_type != H5VL_DATASET_GET_SPACE_STATUS &&
-         args->op_type != H5VL_DATASET_GET_STORAGE_SIZE;
-}
-
 inline bool leaves_chunks_alone(void* const& self, H5VL_dataset_specific_args_t* const& args,
                                 const hid_t& /*dxpl*/, void** const& /*req*/) {
   return args->op_type == H5VL_DATASET_SET_EXTENT &&
          only_grows(vol::Object::from(self), args->args.set_extent.size);
-}
-
-inline bool leaves_chunks_alone(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
-                                H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
-                                void** const& /*req*/) {
-  return args->op_type == H5VL_LINK_EXISTS;
 }
 
 // Of callbacks that carry out optional operations, ours among them.
@@ -83,21 +31,6 @@ constexpr H5VL_subclass_t kind_of(vol::Callback callback) {
 inline bool is_ours(H5VL_subclass_t kind, void* /*self*/, const H5VL_optional_args_t* args,
                     hid_t /*dxpl*/, void** /*req*/) {
   return is_operation(kind, args->op_type);
-}
-
-template <typename... Args>
-bool unlinks(const Args&... /*args*/) {
-  return false;
-}
-inline bool unlinks(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
-                    H5VL_link_specific_args_t* const& args, const hid_t& /*dxpl*/,
-                    void** const& /*req*/) {
-  return args->op_type == H5VL_LINK_DELETE;
-}
-inline bool unlinks(void* const& /*self*/, const H5VL_loc_params_t* const& /*loc*/,
-                    H5VL_object_specific_args_t* const& args, const hid_t& /*dxpl*/,
-                    void** const& /*req*/) {
-  return args->op_type == H5VL_OBJECT_CHANGE_REF_COUNT;
 }
 
 inline bool changes_chunks(void* /*self*/, const H5VL_dataset_specific_args_t* args, hid_t /*dxpl*/,
@@ -137,14 +70,14 @@ void prepare_for(const Args&... args) {
   if constexpr (callback == vol::Callback::dataset_close || callback == vol::Callback::group_close)
     settle_before_close();
   if constexpr (callback == vol::Callback::dataset_specific) carry_out_queue();
-  if constexpr (!leaves_chunks_alone(callback)) {
+  if constexpr (!vol::leaves_raw_data_alone(callback)) {
     if (leaves_chunks_alone(args...)) return;
     if constexpr (kind_of(callback) != H5VL_SUBCLS_NONE)
       if (is_ours(kind_of(callback), args...)) return;
     carry_out_queue();
     settle();
     settle_mpi_files();
-    if (unlinks(args...)) note_unlinked();
+    if (vol::unlinks(args...)) note_unlinked();
     if constexpr (callback == vol::Callback::dataset_specific ||
                   callback == vol::Callback::dataset_optional ||
                   callback == vol::Callback::object_specific)

@@ -6,7 +6,6 @@
 #include <list>
 #include <vector>
 
-#include "connectors/async/box_spaces.hpp"
 #include "connectors/async/chunk_io.hpp"
 #include "connectors/async/direct_reads.hpp"
 #include "connectors/async/file_state.hpp"
@@ -18,6 +17,7 @@
 #include "engine/reading/pace.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/box_spaces.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::async {

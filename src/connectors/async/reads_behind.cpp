@@ -3,13 +3,13 @@
 #include <limits>
 #include <new>
 
-#include "connectors/async/box_spaces.hpp"
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/closings.hpp"
 #include "connectors/async/read.hpp"
 #include "connectors/async/request.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/box_spaces.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::async {

@@ -14,23 +14,12 @@ constexpr hid_t kAll = 0;    // H5S_ALL
 constexpr hid_t kBlock = 1;  // H5S_BLOCK
 constexpr hid_t kPlist = 2;  // H5S_PLIST
 
-std::uint64_t extents_time = 1;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
 // A dataspace whose selection is one solid box.
 struct Selected {
   unsigned rank = 0;
   Index dims{};
   Box box;
 };
-
-bool read_dims(hid_t space, unsigned& rank, Index& dims) {
-  std::array<hsize_t, engine::kMaxRank> all{};
-  const int count = h5.Sget_simple_extent_ndims(space);
-  if (count < 0 || h5.Sget_simple_extent_dims(space, all.data(), nullptr) != count) return false;
-  rank = static_cast<unsigned>(count);
-  std::ranges::copy(all, dims.begin());
-  return true;
-}
 
 bool read_hyperslab(hid_t space, unsigned rank, Box& box) {
   using Numbers = std::array<hsize_t, engine::kMaxRank>;
@@ -55,7 +44,7 @@ bool read_hyperslab(hid_t space, unsigned rank, Box& box) {
 
 std::optional<Selected> selected(hid_t space) {
   Selected result;
-  if (!read_dims(space, result.rank, result.dims)) return std::nullopt;
+  if (!vol::read_dims(space, result.rank, result.dims)) return std::nullopt;
   const H5S_sel_type type = h5.Sget_select_type(space);
   if (type == H5S_SEL_ALL)
     result.box.count = result.dims;
@@ -125,19 +114,6 @@ bool read_types(const Elements& dataset, hid_t mem_type, Transfer& transfer) {
   return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT) && transfer.mem_element > 0;
 }
 
-// Whether the list has nothing that changes data on its way. HDF5 writes results into the
-// program's list, so one that is not the default may still say nothing.
-bool plain(hid_t dxpl) {
-  const hid_t fallback = h5.transfer_list.get();
-  if (dxpl == kDefaultPlist || dxpl == fallback || h5.Pequal(dxpl, fallback) > 0) return true;
-  H5Z_cb_t filter{};
-  H5T_conv_except_func_t conversion = nullptr;
-  void* data = nullptr;
-  return h5.Pget_edc_check(dxpl) == H5Z_ENABLE_EDC && h5.Pget(dxpl, "filter_cb", &filter) >= 0 &&
-         filter.func == nullptr && h5.Pget_type_conv_cb(dxpl, &conversion, &data) >= 0 &&
-         conversion == nullptr && h5.Pget_data_transform(dxpl, nullptr, 0) < 0;
-}
-
 }  // namespace
 
 std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object, hid_t mem_type,
@@ -146,7 +122,8 @@ std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object
   const Aside aside;
   Transfer transfer;
   why = "left_for_transfer_list";
-  if (file_space == kBlock || file_space == kPlist || mem_space == kPlist || !plain(dxpl))
+  if (file_space == kBlock || file_space == kPlist || mem_space == kPlist ||
+      !vol::leaves_data_alone(dxpl))
     return std::nullopt;
   why = "left_for_conversion";
   if (!read_types(dataset, mem_type, transfer)) return std::nullopt;
@@ -163,23 +140,5 @@ std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object
   if (!read_memory(dataset, mem_space, file_space == kAll, transfer)) return std::nullopt;
   return transfer;
 }
-
-bool update_dims(Elements& dataset, const vol::Object& object) {
-  if (extent_known(dataset)) return true;
-  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
-  args.args.get_space.space_id = kInvalidId;
-  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
-                       nullptr) < 0)
-    return false;
-  const Id<Kind::dataspace> space(args.args.get_space.space_id);
-  unsigned rank = 0;
-  if (!space || !read_dims(space.get(), rank, dataset.dims) || rank != dataset.rank) return false;
-  dataset.dims_time = extents_time;
-  return true;
-}
-
-bool extent_known(const Elements& dataset) { return dataset.dims_time == extents_time; }
-
-void extents_may_have_changed() { ++extents_time; }
 
 }  // namespace headrace::async

@@ -24,11 +24,4 @@ std::optional<Transfer> transfer_of(Elements& dataset, const vol::Object& object
                                     hid_t mem_space, hid_t file_space, hid_t dxpl,
                                     std::string_view& why);
 
-// Asks for the dims where they are not up to date. False when HDF5 does not tell.
-bool update_dims(Elements& dataset, const vol::Object& object);
-// Whether the dims are up to date.
-bool extent_known(const Elements& dataset);
-// The extents of all datasets are asked for anew.
-void extents_may_have_changed();
-
 }  // namespace headrace::async

@@ -2,16 +2,18 @@
 
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
+#include "engine/box.hpp"
 #include "engine/log/varint.hpp"
 
 namespace headrace::engine::log {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x474c5248;  // "HRLG"
+constexpr std::uint32_t kVersion = 1;
 
 [[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
 
@@ -29,6 +31,10 @@ LoggedDataset take_dataset(std::string_view& bytes) {
   const std::string_view token = take(bytes, dataset.token.size());
   std::memcpy(dataset.token.data(), token.data(), token.size());
   dataset.name = take(bytes, take_varint(bytes));
+  dataset.type = take(bytes, take_varint(bytes));
+  const std::uint64_t rank = take_varint(bytes);
+  if (rank == 0 || rank > kMaxRank) damaged();
+  for (std::uint64_t d = 1; d < rank; ++d) dataset.row.push_back(take_varint(bytes));
   return dataset;
 }
 
@@ -37,7 +43,7 @@ LoggedDataset take_dataset(std::string_view& bytes) {
 std::array<std::byte, kHeaderBytes> SegmentHeader::encode() const {
   std::array<std::byte, kHeaderBytes> result{};
   std::byte* const to = result.data();
-  put_little_endian(to, kMagic);
+  std::memcpy(to, kMagic.data(), kMagic.size());
   put_little_endian(to + 4, static_cast<std::uint32_t>(kind));
   put_little_endian(to + 8, sequence);
   put_little_endian(to + 16, bytes);
@@ -49,12 +55,39 @@ std::array<std::byte, kHeaderBytes> SegmentHeader::encode() const {
 bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& header) {
   const std::byte* const at = bytes.data();
   const auto kind = little_endian<std::uint32_t>(at + 4);
-  if (little_endian<std::uint32_t>(at) != kMagic || kind < 1 || kind > 2 ||
+  if (std::memcmp(at, kMagic.data(), kMagic.size()) != 0 || kind < 1 || kind > 4 ||
       little_endian<std::uint32_t>(at + 28) != checksum(bytes.first(28)))
     return false;
   header = {static_cast<SegmentKind>(kind), little_endian<std::uint64_t>(at + 8),
             little_endian<std::uint64_t>(at + 16), little_endian<std::uint32_t>(at + 24)};
   return true;
+}
+
+std::array<std::byte, kOwnerBytes> encode(const Owner& owner) {
+  std::array<std::byte, kOwnerBytes> result{};
+  put_little_endian(result.data(), kVersion);
+  std::ranges::copy(owner, result.begin() + sizeof kVersion);
+  return result;
+}
+
+Owner decode_owner(std::span<const std::byte> bytes) {
+  Owner owner{};
+  if (bytes.size() < sizeof kVersion) throw Error("the log does not say what it belongs to");
+  const auto version = little_endian<std::uint32_t>(bytes.data());
+  if (version != kVersion)
+    throw Error("the log is of version " + std::to_string(version) + " of the format, not " +
+                std::to_string(kVersion));
+  if (bytes.size() != sizeof kVersion + owner.size())
+    throw Error("the log does not say what it belongs to");
+  std::ranges::copy(bytes.subspan(sizeof kVersion), owner.begin());
+  return owner;
+}
+
+std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std::uint64_t bytes) {
+  std::array<std::byte, kClosingBytes> result{};
+  put_little_endian(result.data(), segments);
+  put_little_endian(result.data() + 8, bytes);
+  return result;
 }
 
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before) {
@@ -66,6 +99,10 @@ std::uint32_t IndexWriter::add(LoggedDataset dataset) {
   datasets_.append(reinterpret_cast<const char*>(dataset.token.data()), dataset.token.size());
   put_varint(datasets_, dataset.name.size());
   datasets_ += dataset.name;
+  put_varint(datasets_, dataset.type.size());
+  datasets_ += dataset.type;
+  put_varint(datasets_, dataset.row.size() + 1);
+  for (const std::uint64_t extent : dataset.row) put_varint(datasets_, extent);
   ++new_datasets_;
   last_.push_back(0);
   return static_cast<std::uint32_t>(last_.size() - 1);
@@ -109,12 +146,27 @@ void IndexReader::add(std::string_view segment, std::uint64_t data_bytes) {
     index_.datasets.push_back(take_dataset(segment));
     last_.push_back(0);
   }
-  for (std::uint64_t left = take_varint(segment); left > 0; --left)
-    index_.patterns.push_back(Pattern::decode(segment, data_bytes));
+  add_patterns(segment, data_bytes);
+  add_writes(segment, data_bytes);
+  if (!segment.empty() || used_ != index_.patterns.size()) damaged();
+}
+
+// A write of this segment has each of them, so that together they are no more than new data.
+void IndexReader::add_patterns(std::string_view& segment, std::uint64_t data_bytes) {
+  std::uint64_t room = data_bytes - index_.data_bytes;
+  for (std::uint64_t left = take_varint(segment); left > 0; --left) {
+    index_.patterns.push_back(Pattern::decode(segment, room));
+    room -= index_.patterns.back().elements();
+  }
+}
+
+// Patterns are numbered in the order of their first writes.
+void IndexReader::add_writes(std::string_view& segment, std::uint64_t data_bytes) {
   for (std::uint64_t left = take_varint(segment); left > 0; --left) {
     dataset_ += take_signed(segment);
     const std::uint64_t pattern = take_varint(segment);
-    if (dataset_ >= last_.size() || pattern >= index_.patterns.size()) damaged();
+    if (dataset_ >= last_.size() || pattern >= index_.patterns.size() || pattern > used_) damaged();
+    used_ = std::max<std::size_t>(used_, pattern + 1);
     const std::uint64_t first = last_[dataset_] += take_signed(segment);
     const Pattern& shape = index_.patterns[pattern];
     const std::uint64_t room = (data_bytes - index_.data_bytes) / index_.datasets[dataset_].element;
@@ -124,7 +176,6 @@ void IndexReader::add(std::string_view segment, std::uint64_t data_bytes) {
                              epoch_});
     index_.data_bytes += shape.elements() * index_.datasets[dataset_].element;
   }
-  if (!segment.empty()) damaged();
 }
 
 }  // namespace headrace::engine::log

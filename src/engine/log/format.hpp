@@ -15,8 +15,12 @@
 namespace headrace::engine::log {
 
 constexpr std::size_t kHeaderBytes = 32;
+constexpr std::string_view kMagic = "HRLG";  // of each header
 
-enum class SegmentKind : std::uint32_t { data = 1, index = 2 };
+enum class SegmentKind : std::uint32_t { data = 1, index = 2, owner = 3, closing = 4 };
+
+// What a log and the file that it belongs to have in common.
+using Owner = std::array<std::byte, 16>;
 
 // Stands before each segment, and is written after it.
 struct SegmentHeader {
@@ -31,13 +35,26 @@ struct SegmentHeader {
 // False when the bytes are no header of a segment, be it because they were never written.
 bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& header);
 
+// What an owner's segment holds, and back. Throws Error for a version of the format that is not
+// this one, and for anything else.
+constexpr std::size_t kOwnerBytes = 4 + sizeof(Owner);
+std::array<std::byte, kOwnerBytes> encode(const Owner& owner);
+Owner decode_owner(std::span<const std::byte> bytes);
+
+// What the last segment of a log holds whose file was closed: how many segments and bytes are
+// before it.
+constexpr std::size_t kClosingBytes = 16;
+std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std::uint64_t bytes);
+
 // CRC-32 as in zlib, of what `before` is the checksum of and the bytes after it.
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 struct LoggedDataset {
-  std::uint64_t element = 0;        // bytes
-  std::array<std::byte, 16> token;  // H5O_token_t
-  std::string name;                 // for messages
+  std::uint64_t element = 0;          // bytes
+  std::array<std::byte, 16> token{};  // H5O_token_t
+  std::string name;                   // for messages
+  std::string type;                   // what its elements are, in words
+  std::vector<std::uint64_t> row;     // the extent of all dimensions but the slowest
 };
 
 struct LoggedWrite {
@@ -65,10 +82,14 @@ class IndexReader {
   [[nodiscard]] const Index& index() const { return index_; }
 
  private:
+  void add_patterns(std::string_view& segment, std::uint64_t data_bytes);
+  void add_writes(std::string_view& segment, std::uint64_t data_bytes);
+
   Index index_;
   std::vector<std::uint64_t> last_;
   std::uint64_t dataset_ = 0;
   std::uint64_t epoch_ = 0;
+  std::size_t used_ = 0;  // patterns that writes have
 };
 
 // Makes the index's segments.

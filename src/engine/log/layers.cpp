@@ -37,19 +37,39 @@ void Layers::sort() {
   for (const Write& write : writes_) reaches_.push_back(reach = std::max(reach, write.end()));
 }
 
-std::vector<const Layers::Write*> Layers::within(std::uint64_t begin, std::uint64_t end) const {
-  std::vector<const Write*> found;
+template <typename Visit>
+void Layers::visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
   const auto behind = std::ranges::lower_bound(writes_, end, {}, &Write::first);
   for (auto at = static_cast<std::size_t>(behind - writes_.begin());
        at > 0 && reaches_[at - 1] > begin; --at)
-    if (writes_[at - 1].end() > begin) found.push_back(&writes_[at - 1]);
+    if (writes_[at - 1].end() > begin && !visit(writes_[at - 1])) return;
+}
+
+std::vector<const Layers::Write*> Layers::within(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<const Write*> found;
+  visit_within(begin, end, [&](const Write& write) {
+    found.push_back(&write);
+    return true;
+  });
   std::ranges::sort(found, {},
                     [](const Write* one) { return std::tuple(one->epoch, one->number); });
   return found;
 }
 
+std::uint64_t Layers::next(std::uint64_t begin) const {
+  const auto behind = std::ranges::upper_bound(writes_, begin, {}, &Write::first);
+  const auto before = static_cast<std::size_t>(behind - writes_.begin());
+  if (before > 0 && reaches_[before - 1] > begin) return begin;
+  return behind == writes_.end() ? ~std::uint64_t{0} : behind->first;
+}
+
 bool Layers::any(std::uint64_t begin, std::uint64_t end) const {
-  return !within(begin, end).empty();
+  bool found = false;
+  visit_within(begin, end, [&](const Write&) {
+    found = true;
+    return false;
+  });
+  return found;
 }
 
 void Layers::apply(std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,

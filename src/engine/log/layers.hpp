@@ -33,12 +33,16 @@ class Layers {
   void add(const Reader& reader, std::uint32_t dataset);
 
   [[nodiscard]] bool empty() const { return writes_.empty(); }
+  // Behind the last element that there is anything of.
+  [[nodiscard]] std::uint64_t end() const { return reaches_.empty() ? 0 : reaches_.back(); }
 
   // Copies what there is of the elements from `begin` on over `bytes`, which holds whole elements,
   // and marks them in `covered`, where the first of them is number `place`. Throws Error when a log
   // cannot be read.
   void apply(std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
              std::uint64_t place = 0) const;
+  // The first element from `begin` on that there may be anything of; ~0 when there is none.
+  [[nodiscard]] std::uint64_t next(std::uint64_t begin) const;
   // Whether there is anything of the elements.
   [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const;
 
@@ -53,7 +57,10 @@ class Layers {
 
     [[nodiscard]] std::uint64_t end() const { return first + pattern->extent(); }
   };
-  // Those that may hold elements of the range, the earliest first.
+  // Calls visit(write) for those that may hold elements of the range, until it returns false.
+  template <typename Visit>
+  void visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const;
+  // Those, the earliest first.
   [[nodiscard]] std::vector<const Write*> within(std::uint64_t begin, std::uint64_t end) const;
   void sort();
   void copy(const Write& write, std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,

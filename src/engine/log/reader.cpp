@@ -9,31 +9,53 @@
 
 namespace headrace::engine::log {
 
-Reader::Reader(std::unique_ptr<Device> device, std::uint64_t size) : device_(std::move(device)) {
-  std::uint64_t data_bytes = 0;
-  for (std::uint64_t sequence = 0; size - end_ >= kHeaderBytes; ++sequence) {
-    std::array<std::byte, kHeaderBytes> bytes{};
-    device_->read(end_, bytes);
-    SegmentHeader header;
-    if (!decode(bytes, header) || header.sequence != sequence ||
-        header.bytes > size - end_ - kHeaderBytes)
-      return;
-    const std::uint64_t at = end_ + kHeaderBytes;
-    if (header.kind == SegmentKind::data) {
-      segments_.push_back({data_bytes, at, header.bytes, header.checksum});
-      data_bytes += header.bytes;
-    } else if (!read_index(at, header, data_bytes)) {
-      return;
-    }
-    end_ = at + header.bytes;
+Reader::Reader(std::unique_ptr<Device> device, std::uint64_t size)
+    : device_(std::move(device)), size_(size) {
+  SegmentHeader header;
+  while (!closed_ && header_at(end_, header) && header.sequence == sequence_ &&
+         take(end_ + kHeaderBytes, header)) {
+    ++sequence_;
+    end_ += kHeaderBytes + header.bytes;
+    if (header.kind != SegmentKind::data) covered_ = end_;
   }
 }
 
-bool Reader::read_index(std::uint64_t at, const SegmentHeader& header, std::uint64_t data_bytes) {
+bool Reader::header_at(std::uint64_t at, SegmentHeader& header) const {
+  if (size_ - at < kHeaderBytes) return false;
+  std::array<std::byte, kHeaderBytes> bytes{};
+  device_->read(at, bytes);
+  return decode(bytes, header) && header.bytes <= size_ - at - kHeaderBytes;
+}
+
+bool Reader::take(std::uint64_t at, const SegmentHeader& header) {
+  constexpr std::uint64_t kMost = 4096;  // more than any version's owner or closing will need
+  if (header.kind == SegmentKind::data) {
+    segments_.push_back({data_bytes_, at, header.bytes, header.checksum});
+    data_bytes_ += header.bytes;
+    return true;
+  }
+  if (header.kind != SegmentKind::index && header.bytes > kMost) return false;
   Buffer buffer(header.bytes);
   device_->read(at, buffer.bytes());
   if (checksum(buffer.bytes()) != header.checksum) return false;
-  reader_.add({reinterpret_cast<const char*>(buffer.data()), buffer.size()}, data_bytes);
+  if (header.kind == SegmentKind::index) return read_index(buffer.bytes());
+  if (header.kind == SegmentKind::owner) return read_owner(buffer.bytes());
+  closed_ = index().data_bytes == data_bytes_ &&
+            std::ranges::equal(buffer.bytes(), encode_closing(sequence_, end_));
+  return closed_;
+}
+
+bool Reader::read_owner(std::span<const std::byte> bytes) {
+  if (sequence_ != 0) return false;
+  owner_ = decode_owner(bytes);
+  return true;
+}
+
+bool Reader::read_index(std::span<const std::byte> bytes) {
+  reader_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, data_bytes_);
+  ++index_segments_;
+  index_bytes_ += bytes.size();
+  described_ = segments_.size();
   return true;
 }
 
@@ -51,20 +73,48 @@ void Reader::read(std::uint64_t position, std::span<std::byte> bytes) const {
 }
 
 std::optional<std::string> Reader::damage() const {
-  constexpr std::size_t kPart = 4 << 20;
-  Buffer buffer(kPart);
-  for (const Segment& segment : segments_) {
-    std::uint32_t found = 0;
-    for (std::uint64_t done = 0; done < segment.bytes;) {
-      const auto part = buffer.bytes().first(std::min<std::uint64_t>(kPart, segment.bytes - done));
-      device_->read(segment.at + done, part);
-      found = checksum(part, found);
-      done += part.size();
-    }
-    if (found != segment.checksum)
+  if (closed_ && end_ < size_)
+    return std::to_string(size_ - end_) + " bytes follow its closing segment";
+  if (!closed_ && goes_on())
+    return "the segment at byte " + std::to_string(end_) + " is not whole, but others follow it";
+  for (const Segment& segment : std::span(segments_).first(described_))
+    if (!is_right(segment))
       return "the data at byte " + std::to_string(segment.at) + " has another checksum";
-  }
   return std::nullopt;
+}
+
+// Data may lie behind a gap that a crash has left, but an index is written after all before it.
+bool Reader::goes_on() const {
+  constexpr std::uint64_t kPart = 4 << 20;
+  Buffer buffer(std::min(size_ - end_, kPart));
+  // Parts overlap by all of the magic but a byte.
+  for (std::uint64_t at = end_ + 1; at < size_ && size_ - at >= kHeaderBytes;
+       at += kPart - (kMagic.size() - 1)) {
+    const auto part = buffer.bytes().first(std::min(size_ - at, kPart));
+    device_->read(at, part);
+    const std::string_view text(reinterpret_cast<const char*>(part.data()), part.size());
+    for (auto place = text.find(kMagic); place != std::string_view::npos;
+         place = text.find(kMagic, place + 1)) {
+      SegmentHeader header;
+      if (header_at(at + place, header) && header.sequence > sequence_ &&
+          (header.kind == SegmentKind::index || header.kind == SegmentKind::closing))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool Reader::is_right(const Segment& segment) const {
+  constexpr std::uint64_t kPart = 4 << 20;
+  Buffer buffer(std::min(segment.bytes, kPart));
+  std::uint32_t found = 0;
+  for (std::uint64_t done = 0; done < segment.bytes;) {
+    const auto part = buffer.bytes().first(std::min(kPart, segment.bytes - done));
+    device_->read(segment.at + done, part);
+    found = checksum(part, found);
+    done += part.size();
+  }
+  return found == segment.checksum;
 }
 
 }  // namespace headrace::engine::log

@@ -12,8 +12,10 @@ constexpr std::uint64_t kLongest = 64 << 20;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Device> device)
-    : file_(std::move(device), 0, StagingLimits{}), gathered_(kGathered), end_(kHeaderBytes) {}
+Writer::Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner)
+    : file_(std::move(device), 0, StagingLimits{}), gathered_(kGathered), end_(kHeaderBytes) {
+  if (owner) put_segment(SegmentKind::owner, encode(*owner));
+}
 
 void Writer::append(std::span<const std::byte> bytes) {
   if (bytes.size() < kGathered / 4) {
@@ -41,10 +43,10 @@ void Writer::pass_on() {
 
 void Writer::put(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
+  if (end_ - segment_ >= kLongest) end_segment();
   file_.write(end_, bytes);
   end_ += bytes.size();
   checksum_ = checksum(bytes, checksum_);
-  if (end_ - segment_ >= kLongest) end_segment();
 }
 
 void Writer::end_segment() {
@@ -56,28 +58,46 @@ void Writer::end_segment() {
   checksum_ = 0;
 }
 
+void Writer::put_segment(SegmentKind kind, std::span<const std::byte> bytes) {
+  file_.write(segment_ + kHeaderBytes, bytes);
+  write_header(kind, segment_, bytes.size(), checksum(bytes));
+  segment_ += kHeaderBytes + bytes.size();
+  end_ = segment_ + kHeaderBytes;
+}
+
 void Writer::write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                           std::uint32_t checksum) {
-  const auto header = SegmentHeader{kind, sequence_++, bytes, checksum}.encode();
+  const auto header = SegmentHeader{kind, sequence_, bytes, checksum}.encode();
   file_.write(at, header);
+  ++sequence_;
 }
 
 void Writer::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
   index_.add(dataset, pattern, first);
+  ++writes_;
 }
 
 void Writer::flush(bool sync) {
   pass_on();
   end_segment();
-  if (!index_.empty()) {
-    const std::string text = index_.take(epoch_);
-    const auto bytes = std::as_bytes(std::span(text));
-    file_.write(segment_ + kHeaderBytes, bytes);
-    write_header(SegmentKind::index, segment_, bytes.size(), checksum(bytes));
-    segment_ += kHeaderBytes + bytes.size();
-    end_ = segment_ + kHeaderBytes;
+  // Whatever ends us, an index in the file says that the data before it is there.
+  if (!index_segment_.empty() || !index_.empty()) drain(sync);
+  while (!index_segment_.empty() || !index_.empty()) {
+    if (index_segment_.empty()) index_segment_ = index_.take(epoch_);
+    put_segment(SegmentKind::index, std::as_bytes(std::span(index_segment_)));
+    index_segment_.clear();
   }
   ++epoch_;
+  drain(sync);
+}
+
+void Writer::close(bool sync) {
+  flush(sync);
+  put_segment(SegmentKind::closing, encode_closing(sequence_, segment_));
+  drain(sync);
+}
+
+void Writer::drain(bool sync) {
   file_.drain();
   if (sync) file_.device().sync();
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "engine/buffer.hpp"
 #include "engine/device.hpp"
@@ -12,11 +14,12 @@
 namespace headrace::engine::log {
 
 // The bytes go to the file behind the program, see engine/staged_file.hpp. One thread at a time.
-// Functions throw Error when the file cannot be written; what was flushed before stays.
+// Functions throw Error when the file cannot be written; what was flushed before stays. After an
+// append() that throws only flush() may be called: it tries all once more that was added before.
 class Writer {
  public:
-  // `device`: an empty file.
-  explicit Writer(std::unique_ptr<Device> device);
+  // `device`: an empty file. `owner`: what the log belongs to, where others are to know.
+  explicit Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner = {});
 
   // Returns the dataset's place, for add().
   std::uint32_t add(LoggedDataset dataset) { return index_.add(std::move(dataset)); }
@@ -29,17 +32,26 @@ class Writer {
   // Returns when a reader of the file finds all writes; with `sync`, after a power cut too. Later
   // writes are of the next epoch.
   void flush(bool sync);
+  // The same, and says in the log that nothing follows. To be called last.
+  void close(bool sync);
+  // Where what was flushed ends in the file, and how many writes were added.
+  [[nodiscard]] std::uint64_t end() const { return segment_; }
+  [[nodiscard]] std::uint64_t writes() const { return writes_; }
 
  private:
   void gather(std::span<const std::byte> bytes);
   void pass_on();
   void put(std::span<const std::byte> bytes);
   void end_segment();
+  void drain(bool sync);
+  void put_segment(SegmentKind kind, std::span<const std::byte> bytes);
   void write_header(SegmentKind kind, std::uint64_t at, std::uint64_t bytes,
                     std::uint32_t checksum);
 
   StagedFile file_;
   IndexWriter index_;
+  std::string index_segment_;  // taken from it, and not in the file yet
+  std::uint64_t writes_ = 0;
   Buffer gathered_;  // small parts, not yet given to the file
   std::size_t in_gathered_ = 0;
   std::uint64_t sequence_ = 0;

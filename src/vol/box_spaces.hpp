@@ -5,10 +5,10 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "connectors/async/dataset.hpp"
 #include "hdf5/id.hpp"
+#include "vol/elements.hpp"
 
-namespace headrace::async {
+namespace headrace::vol {
 
 // A box of a dataset, and the same number of elements row by row in memory.
 class BoxSpaces {
@@ -40,4 +40,4 @@ class BoxSpaces {
   Id<Kind::dataspace> memory_;
 };
 
-}  // namespace headrace::async
+}  // namespace headrace::vol

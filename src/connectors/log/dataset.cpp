@@ -1,0 +1,169 @@
+#include "connectors/log/dataset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "connectors/log/file.hpp"
+#include "connectors/log/opened.hpp"
+#include "hdf5/error_stack.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+// What is kept with a handle.
+struct Handle {
+  bool looked_up = false;
+  bool no_log_elsewhere = false;
+  std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
+};
+
+Handle& handle_of(vol::Object& object) {
+  if (object.state == nullptr) object.state = std::make_shared<Handle>();
+  return *static_cast<Handle*>(object.state.get());
+}
+
+Dataset* known(const vol::Object& object) {
+  return object.state == nullptr ? nullptr
+                                 : static_cast<Handle*>(object.state.get())->dataset.get();
+}
+
+// Where its elements lie is HDF5's own business, but not that they lie in this file, each once.
+bool read_layout(const vol::Object& object, Dataset& dataset) {
+  const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const H5D_layout_t layout = h5.Pget_layout(dcpl.get());
+  if (layout == H5D_CONTIGUOUS) return h5.Pget_external_count(dcpl.get()) == 0;
+  if (layout != H5D_CHUNKED) return false;
+  std::array<hsize_t, engine::kMaxRank> chunk{};
+  if (h5.Pget_chunk(dcpl.get(), chunk.size(), chunk.data()) != static_cast<int>(dataset.rank))
+    return false;
+  std::ranges::copy(chunk, dataset.chunk.begin());
+  return true;
+}
+
+// Another one than the log has data of may have come to its place.
+void require_not_stored(const vol::Object& object, const File& file) {
+  vol::Identity identity{};
+  if (file.stored() == nullptr || !vol::read_identity(object, identity) ||
+      !file.is(identity.file) || !file.stored()->holds(identity.token))
+    return;
+  throw Error(vol::describe(object) + " is none that is logged, but the file's log has data of it");
+}
+
+std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
+  auto dataset = examine(object);
+  if (dataset == nullptr) {
+    require_not_stored(object, file);
+    return nullptr;
+  }
+  // Who opens the other file looks for a log of that one only.
+  if (!file.is(dataset->identity.file)) return nullptr;
+  dataset->file = &file;
+  dataset = file.know(dataset);
+  if (file.stored() == nullptr || dataset->stored != nullptr) return dataset;
+  if (!vol::update_dims(*dataset, object))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(object));
+  dataset->stored = file.stored()->layers_of(*dataset);
+  return dataset;
+}
+
+}  // namespace
+
+std::shared_ptr<Dataset> examine(const vol::Object& object) {
+  auto dataset = std::make_shared<Dataset>();
+  unsigned links = 0;
+  if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
+      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity, &links) ||
+      links == 0)
+    return nullptr;
+  return dataset;
+}
+
+void Dataset::flush() {
+  H5VL_dataset_specific_args_t args{H5VL_DATASET_FLUSH, {}};
+  args.args.flush.dset_id = kInvalidId;  // only for a function that the program has HDF5 call
+  if (h5.VLdataset_specific(handle->under, handle->connector->id(), &args, h5.transfer_list.get(),
+                            nullptr) < 0)
+    throw Error("HDF5 cannot flush " + vol::describe(*handle) + ": " + root_cause());
+}
+
+// HDF5 frees what it kept in memory even when it cannot write it.
+void Dataset::close() {
+  if (closed == nullptr) return;
+  const std::string name = vol::describe(*closed);
+  const auto object = std::exchange(closed, nullptr);
+  handle = nullptr;
+  if (h5.VLdataset_close(object->under, object->connector->id(), h5.transfer_list.get(), nullptr) <
+      0)
+    throw Error(name + " could not be closed, and misses data: " + root_cause());
+}
+
+Dataset* dataset_of(vol::Object& object) {
+  File* const file = File::of(*object.connector);
+  if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
+  Handle& handle = handle_of(object);
+  if (!handle.looked_up) {
+    const Aside aside;
+    handle.dataset = find(object, *file);
+    handle.looked_up = true;  // an error is one of each call
+  }
+  return handle.dataset.get();
+}
+
+void require_no_log_elsewhere(vol::Object& object) {
+  const File* const file = File::of(*object.connector);
+  if (file == nullptr || handle_of(object).no_log_elsewhere) return;  // over MPI: collective
+  const Aside aside;
+  const Below below{object.under, object.connector->id()};
+  if (marked(below, H5I_DATASET)) {
+    vol::Identity identity{};
+    const bool here = vol::read_identity(object, identity) && file->is(identity.file);
+    if (!here) settle_and_unmark();  // it may be a log of this program
+    if (!here && marked(below, H5I_DATASET))
+      throw Error(vol::describe(object) +
+                  " is in a file that has a log, which must be replayed first (headrace replay)");
+  }
+  handle_of(object).no_log_elsewhere = true;
+}
+
+void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {
+  const File* const file = File::of(*from.connector);
+  if (file == nullptr) return;
+  const Aside aside;
+  H5VL_loc_params_t where{type, H5VL_OBJECT_BY_NAME, {}};
+  where.loc_data.loc_by_name = {name, h5.default_lists.front().get()};
+  const hid_t connector = from.connector->id();
+  const Opened opened({from.under, connector}, where);
+  // HDF5 says what is wrong with a name.
+  if (opened.under() == nullptr || opened.in_file(file->number())) return;
+  settle_and_unmark();  // it may be a log of this program
+  if (marked({opened.under(), connector}, opened.type()))
+    throw Error(std::string("object ") + name + ", as seen from file " + file->path() +
+                ", is in a file that has a log, which must be replayed first (headrace replay)");
+}
+
+void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }
+
+bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {
+  const Dataset* const dataset = known(object);
+  if (dataset == nullptr || !vol::extent_known(*dataset) || extent[0] < dataset->dims[0])
+    return false;
+  for (unsigned d = 1; d < dataset->rank; ++d)
+    if (extent[d] != dataset->dims[d]) return false;
+  vol::extents_may_have_changed();
+  return true;
+}
+
+bool close_behind(vol::Object& object) {
+  Dataset* const dataset = known(object);
+  if (dataset == nullptr || !dataset->pending || dataset->handle != &object) return false;
+  dataset->closed = std::make_unique<vol::Object>(object.under, object.connector);
+  dataset->handle = dataset->closed.get();
+  object.under = nullptr;
+  return true;
+}
+
+}  // namespace headrace::log_layout

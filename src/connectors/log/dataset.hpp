@@ -1,0 +1,57 @@
+// What the connector knows of a dataset that it logs writes of.
+#pragma once
+
+#include <memory>
+
+#include "engine/log/layers.hpp"
+#include "vol/elements.hpp"
+
+namespace headrace::log_layout {
+
+class File;
+
+// One for all handles of a dataset that were opened through one file. The application's thread
+// only.
+struct Dataset : vol::Elements {
+  File* file = nullptr;
+  engine::Index chunk{};    // all 0 when it is contiguous
+  std::uint32_t place = 0;  // in the log
+  bool pending = false;     // whether there is anything in the log
+
+  // What the log of an earlier program holds of it, when that is not in the file yet.
+  std::unique_ptr<engine::log::Layers> stored;
+
+  // What it is written through while something is pending; null otherwise.
+  vol::Object* handle = nullptr;
+  // That handle when the program has closed it: it stays open below.
+  std::unique_ptr<vol::Object> closed;
+
+  // What HDF5 keeps of it in memory is in the file. Throws Error.
+  void flush();
+  // What the program has closed is closed below. Throws Error when not all of it is in the file.
+  void close();
+  [[nodiscard]] bool chunked() const { return chunk[0] != 0; }
+};
+
+// What there is to know of an open dataset; null when its writes are not logged.
+std::shared_ptr<Dataset> examine(const vol::Object& object);
+// The dataset behind a handle; null when it is left to HDF5. Asks HDF5 on the first call for a
+// handle only.
+Dataset* dataset_of(vol::Object& object);
+// Throws Error when a log of an earlier program has to be replayed before the dataset can be read
+// or written: one of another file, where an external link led to it. Asks on the first call for a
+// handle.
+void require_no_log_elsewhere(vol::Object& object);
+// The same of what is to be copied: an object by its name, as seen from another one.
+void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name);
+// A new one without a name is left to HDF5: it goes with its last handle.
+void leave_to_hdf5(vol::Object& object);
+
+// Whether a new extent is larger in the slowest dimension only, where elements keep their numbers.
+bool grows_at_its_end(const vol::Object& object, const hsize_t* extent);
+
+// Instead of closing a handle: it stays open below until what is pending has been written. False
+// when nothing is.
+bool close_behind(vol::Object& object);
+
+}  // namespace headrace::log_layout

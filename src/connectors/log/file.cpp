@@ -1,0 +1,429 @@
+#include "connectors/log/file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "connectors/log/fork.hpp"
+#include "connectors/log/logged.hpp"
+#include "connectors/log/replay.hpp"
+#include "connectors/log/settings.hpp"
+#include "connectors/log/sidecar.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
+constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
+
+// Files whose logs are not empty. Leaked: HDF5 closes what is open while the process exits.
+struct Pending {
+  std::vector<File*> files;
+  std::vector<File*> marked;  // those that have logs which outlive the program, empty ones too
+  // Why HDF5 did not take what a log holds, by the number of the file: it may be open twice.
+  std::map<unsigned long, std::exception_ptr> broken;
+};
+
+Pending& pending() {
+  static auto& pending = *new Pending;
+  return pending;
+}
+
+bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+bool parallel(hid_t fapl) {
+  unsigned long features = 0;
+  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
+  return (features & H5FD_FEAT_HAS_MPI) != 0;
+}
+
+// An unnamed file beside another one, so that nothing is left of it whatever happens.
+int open_beside(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor >= 0) return descriptor;
+  std::string name = path + ".headrace-XXXXXX";
+  descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) throw Error("no log can be made for file " + path, errno);
+  ::unlink(name.c_str());
+  return descriptor;
+}
+
+// As the file is called from everywhere.
+std::string path_of(const char* name) {
+  std::error_code failure;
+  auto path = std::filesystem::canonical(name, failure);
+  if (failure) path = std::filesystem::absolute(name, failure);
+  return path;
+}
+
+std::optional<unsigned long> number_of(const Below& file) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};
+  args.args.get_fileno.fileno = &number;
+  if (h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
+    return std::nullopt;
+  return number;
+}
+
+// Whether the file is one that every HDF5 can open as it is.
+bool ordinary(hid_t fapl) {
+  unsigned long features = 0;
+  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
+  return (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0;
+}
+
+bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// HDF5 that ends closes files, but writes no datasets any more.
+void end_library(void* /*context*/) {
+  ends_with_library = false;  // HDF5 forgets it, and may begin anew
+  if (pending().files.empty() && pending().marked.empty() && pending().broken.empty()) return;
+  const LibraryContext context;
+  const Aside aside;
+  for (const std::vector<File*>& those : {pending().files, pending().marked})
+    for (File* file : those) {
+      file->close(true);
+      if (file->broken())
+        log(Level::error, file->broken_error().what());  // HDF5 ignores errors now
+    }
+  pending().broken.clear();  // numbers begin anew, too
+}
+
+// For programs that have told HDF5 not to end with them.
+void end_process() {
+  if (!anything_pending()) return;
+  const LibraryContext context;
+  settle_short_lived();
+}
+
+void settle_before_ends() {
+  // Registered after HDF5's, so called before it.
+  static const bool at_exit = std::atexit(&end_process) == 0;
+  static_cast<void>(at_exit);
+  if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
+}
+
+}  // namespace
+
+File* File::of(const vol::UnderConnector& connector) {
+  return static_cast<File*>(connector.state.get());
+}
+
+void File::opened(const vol::Object& file, const char* name, unsigned flags, bool created,
+                  hid_t fapl, const Options& options) {
+  const Aside aside;
+  const bool writes = created || (flags & kReadWrite) != 0;
+  const bool alone = (flags & kSwmr) == 0 && !parallel(fapl);
+  const Place place{
+      {file.under, file.connector->id()}, path_of(name), is_on(kSettings, "sync", options)};
+  std::unique_ptr<Stored> stored;
+  if (!created) stored = Stored::find(place, is_on(kSettings, "recover", options));
+  if (stored != nullptr && !alone)
+    throw Error("file " + place.path +
+                " has a log, which must be replayed first (headrace replay)");
+  if (stored != nullptr && writes) {
+    stored->replay(file.connector, is_on(kSettings, "verify", options));
+    stored.reset();
+  }
+  if (!alone) return;
+  const bool later = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
+  auto state = std::make_shared<File>(*file.connector, place, later);
+  const auto number = number_of(place.below);
+  if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
+  state->number_ = *number;
+  if (!writes) state->stop();
+  state->stored_ = std::move(stored);
+  file.connector->state = std::move(state);
+}
+
+File::~File() {
+  forget();
+  std::erase(log_layout::pending().marked, this);
+}
+
+bool File::logs() const { return logs_ && !all_off && !broken(); }
+
+bool File::broken() const { return log_layout::pending().broken.contains(number_); }
+
+bool File::is(const vol::Object& file) const {
+  return file.under != nullptr && number_of({file.under, file.connector->id()}) == number_;
+}
+
+std::shared_ptr<Dataset> File::know(const std::shared_ptr<Dataset>& dataset) {
+  return datasets_.try_emplace(dataset->identity, dataset).first->second;
+}
+
+engine::log::Writer& File::log() {
+  if (lost()) throw lost_error();
+  if (log_ == nullptr) begin_log();
+  return *log_;
+}
+
+// A child of fork() has no part in its parent's log, and none of its own that outlives it: the file
+// has one only.
+void File::leave_log_to_parent() {
+  if (process_ == ::getpid()) return;
+  process_ = ::getpid();
+  later_ = false;
+  owner_.reset();
+}
+
+void File::begin_log() {
+  leave_log_to_parent();
+  const bool first = later_ && !owner_;
+  const auto owner = first ? random_owner() : owner_;
+  descriptor_ = later_ ? open_log(path(), *owner, first) : open_beside(path());
+  log_ = std::make_unique<engine::log::Writer>(
+      engine::posix_device(descriptor_, ("log of " + path()).c_str()),
+      later_ ? owner : std::nullopt);
+  if (!first) return;
+  // Whoever finds the marker finds the log.
+  try {
+    log_->flush(false);
+    write_marker(place_.below, *owner);
+  } catch (const Error&) {
+    forget();
+    remove_log(path(), *owner);
+    throw;
+  }
+  owner_ = owner;
+  log_layout::pending().marked.push_back(this);
+}
+
+void File::unmark() noexcept {
+  std::erase(log_layout::pending().marked, this);
+  leave_log_to_parent();
+  const auto owner = std::exchange(owner_, std::nullopt);
+  if (!owner || broken() || lost_) return;
+  try {
+    retire(place_, *owner);
+  } catch (...) {
+    fail();
+  }
+}
+
+void File::note_pending(Dataset& dataset, vol::Object& handle) {
+  if (!dataset.pending) {
+    dataset.place = log().add(logged_as(dataset, later_ ? vol::name_of(handle) : std::string()));
+    dataset.pending = true;
+  }
+  if (dataset.closed == nullptr) dataset.handle = &handle;
+  if (pending_) return;
+  settle_before_ends();
+  settle_before_forks();
+  pending_ = true;
+  log_layout::pending().files.push_back(this);
+}
+
+void File::replay() {
+  log_->flush(false);
+  const engine::log::Reader reader(engine::posix_device(descriptor_, path().c_str()),
+                                   size_of(descriptor_));
+  if (reader.end() != log_->end() || reader.index().writes.size() != log_->writes())
+    throw Error("a part of the log of file " + path() + " is gone");
+  for (const auto& [identity, dataset] : datasets_) {
+    if (!dataset->pending) continue;
+    engine::log::Layers layers;
+    layers.add(reader, dataset->place);
+    log_layout::replay(*dataset, layers);
+    if (owner_) dataset->flush();  // what else has it in memory, the program may lose
+  }
+}
+
+// What the program has closed meanwhile is closed below, whatever comes of it.
+void File::forget() {
+  log_.reset();
+  // Not kept for the next log: a child may have it, too.
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  pending_ = false;
+  std::erase(log_layout::pending().files, this);
+  for (const auto& [identity, dataset] : datasets_) {
+    dataset->pending = false;
+    try {
+      dataset->close();
+    } catch (const std::exception& error) {
+      headrace::log(Level::warning, error.what());
+    }
+    dataset->handle = nullptr;
+  }
+}
+
+void File::lose() {
+  if (lost_) return;
+  lost_ = true;
+  stop();
+  connector_->defer(std::make_exception_ptr(lost_error()));
+}
+
+void File::fail() noexcept {
+  const std::exception_ptr error = std::current_exception();
+  log_layout::pending().broken.try_emplace(number_, error);
+  connector_->defer(error);
+}
+
+// One text, as programs show the innermost cause only.
+Error File::broken_error() const {
+  const std::string what = "the log of file " + path() + " could not be written to the datasets";
+  try {
+    std::rethrow_exception(log_layout::pending().broken.at(number_));
+  } catch (const std::exception& error) {
+    return Error(what + ": " + error.what());
+  } catch (...) {
+    return Error(what);
+  }
+}
+
+void File::require_whole() const {
+  if (lost_) throw lost_error();
+  if (broken()) throw broken_error();
+}
+
+// Whether what is pending is that of a parent which forked in a way that told nobody, too.
+bool File::lost() {
+  if (log_ != nullptr && process_ != ::getpid()) lose();
+  return lost_;
+}
+
+Error File::lost_error() const {
+  return Error("writes to file " + path() +
+               " are missing in this process: they were in the log of its parent, which was forked "
+               "by another thread than the one that used HDF5");
+}
+
+bool File::keeps_log() const noexcept { return owner_ && marks(place_.below, *owner_); }
+
+bool File::holds(unsigned long number) const {
+  return std::ranges::any_of(datasets_, [&](const auto& known) {
+    return known.second->pending && known.first.file == number;
+  });
+}
+
+void File::settle() noexcept {
+  try {
+    if (!lost()) replay();
+    for (const auto& [identity, dataset] : datasets_) dataset->close();  // HDF5 flushes open ones
+    if (owner_ && !lost_) {
+      flush(place_.below);
+      if (place_.sync) sync_file(path());
+      empty_log(descriptor_, log_path(path(), *owner_), place_.sync);
+    }
+  } catch (...) {
+    fail();
+  }
+  forget();
+}
+
+void File::flush_closed() noexcept {
+  try {
+    flush_closed_datasets();
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
+}
+
+void File::flush_closed_datasets() {
+  for (const auto& [identity, dataset] : datasets_)
+    if (dataset->closed != nullptr) dataset->flush();
+}
+
+void File::keep(bool closes) {
+  if (!owner_ || lost()) return;
+  if (place_.sync) sync_file(path());
+  if (closes)
+    log_->close(place_.sync);
+  else
+    log_->flush(place_.sync);
+  if (place_.sync) sync_names(path());
+}
+
+// Objects that the program leaves open keep the file open below; what is written through them goes
+// to the datasets, and must not be what the log is put on top of.
+void File::close(bool ends) noexcept {
+  try {
+    if (pending_ && keeps_log() && (ends || only_one_open())) {
+      flush_closed_datasets();
+      flush(place_.below);
+      keep(true);
+      owner_.reset();
+      forget();
+    }
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
+  if (pending_) settle();
+  unmark();
+  stop();
+}
+
+bool File::only_one_open() const {
+  std::size_t open = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_OBJ_COUNT, {}};
+  args.args.get_obj_count = {H5F_OBJ_ALL, &open};
+  return h5.VLfile_get(place_.below.file, place_.below.connector, &args, h5.transfer_list.get(),
+                       nullptr) >= 0 &&
+         open <= 1;
+}
+
+bool anything_pending() { return !pending().files.empty(); }
+
+void lose_pending() {
+  for (File* file : pending().files) file->lose();
+}
+
+void settle() noexcept {
+  if (pending().files.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* file : files) file->settle();
+}
+
+void settle_short_lived() noexcept {
+  if (pending().files.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* file : files)
+    if (!file->keeps_log()) file->settle();
+}
+
+void prepare_flush() noexcept {
+  settle_short_lived();
+  if (pending().files.empty()) return;
+  const Aside aside;
+  for (File* file : pending().files) file->flush_closed();
+}
+
+void settle_and_unmark() noexcept {
+  settle();
+  if (pending().marked.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().marked;
+  for (File* file : files) file->unmark();
+}
+
+void keep_all() {
+  for (File* file : pending().files) file->keep(false);
+}
+
+void log_nothing_more() { all_off = true; }
+
+void settle_others(const File& file, unsigned long number) noexcept {
+  if (pending().files.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* other : files)
+    if (other != &file && other->holds(number)) other->settle();
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,134 @@
+// A file that writes are logged of, and its log.
+#pragma once
+
+#include <unistd.h>
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "connectors/log/dataset.hpp"
+#include "connectors/log/stored.hpp"
+#include "engine/log/writer.hpp"
+
+namespace headrace::log_layout {
+
+// Kept with the connector below. The application's thread only.
+class File {
+ public:
+  // Null for files over MPI or for SWMR, which are left to HDF5.
+  static File* of(const vol::UnderConnector& connector);
+
+  // To be called when the program has opened a file, with its arguments. What an earlier program
+  // has left in a log is put in order now if that is possible. Throws Error when it is neither
+  // possible nor are reads of it.
+  static void opened(const vol::Object& file, const char* name, unsigned flags, bool created,
+                     hid_t fapl, const Options& options);
+
+  [[nodiscard]] const std::string& path() const { return place_.path; }
+  // Whether writes may be logged.
+  [[nodiscard]] bool logs() const;
+  // From now on the file is left to HDF5. Nothing may be pending.
+  void stop() { logs_ = false; }
+  // The log of an earlier program that reads must look into; else null.
+  [[nodiscard]] const Stored* stored() const { return stored_.get(); }
+
+  // The dataset as it is known already, or the new one from now on.
+  std::shared_ptr<Dataset> know(const std::shared_ptr<Dataset>& dataset);
+
+  // Where the data and the index of a write go. Throws Error when there is no room for a log.
+  engine::log::Writer& log();
+  // The dataset of a write that is being added to the log, through one of its handles.
+  void note_pending(Dataset& dataset, vol::Object& handle);
+
+  // Whether this is the file with that number; objects behind external links are in others.
+  [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
+  [[nodiscard]] bool is(const vol::Object& file) const;
+  [[nodiscard]] unsigned long number() const { return number_; }
+  // Whether something of a dataset in that file is in the log.
+  [[nodiscard]] bool holds(unsigned long number) const;
+  // Whether there is a log now that outlives the program. Without its marker nobody would find it,
+  // and programs may remove any attribute.
+  [[nodiscard]] bool keeps_log() const noexcept;
+  // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
+  // close of the file.
+  void settle() noexcept;
+  // HDF5's flush of the file passes over datasets that the program has closed and the log has not.
+  // What goes wrong is deferred.
+  void flush_closed() noexcept;
+  // A log that outlives the program has all that was logged, and when the program `closes` the file
+  // says so. To be called when HDF5 has flushed the file. Throws Error.
+  void keep(bool closes);
+  // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
+  // the file any more.
+  void close(bool ends) noexcept;
+
+  // Nothing is pending: the file has no log any more that outlives the program.
+  void unmark() noexcept;
+
+  // A child of fork() to which what is in the log is lost; it is told so at the next flush or
+  // close.
+  void lose();
+  // Throws Error when this is such a child, or when a log could not be replayed.
+  void require_whole() const;
+  // Whether a log could not be replayed, and why.
+  [[nodiscard]] bool broken() const;
+  [[nodiscard]] Error broken_error() const;
+
+  File(vol::UnderConnector& connector, Place place, bool later)
+      : connector_(&connector), place_(std::move(place)), later_(later) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();
+
+ private:
+  void begin_log();
+  void leave_log_to_parent();
+  bool lost();
+  void fail() noexcept;
+  void flush_closed_datasets();
+  void replay();
+  void forget();
+  [[nodiscard]] bool only_one_open() const;
+  [[nodiscard]] Error lost_error() const;
+
+  vol::UnderConnector* connector_;  // which keeps this
+  Place place_;
+  pid_t process_ = ::getpid();
+  bool later_;
+  bool logs_ = true;
+  bool pending_ = false;
+  bool lost_ = false;
+  unsigned long number_ = 0;  // HDF5's
+  int descriptor_ = -1;
+  std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
+  std::unique_ptr<engine::log::Writer> log_;
+  std::unique_ptr<Stored> stored_;
+  std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
+};
+
+// Settles all files of the process.
+void settle() noexcept;
+// And then no file says that there is a log: others may look for one.
+void settle_and_unmark() noexcept;
+// Settles, but for logs that outlive the program.
+void settle_short_lived() noexcept;
+// Before HDF5 flushes a file: settles, but for logs that outlive the program, which are to be kept.
+void prepare_flush() noexcept;
+// Those have all that was logged; see File::keep().
+void keep_all();
+// Whether there is anything to settle.
+bool anything_pending();
+// In a child of fork() that cannot settle.
+void lose_pending();
+// From now on all files are left to HDF5: the token of a deleted dataset may become a new one's.
+void log_nothing_more();
+// Before a write is logged: what other logs hold of the file with that number, opened once more or
+// reached by an external link, is settled.
+void settle_others(const File& file, unsigned long number) noexcept;
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,268 @@
+// The connector that appends scattered writes to a log, and writes it to the datasets, in order and
+// in large pieces, before anybody looks.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "connectors/log/boxes.hpp"
+#include "connectors/log/file.hpp"
+#include "connectors/log/fork.hpp"
+#include "connectors/log/read.hpp"
+#include "connectors/log/settings.hpp"
+#include "connectors/log/write.hpp"
+#include "vol/pass_through.hpp"
+#include "vol/raw_data.hpp"
+
+namespace headrace::log_layout {
+
+// Elements keep their numbers when a dataset grows in its slowest dimension.
+template <typename... Args>
+bool leaves_log_alone(const Args&... args) {
+  return vol::leaves_raw_data_alone(args...);
+}
+inline bool leaves_log_alone(void* const& self, H5VL_dataset_specific_args_t* const& args,
+                             const hid_t& /*dxpl*/, void** const& /*req*/) {
+  return args->op_type == H5VL_DATASET_SET_EXTENT &&
+         grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
+}
+
+// SWMR's readers see what is written before it is flushed, through whatever id of the file.
+inline void stop_where_others_read(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                                   void** /*req*/) {
+  if (args->op_type != H5VL_NATIVE_FILE_START_SWMR_WRITE) return;
+  settle_and_unmark();
+  log_nothing_more();
+}
+// Of what is open, and how; h5py asks for it before it closes a file.
+inline bool leaves_log_alone(void* const& /*self*/, H5VL_file_get_args_t* const& /*args*/,
+                             const hid_t& /*dxpl*/, void** const& /*req*/) {
+  return true;
+}
+
+inline bool writes_boxes(const void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                         void** /*req*/) {
+  return is_operation(args->op_type);
+}
+
+// The file of an object behind an external link has this connector, too.
+inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
+  settle_short_lived();
+  const Aside aside;
+  const vol::Object& object = vol::Object::from(self);
+  File* const file = File::of(*object.connector);
+  if (file != nullptr && file->is(object)) file->close(false);
+  vol::extents_may_have_changed();
+}
+
+template <typename... Args>
+bool flushes_file(const Args&... /*args*/) {
+  return false;
+}
+inline bool flushes_file(void* const& /*self*/, H5VL_file_specific_args_t* const& args,
+                         const hid_t& /*dxpl*/, void** const& /*req*/) {
+  return args->op_type == H5VL_FILE_FLUSH;
+}
+
+// What HDF5 does with the raw data of a file that is not all in it, and is opened for reading.
+template <typename... Rest>
+void refuse_stored(const void* self, const Rest&... /*rest*/) {
+  const File* const file = File::of(*vol::Object::from(self).connector);
+  if (file != nullptr && file->stored() != nullptr)
+    throw Error("file " + file->path() +
+                " has a log, which must be replayed first (headrace replay)");
+}
+
+// Of mounted files HDF5 finds the marker, and the datasets by their names, in another one.
+inline void leave_mounted_files(void* self, const H5VL_group_specific_args_t* args, hid_t /*dxpl*/,
+                                void** /*req*/) {
+  if (args->op_type != H5VL_GROUP_MOUNT) return;
+  settle_and_unmark();
+  log_nothing_more();
+  refuse_stored(self);
+  refuse_stored(args->args.mount.child_file);
+}
+
+// Others than H5Dread and H5Dwrite that reach raw data.
+inline void require_whole(const void* self) {
+  if (const File* const file = File::of(*vol::Object::from(self).connector)) file->require_whole();
+}
+inline void require_chunks(const void* self, const H5VL_optional_args_t* /*args*/, hid_t /*dxpl*/,
+                           void** /*req*/) {
+  require_whole(self);
+  require_no_log_elsewhere(vol::Object::from(self));
+}
+inline void require_source(const void* self, const H5VL_loc_params_t* loc, const char* name,
+                           const void* /*to*/, const H5VL_loc_params_t* /*to_loc*/,
+                           const char* /*to_name*/, hid_t /*ocpypl*/, hid_t /*lcpl*/,
+                           hid_t /*dxpl*/, void** /*req*/) {
+  require_whole(self);
+  require_no_log_elsewhere(vol::Object::from(self), loc->obj_type, name);
+}
+// The group that a link is deleted from. A dataset that goes with it may be one that a log is for.
+inline void require_group(const void* self, const H5VL_loc_params_t* loc,
+                          const H5VL_link_specific_args_t* args, hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type != H5VL_LINK_DELETE) return;
+  std::string group = loc->type == H5VL_OBJECT_BY_IDX ? loc->loc_data.loc_by_idx.name
+                                                      : loc->loc_data.loc_by_name.name;
+  if (loc->type == H5VL_OBJECT_BY_NAME) {
+    group.erase(group.find_last_not_of('/') + 1);
+    group.erase(group.rfind('/') + 1);
+  }
+  require_no_log_elsewhere(vol::Object::from(self), loc->obj_type,
+                           group.empty() ? "." : group.c_str());
+}
+inline void require_extent_elsewhere(const void* self, const H5VL_dataset_specific_args_t* args,
+                                     hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type == H5VL_DATASET_SET_EXTENT) require_no_log_elsewhere(vol::Object::from(self));
+}
+
+inline void require_usable(std::span<void*> datasets) {
+  for (void* one : datasets) {
+    require_no_log_elsewhere(vol::Object::from(one));
+    if (const File* const file = File::of(*vol::Object::from(one).connector)) file->require_whole();
+  }
+}
+
+struct Connector : vol::PassThrough<Connector> {
+  using Callback = vol::Callback;
+
+  static constexpr const char* kName = "headrace_log";
+  static constexpr H5VL_class_value_t kValue = 7208;
+  static constexpr std::array kOverrides{
+      Callback::initialize,       Callback::terminate,     Callback::file_create,
+      Callback::file_open,        Callback::file_specific, Callback::introspect_opt_query,
+      Callback::dataset_create,   Callback::dataset_read,  Callback::dataset_write,
+      Callback::dataset_optional, Callback::dataset_close};
+
+  using During = Running;
+
+  // Whatever HDF5 does next, it finds what was logged in the datasets.
+  template <Callback callback, typename... Args>
+  static void before(const Args&... args) {
+    if constexpr (!vol::leaves_raw_data_alone(callback)) {
+      if (leaves_log_alone(args...)) return;
+      if constexpr (callback == Callback::dataset_optional)
+        if (writes_boxes(args...)) return;
+      if constexpr (callback == Callback::file_close) {
+        close_file(args...);
+        return;
+      }
+      if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
+        refuse_stored(args...);
+      if (flushes_file(args...)) {
+        prepare_flush();
+        return;
+      }
+      if constexpr (callback == Callback::file_open)
+        settle_and_unmark();
+      else
+        settle();
+      vol::extents_may_have_changed();
+      if (vol::unlinks(args...)) log_nothing_more();
+      if constexpr (callback == Callback::file_optional) stop_where_others_read(args...);
+      if constexpr (callback == Callback::group_specific) leave_mounted_files(args...);
+      require_reachable<callback>(args...);
+    }
+  }
+
+  // What is not there in full is not copied, deleted, or read and written past HDF5's datasets.
+  template <Callback callback, typename... Args>
+  static void require_reachable(const Args&... args) {
+    if constexpr (callback == Callback::object_copy) require_source(args...);
+    if constexpr (callback == Callback::link_specific) require_group(args...);
+    if constexpr (callback == Callback::dataset_specific) require_extent_elsewhere(args...);
+    if constexpr (callback == Callback::dataset_optional) require_chunks(args...);
+  }
+
+  static constexpr std::span<const Setting> kSettings = log_layout::kSettings;
+
+  static herr_t initialize(hid_t vipl) {
+    register_operations();
+    return PassThrough::initialize(vipl);
+  }
+
+  static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
+                                     std::uint64_t* flags) {
+    if (kind != H5VL_SUBCLS_DATASET || !is_operation(operation))
+      return PassThrough::introspect_opt_query(self, kind, operation, flags);
+    *flags = takes_boxes(vol::Object::from(self)) ? H5VL_OPT_QUERY_SUPPORTED : 0;
+    return 0;
+  }
+
+  static herr_t terminate() {
+    report_writes();
+    return PassThrough::terminate();
+  }
+
+  // A file that cannot be used is closed again.
+  static void note_opened(vol::Object& file, const char* name, unsigned flags, bool created,
+                          hid_t fapl) {
+    try {
+      File::opened(file, name, flags, created, fapl, vol::info_of(fapl, layer())->options);
+    } catch (...) {
+      h5.VLfile_close(file.under, file.connector->id(), h5.transfer_list.get(), nullptr);
+      delete &file;
+      throw;
+    }
+  }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req) {
+    void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
+    if (file != nullptr) note_opened(vol::Object::from(file), name, flags, true, fapl);
+    return file;
+  }
+
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    void* file = PassThrough::file_open(name, flags, fapl, dxpl, req);
+    if (file != nullptr) note_opened(vol::Object::from(file), name, flags, false, fapl);
+    return file;
+  }
+
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
+    if (result >= 0 && args->op_type == H5VL_FILE_FLUSH) keep_all();
+    return result;
+  }
+
+  static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
+                              hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
+                              hid_t dxpl, void** req) {
+    void* made =
+        PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
+    if (made != nullptr && name == nullptr) leave_to_hdf5(vol::Object::from(made));
+    return made;
+  }
+
+  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+    settle();
+    require_usable(std::span(dset, count));
+    if (reads_stored(std::span(dset, count)))
+      return read_stored(count, dset, mem_type, mem_space, file_space, dxpl, buf);
+    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
+    if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
+    settle();
+    require_usable(std::span(dset, count));
+    return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (!is_operation(args->op_type)) return PassThrough::dataset_optional(self, args, dxpl, req);
+    write_boxes(vol::Object::from(self), *args);
+    return 0;
+  }
+
+  static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
+    if (close_behind(vol::Object::from(self))) return 0;
+    return PassThrough::dataset_close(self, dxpl, req);
+  }
+};
+
+}  // namespace headrace::log_layout

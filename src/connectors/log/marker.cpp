@@ -1,0 +1,136 @@
+#include "connectors/log/marker.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "hdf5/error_stack.hpp"
+#include "hdf5/id.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+constexpr const char* kName = "_headrace_log";
+constexpr H5VL_loc_params_t kRoot{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
+
+// Throws what HDF5 says of it.
+[[noreturn]] void fail(const Below& object, H5I_type_t type, const char* what) {
+  const std::string cause = root_cause();
+  std::array<char, 4096> name{};
+  std::size_t length = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_NAME, {}};
+  args.args.get_name = {type, name.size(), name.data(), &length};
+  h5.VLfile_get(object.file, object.connector, &args, h5.transfer_list.get(), nullptr);
+  throw Error("HDF5 cannot " + std::string(what) + " file " + name.data() +
+              (cause.empty() ? "" : ": " + cause));
+}
+
+class Attribute {
+ public:
+  Attribute(const Below& file, void* under) : under_(under), connector_(file.connector) {
+    if (under_ == nullptr)
+      fail(file, H5I_FILE, "make or open attribute _headrace_log of the root group of");
+  }
+  Attribute(const Attribute&) = delete;
+  Attribute& operator=(const Attribute&) = delete;
+  ~Attribute() { h5.VLattr_close(under_, connector_, h5.transfer_list.get(), nullptr); }
+  [[nodiscard]] void* under() const { return under_; }
+
+ private:
+  void* under_;
+  hid_t connector_;
+};
+
+Id<Kind::datatype> owner_type() {
+  Id<Kind::datatype> type(h5.Tcreate(H5T_OPAQUE, sizeof(engine::log::Owner)));
+  if (!type) throw Error("HDF5 makes no datatype");
+  return type;
+}
+
+// The type of an attribute that is one element of as many bytes as an owner has; else none.
+Id<Kind::datatype> type_of(const Attribute& attribute, hid_t connector) {
+  const hid_t dxpl = h5.transfer_list.get();
+  H5VL_attr_get_args_t args{H5VL_ATTR_GET_TYPE, {}};
+  args.args.get_type.type_id = kInvalidId;
+  h5.VLattr_get(attribute.under(), connector, &args, dxpl, nullptr);
+  Id<Kind::datatype> type(args.args.get_type.type_id);
+  args = {H5VL_ATTR_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  h5.VLattr_get(attribute.under(), connector, &args, dxpl, nullptr);
+  const Id<Kind::dataspace> space(args.args.get_space.space_id);
+  const bool fits = type && space && h5.Tget_class(type.get()) == H5T_OPAQUE &&
+                    h5.Tget_size(type.get()) == sizeof(engine::log::Owner) &&
+                    h5.Sget_simple_extent_npoints(space.get()) == 1;
+  return fits ? std::move(type) : Id<Kind::datatype>();
+}
+
+bool exists(const Below& file, const H5VL_loc_params_t& where) {
+  bool found = false;
+  H5VL_attr_specific_args_t args{H5VL_ATTR_EXISTS, {}};
+  args.args.exists = {kName, &found};
+  if (h5.VLattr_specific(file.file, &where, file.connector, &args, h5.transfer_list.get(),
+                         nullptr) < 0)
+    fail(file, where.obj_type, "tell the attributes of the root group of");
+  return found;
+}
+
+}  // namespace
+
+std::optional<engine::log::Owner> read_marker(const Below& file) {
+  if (!exists(file, kRoot)) return std::nullopt;
+  const hid_t dxpl = h5.transfer_list.get();
+  const Attribute attribute(file, h5.VLattr_open(file.file, &kRoot, file.connector, kName,
+                                                 h5.default_lists.back().get(), dxpl, nullptr));
+  const Id<Kind::datatype> type = type_of(attribute, file.connector);
+  engine::log::Owner owner{};
+  if (!type || h5.VLattr_read(attribute.under(), file.connector, type.get(), owner.data(), dxpl,
+                              nullptr) < 0)
+    fail(file, H5I_FILE, "read 16 bytes from attribute _headrace_log of the root group of");
+  return owner;
+}
+
+bool marks(const Below& file, const engine::log::Owner& owner) noexcept {
+  try {
+    return read_marker(file) == owner;
+  } catch (...) {
+    return false;
+  }
+}
+
+bool marked(const Below& object, H5I_type_t type) {
+  H5VL_loc_params_t root{type, H5VL_OBJECT_BY_NAME, {}};
+  root.loc_data.loc_by_name = {"/", h5.default_lists.front().get()};
+  return exists(object, root);
+}
+
+void write_marker(const Below& file, const engine::log::Owner& owner) {
+  const hid_t dxpl = h5.transfer_list.get();
+  const hsize_t one = 1;
+  const Id<Kind::dataspace> space(h5.Screate_simple(1, &one, nullptr));
+  const Id<Kind::datatype> type = owner_type();
+  const Attribute attribute(file, h5.VLattr_create(file.file, &kRoot, file.connector, kName,
+                                                   type.get(), space.get(), h5.attribute_list.get(),
+                                                   h5.default_lists.back().get(), dxpl, nullptr));
+  if (h5.VLattr_write(attribute.under(), file.connector, type.get(), owner.data(), dxpl, nullptr) <
+      0)
+    fail(file, H5I_FILE, "write attribute _headrace_log of the root group of");
+}
+
+void remove_marker(const Below& file) {
+  H5VL_attr_specific_args_t args{H5VL_ATTR_DELETE, {}};
+  args.args.del.name = kName;
+  if (h5.VLattr_specific(file.file, &kRoot, file.connector, &args, h5.transfer_list.get(),
+                         nullptr) < 0)
+    fail(file, H5I_FILE, "remove attribute _headrace_log of the root group of");
+}
+
+void flush(const Below& file) {
+  H5VL_file_specific_args_t args;
+  args.op_type = H5VL_FILE_FLUSH;
+  args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};
+  if (h5.VLfile_specific(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
+    fail(file, H5I_FILE, "flush");
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,31 @@
+// Objects that the layer opens on its own account.
+#pragma once
+
+#include "connectors/log/marker.hpp"
+
+namespace headrace::log_layout {
+
+// An object of the connector below: a dataset, a group or a committed datatype.
+class Opened {
+ public:
+  // Null below when there is no such object. `where`: as seen from `from`, an object of that
+  // connector.
+  Opened(const Below& from, const H5VL_loc_params_t& where);
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() { close(); }
+
+  [[nodiscard]] void* under() const { return under_; }
+  [[nodiscard]] H5I_type_t type() const { return type_; }
+  // Whether it is in the file with that number.
+  [[nodiscard]] bool in_file(unsigned long number) const;
+  // Once; false when HDF5 says that not all of it is in the file.
+  bool close();
+
+ private:
+  void* under_ = nullptr;
+  hid_t connector_;
+  H5I_type_t type_ = H5I_BADID;
+};
+
+}  // namespace headrace::log_layout

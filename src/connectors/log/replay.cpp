@@ -1,0 +1,161 @@
+#include "connectors/log/replay.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "engine/buffer.hpp"
+#include "hdf5/error_stack.hpp"
+#include "vol/box_spaces.hpp"
+#include "vol/pass_through.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+using engine::Box;
+using engine::Buffer;
+using engine::Index;
+using engine::log::Covered;
+using engine::log::Layers;
+
+// As many whole rows as fit, or a part of one.
+Index piece_shape(const Dataset& dataset) {
+  constexpr std::uint64_t kMostBytes = 16 << 20;
+  if (dataset.chunked()) return dataset.chunk;
+  Index shape{};
+  std::uint64_t room = std::max<std::uint64_t>(kMostBytes / dataset.element, 1);
+  for (unsigned d = dataset.rank; d-- > 0;) {
+    shape[d] = std::clamp<std::uint64_t>(room, 1, dataset.dims[d]);
+    room /= shape[d];
+    if (shape[d] < dataset.dims[d]) room = 1;
+  }
+  return shape;
+}
+
+// Calls row(first, count, place) for what lies in one piece both in the dataset and in the box,
+// until it returns false: elements of the dataset, and their place in the box.
+template <typename Row>
+void each_row(const Dataset& dataset, const Box& box, const Row& row) {
+  unsigned inner = dataset.rank - 1;  // the slowest dimension of a row
+  std::uint64_t count = box.count[inner];
+  while (inner > 0 && box.count[inner] == dataset.dims[inner]) count *= box.count[--inner];
+  const Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
+  const std::uint64_t rows = engine::volume(inner, box.count);
+  Index at{};
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    std::uint64_t first = 0;
+    for (unsigned d = 0; d < dataset.rank; ++d) first += (box.start[d] + at[d]) * strides[d];
+    if (!row(first, count, i * count)) return;
+    for (unsigned d = inner; d-- > 0;) {
+      if (++at[d] < box.count[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
+Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer) {
+  Covered covered(engine::volume(dataset.rank, box.count));
+  each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t place) {
+    layers.apply(first, buffer.bytes().subspan(place * dataset.element, count * dataset.element),
+                 covered, place);
+    return true;
+  });
+  return covered;
+}
+
+bool any(const Dataset& dataset, const Layers& layers, const Box& box) {
+  const Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
+  std::uint64_t begin = 0;
+  std::uint64_t end = 1;
+  for (unsigned d = 0; d < dataset.rank; ++d) {
+    begin += box.start[d] * strides[d];
+    end += (box.start[d] + box.count[d] - 1) * strides[d];
+  }
+  bool found = false;
+  if (layers.any(begin, end))
+    each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t) {
+      found = layers.any(first, first + count);
+      return !found;
+    });
+  return found;
+}
+
+template <auto transfer, typename Pointer>
+bool transfer_box(Dataset& dataset, const Box& box, Pointer buffer) {
+  const vol::BoxSpaces spaces(dataset, box);
+  void* self = dataset.handle;
+  hid_t type = dataset.type.get();
+  hid_t memory = spaces.memory();
+  hid_t file = spaces.file();
+  return transfer(1, &self, &type, &memory, &file, h5.transfer_list.get(), &buffer, nullptr) >= 0;
+}
+
+void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
+  if (!any(dataset, layers, box)) return;
+  Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
+  const Covered covered = apply(dataset, layers, box, buffer);
+  if (covered.none()) return;
+  if (!covered.all()) {
+    std::ranges::fill(buffer.bytes(), std::byte{0});  // HDF5 may leave memory as it is
+    if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
+      throw Error("HDF5 cannot read what lies between logged data: " + root_cause());
+    apply(dataset, layers, box, buffer);
+  }
+  if (!transfer_box<&vol::own::dataset_write>(dataset, box,
+                                              static_cast<const void*>(buffer.data())))
+    throw Error("HDF5 cannot write logged data: " + root_cause());
+}
+
+void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
+  if (!any(dataset, layers, box)) return;
+  Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
+  std::ranges::fill(buffer.bytes(), std::byte{0});
+  if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
+    throw Error("HDF5 cannot read it: " + root_cause());
+  Buffer expected(buffer.size());
+  std::ranges::copy(buffer.bytes(), expected.data());
+  apply(dataset, layers, box, expected);
+  if (!std::ranges::equal(expected.bytes(), buffer.bytes()))
+    throw Error("it does not hold what was logged");
+}
+
+using ForBox = void (*)(Dataset&, const Layers&, const Box&);
+
+void for_boxes(Dataset& dataset, const Layers& layers, ForBox action) {
+  if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
+  const std::uint64_t end = layers.end();
+  if (end > engine::volume(dataset.rank, dataset.dims))
+    throw Error("it is smaller than what the log holds of it");
+  if (end == 0) return;
+  const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset)};
+  const std::uint64_t row = engine::strides_of(dataset.rank, dataset.dims, 1)[0];
+  Box slab;  // of one piece in the slowest dimension
+  slab.count = dataset.dims;
+  for (std::uint64_t at = layers.next(0); at < end;
+       at = layers.next((slab.start[0] + slab.count[0]) * row)) {
+    slab.start[0] = at / row / grid.chunk[0] * grid.chunk[0];
+    slab.count[0] = std::min(grid.chunk[0], dataset.dims[0] - slab.start[0]);
+    engine::Pieces pieces(grid, slab);
+    for (engine::Piece piece; pieces.next(piece);) action(dataset, layers, piece.box);
+  }
+}
+
+// One text, as programs show the innermost cause only.
+void act(Dataset& dataset, const Layers& layers, ForBox action, const char* doing) {
+  try {
+    for_boxes(dataset, layers, action);
+  } catch (const Error& error) {
+    throw Error(doing + vol::describe(*dataset.handle) + " failed: " + error.what());
+  }
+}
+
+}  // namespace
+
+void replay(Dataset& dataset, const Layers& layers) {
+  act(dataset, layers, &replay_box, "writing ");
+}
+
+void verify(Dataset& dataset, const Layers& layers) {
+  act(dataset, layers, &verify_box, "verifying ");
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,28 @@
+// Selections as rows of elements.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/log/pattern.hpp"
+#include "vol/elements.hpp"
+
+namespace headrace::log_layout {
+
+using Runs = std::vector<engine::Run>;
+
+std::uint64_t elements_of(const Runs& runs);
+
+// What the file space of a transfer selects of a dataset whose extent is known, in the order in
+// which HDF5 transfers it. None when nothing is selected, HDF5 does not tell, the space is not that
+// of the dataset, or there are more than `most` rows.
+std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space, std::size_t most);
+// What its memory space selects of the buffer, where `file` is what the other one selects.
+std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most);
+
+// Appends the rows of a box that lies within the dataset and holds elements. False when there are
+// more than `most` rows then.
+bool append_rows(const vol::Elements& dataset, const engine::Box& box, std::size_t most,
+                 Runs& rows);
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,83 @@
+#include "connectors/log/sidecar.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+// Of a log that has nothing but its owner's segment.
+constexpr off_t kEmpty = engine::log::kHeaderBytes + engine::log::kOwnerBytes;
+
+std::string folder_of(const std::string& file) { return file + ".headrace"; }
+
+}  // namespace
+
+Owner random_owner() {
+  Owner owner{};
+  if (::getrandom(owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size()))
+    throw Error("the system gives no random bytes", errno);
+  return owner;
+}
+
+std::string log_path(const std::string& file, const Owner& owner) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name;
+  for (const std::byte byte : owner) {
+    name += kDigits[std::to_integer<unsigned>(byte >> 4)];
+    name += kDigits[std::to_integer<unsigned>(byte & std::byte{15})];
+  }
+  return folder_of(file) + "/" + name + ".log";
+}
+
+int open_log(const std::string& file, const Owner& owner, bool is_new) {
+  std::error_code failure;
+  std::filesystem::create_directory(folder_of(file), failure);
+  const std::string path = log_path(file, owner);
+  const int made = is_new ? O_CREAT | O_EXCL : 0;
+  const int descriptor = ::open(path.c_str(), made | O_RDWR | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
+  if (is_new || size_of(descriptor) == kEmpty) return descriptor;
+  ::close(descriptor);
+  throw Error("log " + path + " holds what this program has not logged");
+}
+
+void empty_log(int descriptor, const std::string& path, bool sync) {
+  if (::ftruncate(descriptor, kEmpty) != 0 || (sync && ::fsync(descriptor) != 0))
+    throw Error("log " + path + " cannot be cut off", errno);
+}
+
+std::uint64_t size_of(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0)
+    throw Error("the system does not tell a log's size", errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void remove_log(const std::string& file, const Owner& owner) {
+  const std::string path = log_path(file, owner);
+  if (::unlink(path.c_str()) != 0) throw Error("log " + path + " cannot be removed", errno);
+  ::rmdir(folder_of(file).c_str());
+}
+
+void sync_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int cause = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!done) throw Error(path + " cannot be synchronised with storage", cause);
+}
+
+void sync_names(const std::string& file) {
+  sync_file(folder_of(file));
+  sync_file(std::filesystem::path(file).parent_path());
+}
+
+}  // namespace headrace::log_layout

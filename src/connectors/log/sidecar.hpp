@@ -1,0 +1,30 @@
+// The folder beside a file that keeps its log until that is in the file: FILE.headrace/ID.log,
+// where ID is what the file's marker says. No HDF5.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/log/format.hpp"
+
+namespace headrace::log_layout {
+
+using engine::log::Owner;
+
+Owner random_owner();
+std::string log_path(const std::string& file, const Owner& owner);
+
+// The log, open for reading and writing: a new one, or one that is empty. Throws Error.
+int open_log(const std::string& file, const Owner& owner, bool is_new);
+// Nothing is left in the log but what it belongs to; with `sync` not after a power cut either.
+// Throws Error.
+void empty_log(int descriptor, const std::string& path, bool sync);
+std::uint64_t size_of(int descriptor);
+// The folder goes, too, when nothing else is in it. Throws Error when the log remains.
+void remove_log(const std::string& file, const Owner& owner);
+
+// The file, or the folder and what it has of names, survive a power cut. Throws Error.
+void sync_file(const std::string& path);
+void sync_names(const std::string& file);
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,166 @@
+#include "connectors/log/write.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/events.hpp"
+#include "base/log.hpp"
+#include "connectors/log/file.hpp"
+#include "connectors/log/sequences.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+using engine::Run;
+
+struct Statistics {
+  std::uint64_t writes = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t left = 0;  // calls
+};
+
+Statistics& statistics() {
+  static auto& statistics = *new Statistics;  // leaked: HDF5 ends after the process's statics
+  return statistics;
+}
+
+bool read_types(Write& write) {
+  const Dataset& dataset = *write.dataset;
+  write.mem_element = dataset.element;
+  if (h5.Tequal(write.mem_type, dataset.type.get()) > 0) return true;
+  const H5T_class_t kind = h5.Tget_class(write.mem_type);
+  write.mem_element = h5.Tget_size(write.mem_type);
+  write.converts = true;
+  return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT) && write.mem_element > 0;
+}
+
+std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                             const void* buffer) {
+  auto write = begin_write(object, mem_type, buffer);
+  if (!write) return std::nullopt;
+  auto file = file_rows_of(*write->dataset, file_space, kMostRows);
+  if (!file) return std::nullopt;
+  write->file = std::move(*file);
+  write->elements = elements_of(write->file);
+  if (!gains(*write)) return std::nullopt;
+  auto memory = memory_rows_of(mem_space, write->file, kMostRows);
+  if (!memory || elements_of(*memory) != write->elements) return std::nullopt;
+  write->memory = std::move(*memory);
+  return write;
+}
+
+// The program's elements row by row, in the type of the dataset.
+void append_converted(engine::log::Writer& log, const Write& write, hid_t dxpl) {
+  engine::Buffer buffer(write.elements * std::max(write.mem_element, write.dataset->element));
+  std::size_t done = 0;
+  for (const Run& run : write.memory) {
+    std::memcpy(buffer.data() + done, write.buffer + run.first * write.mem_element,
+                run.count * write.mem_element);
+    done += run.count * write.mem_element;
+  }
+  if (h5.Tconvert(write.mem_type, write.dataset->type.get(), write.elements, buffer.data(), nullptr,
+                  dxpl) < 0)
+    throw Error("HDF5 cannot convert the elements of a write");
+  log.append(buffer.bytes().first(write.elements * write.dataset->element));
+}
+
+void add(const Write& write, hid_t dxpl) {
+  Dataset& dataset = *write.dataset;
+  dataset.file->note_pending(dataset, *write.handle);
+  engine::log::Writer& log = dataset.file->log();
+  if (write.converts)
+    append_converted(log, write, dxpl);
+  else
+    for (const Run& run : write.memory)
+      log.append({write.buffer + run.first * dataset.element, run.count * dataset.element});
+  const engine::Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
+  const std::uint64_t first = std::ranges::min(write.file, {}, &Run::first).first;
+  log.add(dataset.place, engine::Pattern(write.file, std::span(strides).first(dataset.rank - 1)),
+          first);
+  ++statistics().writes;
+  statistics().bytes += write.elements * dataset.element;
+  statistics().rows += write.file.size();
+}
+
+}  // namespace
+
+std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer) {
+  Write write;
+  write.dataset = dataset_of(object);
+  write.handle = &object;
+  write.mem_type = mem_type;
+  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
+    return std::nullopt;
+  write.buffer = static_cast<const std::byte*>(buffer);
+  if (!read_types(write) || !vol::update_dims(*write.dataset, object)) return std::nullopt;
+  return write;
+}
+
+bool gains(const Write& write) {
+  constexpr std::uint64_t kLongRow = 64 << 10;
+  return write.dataset->pending ||
+         (write.file.size() > 1 &&
+          write.elements * write.dataset->element / write.file.size() < kLongRow);
+}
+
+bool too_large_to_convert(const Write& write) {
+  constexpr std::uint64_t kMost = 64 << 20;
+  return write.converts &&
+         write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
+}
+
+bool log_all(std::span<const Write> writes, hid_t dxpl) {
+  File& file = *writes.front().dataset->file;
+  for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
+  try {
+    for (const Write& write : writes) add(write, dxpl);
+    return true;
+  } catch (const std::exception& error) {
+    // What has reached the log of this call is written once more by HDF5, with the same bytes.
+    log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
+    settle();
+    file.stop();
+    return false;
+  }
+}
+
+bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                hid_t file_space[], hid_t dxpl, const void* buf[]) {
+  const Aside aside;
+  std::vector<Write> writes;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto write =
+        examine(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i]);
+    if (!write || too_large_to_convert(*write)) break;
+    writes.push_back(std::move(*write));
+  }
+  const auto same_file = [&](const Write& one) {
+    return one.dataset->file == writes.front().dataset->file;
+  };
+  if (writes.size() != count || count == 0 || !std::ranges::all_of(writes, same_file) ||
+      !vol::leaves_data_alone(dxpl)) {
+    ++statistics().left;
+    return false;
+  }
+  return log_all(writes, dxpl);
+}
+
+void report_writes() {
+  const Statistics done = std::exchange(statistics(), {});
+  const std::array<std::pair<std::string_view, std::uint64_t>, 4> values{{
+      {"writes_logged", done.writes},
+      {"logged_bytes", done.bytes},
+      {"rows_logged", done.rows},
+      {"calls_left_to_hdf5", done.left},
+  }};
+  report_statistics(Seat::vol, "headrace_log", "", values);
+}
+
+}  // namespace headrace::log_layout

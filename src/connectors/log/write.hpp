@@ -1,0 +1,46 @@
+// Writes that go to the log.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "connectors/log/dataset.hpp"
+#include "connectors/log/sequences.hpp"
+
+namespace headrace::log_layout {
+
+// The arguments of H5Dwrite_multi; returns whether all of its data is in the log now. Else nothing
+// is, and HDF5 must do it, or tell what is wrong.
+bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                hid_t file_space[], hid_t dxpl, const void* buf[]);
+
+// One dataset of a call.
+struct Write {
+  Dataset* dataset = nullptr;
+  vol::Object* handle = nullptr;
+  hid_t mem_type = kInvalidId;
+  std::size_t mem_element = 0;
+  bool converts = false;
+  Runs file;    // elements of the dataset
+  Runs memory;  // elements of the buffer, in the same order
+  const std::byte* buffer = nullptr;
+  std::uint64_t elements = 0;
+};
+
+constexpr std::size_t kMostRows = 1 << 22;
+
+// A write of a dataset whose extent and types are known, without rows; none where it is HDF5's.
+std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer);
+// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
+bool gains(const Write& write);
+// Of large ones all the memory would be needed once more.
+bool too_large_to_convert(const Write& write);
+// Logs writes to one file. False when the log cannot be written: then HDF5 must write them, and all
+// that follows.
+bool log_all(std::span<const Write> writes, hid_t dxpl);
+
+// What was logged and what was left to HDF5, for `headrace run --stats`.
+void report_writes();
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,156 @@
+#include "vol/elements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "hdf5/error_stack.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::vol {
+namespace {
+
+std::uint64_t extents_time = 1;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// Whether elements are nothing but their bytes.
+bool is_flat(hid_t type) {
+  switch (h5.Tget_class(type)) {
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+    case H5T_BITFIELD:
+    case H5T_OPAQUE:
+    case H5T_ENUM:
+      return true;
+    case H5T_STRING:
+      return h5.Tis_variable_str(type) == 0;
+    case H5T_ARRAY: {
+      const Id<Kind::datatype> super(h5.Tget_super(type));
+      return super && is_flat(super.get());
+    }
+    case H5T_COMPOUND: {
+      const int members = h5.Tget_nmembers(type);
+      for (int i = 0; i < members; ++i) {
+        const Id<Kind::datatype> member(h5.Tget_member_type(type, static_cast<unsigned>(i)));
+        if (!member || !is_flat(member.get())) return false;
+      }
+      return members > 0;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool Identity::operator<(const Identity& other) const {
+  if (file != other.file) return file < other.file;
+  return std::memcmp(&token, &other.token, sizeof token) < 0;
+}
+
+H5VL_dataset_get_args_t get(const Object& object, H5VL_dataset_get_t what) {
+  H5VL_dataset_get_args_t args{what, {}};
+  // The ids of the questions asked here share their place in the union.
+  args.args.get_dcpl.dcpl_id = kInvalidId;
+  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
+                       nullptr) < 0)
+    throw Error("HDF5 does not tell the properties of " + describe(object) + ": " + root_cause());
+  return args;
+}
+
+bool read_type(const Object& object, Elements& elements) {
+  Id<Kind::datatype> type(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  // A committed type is an object of the file, which it would keep open.
+  if (type && h5.Tcommitted(type.get()) > 0) type = Id<Kind::datatype>(h5.Tcopy(type.get()));
+  if (!type || !is_flat(type.get())) return false;
+  const H5T_class_t kind = h5.Tget_class(type.get());
+  elements.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
+  elements.element = h5.Tget_size(type.get());
+  elements.type = std::move(type);
+  return elements.element > 0;
+}
+
+bool read_rank(const Object& object, Elements& elements) {
+  const Id<Kind::dataspace> space(get(object, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  const int rank = h5.Sget_simple_extent_ndims(space.get());
+  elements.rank = static_cast<unsigned>(std::max(rank, 0));
+  return rank > 0;
+}
+
+bool read_identity(const Object& object, Identity& identity, unsigned* links) {
+  H5O_info2_t info{};
+  H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
+  args.args.get_info = {H5O_INFO_BASIC, &info};
+  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
+                      nullptr) < 0)
+    return false;
+  identity = {info.fileno, info.token};
+  if (links != nullptr) *links = info.rc;
+  return true;
+}
+
+bool read_dims(hid_t space, unsigned& rank, engine::Index& dims) {
+  std::array<hsize_t, engine::kMaxRank> all{};
+  const int count = h5.Sget_simple_extent_ndims(space);
+  if (count < 0 || h5.Sget_simple_extent_dims(space, all.data(), nullptr) != count) return false;
+  rank = static_cast<unsigned>(count);
+  std::ranges::copy(all, dims.begin());
+  return true;
+}
+
+bool update_dims(Elements& elements, const Object& object) {
+  if (extent_known(elements)) return true;
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
+                       nullptr) < 0)
+    return false;
+  const Id<Kind::dataspace> space(args.args.get_space.space_id);
+  unsigned rank = 0;
+  if (!space || !read_dims(space.get(), rank, elements.dims) || rank != elements.rank) return false;
+  elements.dims_time = extents_time;
+  return true;
+}
+
+bool extent_known(const Elements& elements) { return elements.dims_time == extents_time; }
+
+void extents_may_have_changed() { ++extents_time; }
+
+// Whether the list has nothing that changes data on its way. HDF5 writes results into the
+// program's list, so one that is not the default may still say nothing.
+bool leaves_data_alone(hid_t dxpl) {
+  const hid_t fallback = h5.transfer_list.get();
+  if (dxpl == kDefaultPlist || dxpl == fallback || h5.Pequal(dxpl, fallback) > 0) return true;
+  H5Z_cb_t filter{};
+  H5T_conv_except_func_t conversion = nullptr;
+  void* data = nullptr;
+  return h5.Pget_edc_check(dxpl) == H5Z_ENABLE_EDC && h5.Pget(dxpl, "filter_cb", &filter) >= 0 &&
+         filter.func == nullptr && h5.Pget_type_conv_cb(dxpl, &conversion, &data) >= 0 &&
+         conversion == nullptr && h5.Pget_data_transform(dxpl, nullptr, 0) < 0;
+}
+
+std::string name_of(const Object& object) {
+  const Aside aside;
+  std::array<char, 1024> name{};
+  std::size_t length = 0;
+  H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
+  args.args.get_name = {name.size(), name.data(), &length};
+  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
+                  nullptr);
+  return name.data();
+}
+
+std::string describe(const Object& object) {
+  const Aside aside;
+  const std::string text = "dataset " + name_of(object);
+  std::array<char, 1024> name{};
+  std::size_t length = 0;
+  H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};
+  file.args.get_name = {H5I_DATASET, name.size(), name.data(), &length};
+  h5.VLfile_get(object.under, object.connector->id(), &file, h5.transfer_list.get(), nullptr);
+  return text + " of file " + name.data();
+}
+
+}  // namespace headrace::vol

@@ -1,0 +1,171 @@
+"""headrace replay and recover, as they are installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness.run import Result, run
+from harness.stack import CLEAN
+
+HEADRACE = Path(sys.executable).with_name("headrace")
+WRITE = """
+import os, h5py, numpy as np
+f = h5py.File("x.h5", "w")
+d = f.create_dataset("d", (100, 1000), "i4", chunks=(10, 100), compression=1)
+for k in range(0, 1000, 10):
+    d[:, k] = k
+f.flush()
+d[:, 1::2] = 1
+{end}
+"""
+RIGHT = """
+import h5py
+d = h5py.File("x.h5")["d"][...]
+for k in range(0, 1000, 10):
+    assert (d[:, k] == k).all()
+"""
+
+
+def headrace(folder: Path, *args: str) -> Result:
+    return run([HEADRACE, *args], env=CLEAN, cwd=folder, limit=60)
+
+
+def write(folder: Path, end: str) -> None:
+    program = [sys.executable, "-c", WRITE.format(end=end)]
+    stack = ["--stack", "log(canonicalise=later)", "--"]
+    subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=folder, check=True)
+    assert len(logs(folder)) == 1
+
+
+def logs(folder: Path) -> list[Path]:
+    return list(folder.glob("x.h5.headrace/*.log"))
+
+
+def assert_right(folder: Path, more: str) -> None:
+    done = run([sys.executable, "-c", RIGHT + more], env=CLEAN, cwd=folder, limit=60)
+    assert done.status == 0, done.text
+
+
+@pytest.mark.parametrize("sync", [[], ["--sync"]])
+@pytest.mark.parametrize("command", ["replay", "recover"])
+def test_a_file_is_put_in_order(tmp_path: Path, command: str, sync: list[str]) -> None:
+    write(tmp_path, "f.close()")
+    done = headrace(tmp_path, command, "x.h5", *sync)
+    assert done.text.splitlines() == ["x.h5 has all that was in its log"], done.text
+    assert not (tmp_path / "x.h5.headrace").exists()
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+    assert headrace(tmp_path, command, "x.h5").text.splitlines() == ["x.h5 has no log"]
+
+
+def test_after_a_crash(tmp_path: Path) -> None:
+    write(tmp_path, "os._exit(0)")
+    with logs(tmp_path)[0].open("ab") as log:
+        log.write(b"HRLG" + bytes(1000))  # as if more had come before the end
+    before = (tmp_path / "x.h5").read_bytes()
+    done = headrace(tmp_path, "replay", "x.h5")
+    assert done.status == 2
+    assert "did not close it; `headrace recover` takes what" in done.text
+    assert (tmp_path / "x.h5").read_bytes() == before
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 0, done.text
+    assert "1004 bytes of the log were after the last flush" in done.text
+    assert_right(tmp_path, "assert not d[:, 1::2].any()")
+
+
+def test_a_crash_does_not_damage_what_was_flushed(tmp_path: Path) -> None:
+    write(tmp_path, "f.flush(); os._exit(0)")
+    log = logs(tmp_path)[0]
+    kept = log.read_bytes()
+    second = kept.index(b"HRLG", 60)
+    log.write_bytes(kept[:second] + bytes(32) + kept[second + 32 :])
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 2
+    assert f"segment at byte {second} is not whole, but others follow it" in done.text, done.text
+    log.write_bytes(kept)
+    assert headrace(tmp_path, "recover", "x.h5").status == 0
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+
+
+def test_filters_that_change_values(tmp_path: Path) -> None:
+    """What they give back cannot be compared with the log."""
+    program = """
+import h5py, numpy as np
+with h5py.File("x.h5", "w") as f:
+    for name, options in (("lossy", {"scaleoffset": 2}), ("exact", {"compression": "lzf"})):
+        d = f.create_dataset(name, (100, 100), "f4", chunks=(10, 100), **options)
+        for k in range(100):
+            d[:, k] = np.arange(100) / 7
+"""
+    stack = ["--stack", "log(canonicalise=later)", "--"]
+    subprocess.run(
+        [HEADRACE, "run", *stack, sys.executable, "-c", program],
+        env=CLEAN, cwd=tmp_path, check=True,
+    )  # fmt: skip
+    done = headrace(tmp_path, "replay", "x.h5")
+    assert done.status == 0, done.text
+    assert "x.h5 has all that was in its log" in done.text
+    assert "dataset /lossy was not compared: values may change in scaleoffset" in done.text
+    assert "/exact" not in done.text
+    same = "import h5py, numpy as np; f = h5py.File('x.h5'); a = np.arange(100)[:, None] / 7\n"
+    same += "assert abs(f['lossy'] - a).max() < 0.01 and (f['exact'] == a.astype('f4')).all()"
+    assert run([sys.executable, "-c", same], env=CLEAN, cwd=tmp_path, limit=60).status == 0
+
+
+def test_what_does_not_belong_together(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    log = logs(tmp_path)[0]
+    kept = log.read_bytes()
+    log.write_bytes(kept[:200] + bytes([kept[200] ^ 1]) + kept[201:])
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 2
+    assert f"log {log} cannot be used: the data at byte" in done.text, done.text
+    log.write_bytes(kept)
+    (tmp_path / "x.h5").rename(tmp_path / "y.h5")
+    done = headrace(tmp_path, "replay", "y.h5")
+    assert done.status == 2
+    assert "a part of its data is in log" in done.text, done.text
+    subprocess.run(
+        [sys.executable, "-c", "import h5py; h5py.File('x.h5', 'w')"],
+        env=CLEAN, cwd=tmp_path, check=True,
+    )  # fmt: skip
+    done = headrace(tmp_path, "replay", "x.h5")
+    assert done.status == 2
+    assert f"log {log} does not belong to it" in done.text, done.text
+    assert log.read_bytes() == kept
+    assert headrace(tmp_path, "replay", "z.h5").status == 2
+
+
+def test_what_waits_is_listed(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    told = headrace(tmp_path, "log", "ls", "x.h5")
+    assert told.status == 0, told.text
+    row = next(line.split() for line in told.text.splitlines() if "/d" in line)
+    # 100 columns of even numbers, then the odd elements of 100 rows: h5py spreads a number row by
+    # row. Nothing overlaps.
+    assert row == ["/d", "200", "60,000", "240.0", "kB", "0", "bytes"]
+    assert "240.0 kB of data" in told.text
+    assert "2 patterns" in told.text
+    alone = headrace(tmp_path, "log", "ls", str(logs(tmp_path)[0]))
+    assert alone.text == told.text
+
+
+def test_listing_what_is_no_log(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    (log,) = logs(tmp_path)
+    whole = log.read_bytes()
+    assert headrace(tmp_path, "log", "ls", "none.h5").status != 0
+    log.write_bytes(whole[:-5])
+    cut = headrace(tmp_path, "log", "ls", "x.h5")
+    assert cut.status == 0, cut.text
+    assert "was not closed" in cut.text
+    middle = bytearray(whole)
+    middle[200] ^= 1
+    log.write_bytes(middle)
+    assert "another checksum" in headrace(tmp_path, "log", "ls", "x.h5").text
+    log.write_bytes(b"nonsense" * 100)
+    assert "800 bytes at its end are of no flush" in headrace(tmp_path, "log", "ls", "x.h5").text
+    log.unlink()
+    assert "has no log" in headrace(tmp_path, "log", "ls", "x.h5").text
