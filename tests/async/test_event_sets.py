@@ -89,12 +89,16 @@ def test_limited_waits(hdf5: Hdf5, tmp_path: Path) -> None:
     assert np.array_equal(data_of(tmp_path / "x.h5"), value(6, np.arange(ROWS * COLUMNS)))
 
 
-@pytest.mark.parametrize(("below", "told"), [("disk", "at once"), ("slow", "requests")])
+# On a busy machine few rounds are as fast as memory.
+@pytest.mark.parametrize(
+    ("below", "what", "told"),
+    [("disk", "paces_often", "at once"), ("slow", "paces", "requests")],
+)
 def test_reads_as_fast_as_memory_are_made_at_once(
-    hdf5: Hdf5, tmp_path: Path, below: str, told: str
+    hdf5: Hdf5, tmp_path: Path, below: str, what: str, told: str
 ) -> None:
     # What is read ahead is as fast.
-    done = event_sets(hdf5, tmp_path, "paces", f"read_ahead=0;{BELOW[below]}")
+    done = event_sets(hdf5, tmp_path, what, f"read_ahead=0;{BELOW[below]}")
     assert done.status == 0, done.text
     assert done.out.decode().strip() == told
 
