@@ -85,6 +85,7 @@ def check_file(path: Path, which: str, records: int) -> None:
 def test_a_plain_reader_finds_the_data(bench: Bench, which: str) -> None:
     modes = ("independent", "collective")[: max(1, bench.ranks)]
     cases = [f"{which}-{calls}-{mode}" for calls in ("canonical", "multi") for mode in modes]
+    cases.append(f"{which}-boxes-independent")
     if which == "f" and bench.ranks:  # it takes seconds
         cases = ["f-multi-independent"]
     for case in cases:
@@ -101,8 +102,9 @@ def test_the_cases(bench: Bench) -> None:
     assert re.findall(r'"case":"(\w+-[\w-]+)"', listed.text) == [
         f"{which}-{calls}-{mode}"
         for which in "fg"
-        for calls in ("canonical", "multi")
+        for calls in ("canonical", "multi", "boxes")
         for mode in modes
+        if (calls, mode) != ("boxes", "collective")
     ]
 
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "connectors/log/file.hpp"
 #include "connectors/log/write.hpp"
@@ -18,70 +17,95 @@
 namespace headrace::log_layout {
 namespace {
 
-using engine::Box;
-
-// Where all boxes of a call are written, and what they are in memory.
+// Boxes `begin` to `end` of a call. A climate model's have 50 bytes each, and there are millions:
+// they are read where the program has them.
 struct Boxes {
   vol::Object* object;
   Dataset* dataset;
-  hid_t mem_type;
+  const headrace_write_n_t* given;
   std::size_t mem_element;
+  std::size_t begin;
+  std::size_t end;
+  const std::byte* buffer;
+
+  [[nodiscard]] std::span<const hsize_t> start(std::size_t i) const {
+    return {given->start + i * dataset->rank, dataset->rank};
+  }
+  [[nodiscard]] std::span<const hsize_t> count(std::size_t i) const {
+    return {given->count + i * dataset->rank, dataset->rank};
+  }
+  [[nodiscard]] std::uint64_t elements(std::size_t i) const {
+    std::uint64_t product = 1;
+    for (const hsize_t one : count(i)) product *= one;
+    return product;
+  }
 };
 
+bool is_empty(std::span<const hsize_t> count) {
+  return std::ranges::find(count, hsize_t{0}) != count.end();
+}
+
 // Throws Error for a box that reaches beyond the extent.
-std::vector<Box> boxes_of(const Dataset& dataset, const vol::Object& object,
-                          const headrace_write_n_t& given) {
-  std::vector<Box> boxes;
-  boxes.reserve(given.n);
-  for (std::size_t i = 0; i < given.n; ++i) {
-    Box box;
-    std::copy_n(given.start + i * dataset.rank, dataset.rank, box.start.begin());
-    std::copy_n(given.count + i * dataset.rank, dataset.rank, box.count.begin());
-    if (engine::volume(dataset.rank, box.count) == 0) continue;
-    for (unsigned d = 0; d < dataset.rank; ++d)
-      if (box.start[d] > dataset.dims[d] || box.count[d] > dataset.dims[d] - box.start[d])
+void require_inside(const Boxes& boxes) {
+  const engine::Index& dims = boxes.dataset->dims;
+  for (std::size_t i = boxes.begin; i < boxes.end; ++i) {
+    const auto start = boxes.start(i);
+    const auto count = boxes.count(i);
+    if (is_empty(count)) continue;
+    for (unsigned d = 0; d < boxes.dataset->rank; ++d)
+      if (start[d] > dims[d] || count[d] > dims[d] - start[d])
         throw Error("box " + std::to_string(i) + " of a write reaches beyond the extent of " +
-                    vol::describe(object));
-    boxes.push_back(box);
+                    vol::describe(*boxes.object));
   }
-  return boxes;
 }
 
 // False when it is better, or only possible, in smaller parts.
-bool log_boxes(const Boxes& all, std::span<const Box> boxes, const std::byte* buffer) {
+bool log_boxes(const Boxes& boxes) {
   const Aside aside;
-  auto write = begin_write(*all.object, all.mem_type, buffer);
+  auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer);
   if (!write) return false;
-  for (const Box& box : boxes)
-    if (!append_rows(*write->dataset, box, kMostRows, write->file)) return false;
+  const engine::Index strides = engine::strides_of(boxes.dataset->rank, boxes.dataset->dims, 1);
+  write->file.reserve(boxes.end - boxes.begin);
+  for (std::size_t i = boxes.begin; i < boxes.end; ++i)
+    if (!is_empty(boxes.count(i)) &&
+        !append_rows(boxes.start(i), boxes.count(i), strides, kMostRows, write->file))
+      return false;
+  if (write->file.empty()) return true;
   write->elements = elements_of(write->file);
   write->memory = {{0, write->elements}};
   return gains(*write) && !too_large_to_convert(*write) &&
          log_all(std::span(&*write, 1), h5.transfer_list.get());
 }
 
-void write_one(const Boxes& all, const Box& box, const std::byte* buffer) {
+void write_one(const Boxes& boxes) {
   settle();
-  all.dataset->file->require_whole();
-  const vol::BoxSpaces spaces(*all.dataset, box);
-  void* self = all.object;
-  hid_t type = all.mem_type;
+  boxes.dataset->file->require_whole();
+  engine::Box box;
+  std::ranges::copy(boxes.start(boxes.begin), box.start.begin());
+  std::ranges::copy(boxes.count(boxes.begin), box.count.begin());
+  const vol::BoxSpaces spaces(*boxes.dataset, box);
+  void* self = boxes.object;
+  hid_t type = boxes.given->mem_type;
   hid_t memory = spaces.memory();
   hid_t file = spaces.file();
-  const void* from = buffer;
+  const void* from = boxes.buffer;
   if (vol::own::dataset_write(1, &self, &type, &memory, &file, h5.transfer_list.get(), &from,
                               nullptr) < 0)
-    throw Error("HDF5 does not write a box of " + vol::describe(*all.object));
+    throw Error("HDF5 does not write a box of " + vol::describe(*boxes.object));
 }
 
-void write_some(const Boxes& all, std::span<const Box> boxes, const std::byte* buffer) {
-  if (boxes.empty() || log_boxes(all, boxes, buffer)) return;
-  if (boxes.size() == 1) return write_one(all, boxes.front(), buffer);
-  const auto first = boxes.first(boxes.size() / 2);
+void write_some(const Boxes& boxes) {
+  if (boxes.end - boxes.begin == 1 && is_empty(boxes.count(boxes.begin))) return;
+  if (log_boxes(boxes)) return;
+  if (boxes.end - boxes.begin == 1) return write_one(boxes);
+  Boxes first = boxes;
+  Boxes second = boxes;
+  second.begin = first.end = boxes.begin + (boxes.end - boxes.begin) / 2;
   std::uint64_t elements = 0;
-  for (const Box& box : first) elements += engine::volume(all.dataset->rank, box.count);
-  write_some(all, first, buffer);
-  write_some(all, boxes.subspan(first.size()), buffer + elements * all.mem_element);
+  for (std::size_t i = first.begin; i < first.end; ++i) elements += boxes.elements(i);
+  second.buffer += elements * boxes.mem_element;
+  write_some(first);
+  write_some(second);
 }
 
 void write_n(vol::Object& object, void* args) {
@@ -90,17 +114,22 @@ void write_n(vol::Object& object, void* args) {
   if (given.n == 0) return;
   if (given.start == nullptr || given.count == nullptr || given.buffer == nullptr)
     throw Error("a write of boxes to " + vol::describe(object) + " has no boxes or no data");
-  std::vector<Box> boxes;
-  Boxes all{&object, dataset_of(object), given.mem_type, 0};
+  Boxes boxes{&object,
+              dataset_of(object),
+              &given,
+              0,
+              0,
+              given.n,
+              static_cast<const std::byte*>(given.buffer)};
   {
     const Aside aside;
-    all.mem_element = h5.Tget_size(given.mem_type);
-    if (all.mem_element == 0 || !vol::update_dims(*all.dataset, object))
+    boxes.mem_element = h5.Tget_size(given.mem_type);
+    if (boxes.mem_element == 0 || !vol::update_dims(*boxes.dataset, object))
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
                   ", or the size of the type in memory");
-    boxes = boxes_of(*all.dataset, object, given);
+    require_inside(boxes);
   }
-  write_some(all, boxes, static_cast<const std::byte*>(given.buffer));
+  write_some(boxes);
 }
 
 std::span<vol::Operation> operations() {

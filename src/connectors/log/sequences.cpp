@@ -1,5 +1,6 @@
 #include "connectors/log/sequences.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headrace::log_layout {
@@ -80,20 +81,25 @@ std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_
   return sequences_of(mem_space, most);
 }
 
-bool append_rows(const vol::Elements& dataset, const engine::Box& box, std::size_t most,
-                 Runs& rows) {
-  const unsigned last = dataset.rank - 1;
-  const engine::Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
-  engine::Index at = box.start;
+bool append_rows(std::span<const hsize_t> start, std::span<const hsize_t> count,
+                 const engine::Index& strides, std::size_t most, Runs& rows) {
+  const std::size_t last = start.size() - 1;
+  std::uint64_t first = 0;
+  for (std::size_t d = 0; d <= last; ++d) first += start[d] * strides[d];
+  std::array<hsize_t, H5S_MAX_RANK> at;  // within the box
+  std::fill_n(at.begin(), last, 0);
   while (true) {
-    append(rows, engine::offset_of(dataset.rank, at, strides), box.count[last]);
+    append(rows, first, count[last]);
     if (rows.size() > most) return false;
-    unsigned d = last;
-    do {
+    std::size_t d = last;
+    while (true) {
       if (d == 0) return true;
-      at[d] = box.start[d];
       --d;
-    } while (++at[d] == box.start[d] + box.count[d]);
+      first += strides[d];
+      if (++at.at(d) < count[d]) break;
+      first -= count[d] * strides[d];
+      at.at(d) = 0;
+    }
   }
 }
 

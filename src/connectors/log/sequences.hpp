@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/log/pattern.hpp"
@@ -20,9 +21,9 @@ std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space,
 // What its memory space selects of the buffer, where `file` is what the other one selects.
 std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most);
 
-// Appends the rows of a box that lies within the dataset and holds elements. False when there are
-// more than `most` rows then.
-bool append_rows(const vol::Elements& dataset, const engine::Box& box, std::size_t most,
-                 Runs& rows);
+// Appends the rows of a box that lies within the dataset and holds elements. `strides`: elements
+// between neighbours in each dimension. False when there are more than `most` rows then.
+bool append_rows(std::span<const hsize_t> start, std::span<const hsize_t> count,
+                 const engine::Index& strides, std::size_t most, Runs& rows);
 
 }  // namespace headrace::log_layout

@@ -1,5 +1,7 @@
 #include "kernels/e3sm/batch.hpp"
 
+#include <headrace/log.h>
+
 namespace headrace::bench::e3sm {
 namespace {
 
@@ -81,8 +83,30 @@ Batch::Arguments Batch::arguments(const HistoryFile& file, Building building, hs
   return all;
 }
 
+void Batch::write_boxes(const HistoryFile& file, Building building, hsize_t records, hid_t dxpl) {
+  Selections selections(building, rank_, record_, records);
+  for (const Request& request : requests_) {
+    const Field& field = plan_.fields[request.field];
+    const hid_t dataset = file.datasets[request.field].get();
+    const hid_t type = file.types[request.field].get();
+    const std::byte* buffer = buffer_.data() + request.begin;
+    if (field.extents(records).empty()) {
+      check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, dxpl, buffer), "write " + field.name);
+      continue;
+    }
+    const auto boxes = selections.boxes_of(field);
+    check(
+        headrace_write_n(dataset, type, boxes->n, boxes->start.data(), boxes->count.data(), buffer),
+        "write " + field.name);
+  }
+}
+
 void Batch::write(Run& run, const HistoryFile& file, Calls calls, Building building,
                   hsize_t records, hid_t dxpl) {
+  if (calls == Calls::boxes) {
+    write_boxes(file, building, records, dxpl);
+    return;
+  }
   Arguments all = arguments(file, building, records);
   if (calls == Calls::multi) {
     std::vector<const void*> buffers(all.buffers.begin(), all.buffers.end());

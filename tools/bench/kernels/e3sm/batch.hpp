@@ -6,7 +6,9 @@
 
 namespace headrace::bench::e3sm {
 
-enum class Calls { canonical, multi };  // one per variable, or one for all of them
+// One per variable, one for all of them, or one per variable with arrays of boxes for the
+// selection.
+enum class Calls { canonical, multi, boxes };
 
 class Batch {
  public:
@@ -36,6 +38,7 @@ class Batch {
     std::vector<hid_t> datasets, types, memory, files;
     std::vector<void*> buffers;
   };
+  void write_boxes(const HistoryFile& file, Building building, hsize_t records, hid_t dxpl);
   Arguments arguments(const HistoryFile& file, Building building, hsize_t records);
   // Calls action(elements in the buffer, the variable's name, the first one's index in it) for all
   // that the rank owns; returns their bytes.

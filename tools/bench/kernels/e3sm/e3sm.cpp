@@ -24,6 +24,10 @@ struct Settings {
   Building building = Building::combine;
 };
 
+const char* name_of(Calls calls) {
+  return calls == Calls::multi ? "multi" : calls == Calls::boxes ? "boxes" : "canonical";
+}
+
 class E3sm final : public Workload {
  public:
   E3sm(std::string name, std::shared_ptr<const e3sm::Plan> plan, Settings settings, Calls calls,
@@ -40,7 +44,7 @@ class E3sm final : public Workload {
         .number("records", static_cast<long long>(settings_.records))
         .number("variables", static_cast<long long>(plan_->fields.size()))
         .number("logical_ranks", static_cast<long long>(plan_->ranks()))
-        .text("calls", calls_ == Calls::multi ? "multi" : "canonical")
+        .text("calls", name_of(calls_))
         .text("selections", settings_.building == Building::combine ? "combine" : "append")
         .boolean("collective", collective_);
     return all;
@@ -143,11 +147,10 @@ class E3smKernel final : public Kernel {
       if (settings_.which != "all" && settings_.which[0] != which) continue;
       auto plan = std::make_shared<e3sm::Plan>();
       load_plan(*plan, settings_.data, which);
-      for (const Calls calls : {Calls::canonical, Calls::multi})
+      for (const Calls calls : {Calls::canonical, Calls::multi, Calls::boxes})
         for (const bool collective : {false, true}) {
-          if (collective && ranks == 1) continue;
-          const std::string name = std::string(1, which) +
-                                   (calls == Calls::multi ? "-multi" : "-canonical") +
+          if (collective && (ranks == 1 || calls == Calls::boxes)) continue;
+          const std::string name = std::string(1, which) + '-' + name_of(calls) +
                                    (collective ? "-collective" : "-independent");
           all.push_back(std::make_unique<E3sm>(name, plan, settings_, calls, collective));
         }

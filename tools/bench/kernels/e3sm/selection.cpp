@@ -63,15 +63,22 @@ class Target {
     return {H5Screate_simple(static_cast<int>(shape_.size()), shape_.data(), nullptr), H5Sclose,
             "dataspace"};
   }
-  void select(const Handle& space, H5S_seloper_t how, const Rectangle& part) const {
-    std::vector<hsize_t> start(shape_.size(), record_);
-    std::vector<hsize_t> count(shape_.size(), 1);
+  // Adds to the arrays.
+  void box(const Rectangle& part, std::vector<hsize_t>& start, std::vector<hsize_t>& count) const {
+    const std::size_t begin = start.size();
+    start.resize(begin + shape_.size(), record_);
+    count.resize(begin + shape_.size(), 1);
     if (two_) {
-      start[first_] = part.row;
-      count[first_] = part.rows;
+      start[begin + first_] = part.row;
+      count[begin + first_] = part.rows;
     }
     start.back() = part.column;
     count.back() = part.columns;
+  }
+  void select(const Handle& space, H5S_seloper_t how, const Rectangle& part) const {
+    std::vector<hsize_t> start;
+    std::vector<hsize_t> count;
+    box(part, start, count);
     check(H5Sselect_hyperslab(space.get(), how, start.data(), nullptr, count.data(), nullptr),
           "select");
   }
@@ -101,6 +108,25 @@ std::shared_ptr<const Spaces> Selections::of(const Field& field, bool owned) {
   auto& known = known_[{field.map, field.record}];
   if (!known) known = make(field, owned);
   return known;
+}
+
+std::shared_ptr<const Boxes> Selections::boxes_of(const Field& field) {
+  if (field.map == nullptr) return make_boxes(field);
+  auto& known = known_boxes_[{field.map, field.record}];
+  if (!known) known = make_boxes(field);
+  return known;
+}
+
+std::shared_ptr<const Boxes> Selections::make_boxes(const Field& field) const {
+  auto boxes = std::make_shared<Boxes>();
+  const Target target(field, record_, records_);
+  for (Rectangle& part :
+       rectangles(field.pieces(rank_), field.shape.empty() ? 1 : field.shape.back())) {
+    if (field.shape.empty()) part.column = record_;  // just the time: its only dimension
+    target.box(part, boxes->start, boxes->count);
+    ++boxes->n;
+  }
+  return boxes;
 }
 
 std::shared_ptr<const Spaces> Selections::make(const Field& field, bool owned) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "hdf5.hpp"
 #include "kernels/e3sm/plan.hpp"
@@ -20,6 +21,13 @@ struct Spaces {
   Handle file;
 };
 
+// The same as arrays of boxes, for headrace_write_n().
+struct Boxes {
+  std::size_t n = 0;
+  std::vector<hsize_t> start;
+  std::vector<hsize_t> count;
+};
+
 // Makes the dataspaces of one logical rank and record.
 class Selections {
  public:
@@ -29,9 +37,12 @@ class Selections {
 
   // `owned`: else nothing of it is selected.
   std::shared_ptr<const Spaces> of(const Field& field, bool owned);
+  // Of a field that has dimensions and that the rank owns something of.
+  std::shared_ptr<const Boxes> boxes_of(const Field& field);
 
  private:
   [[nodiscard]] std::shared_ptr<const Spaces> make(const Field& field, bool owned) const;
+  [[nodiscard]] std::shared_ptr<const Boxes> make_boxes(const Field& field) const;
   [[nodiscard]] Handle file_space(const Field& field, const std::vector<Piece>& pieces) const;
 
   Building building_;
@@ -39,7 +50,9 @@ class Selections {
   hsize_t record_;
   hsize_t records_;
   // Variables with one map have the same spaces.
-  std::map<std::pair<const Decomposition*, bool>, std::shared_ptr<const Spaces>> known_;
+  using Kind = std::pair<const Decomposition*, bool>;
+  std::map<Kind, std::shared_ptr<const Spaces>> known_;
+  std::map<Kind, std::shared_ptr<const Boxes>> known_boxes_;
 };
 
 }  // namespace headrace::bench::e3sm
