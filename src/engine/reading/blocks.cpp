@@ -11,6 +11,11 @@
 
 namespace headrace::engine::reading {
 
+namespace {
+// Now, when no thread makes it while another one forks: the child would wait for it to be made.
+[[maybe_unused]] const Blocks& made = Blocks::get();
+}  // namespace
+
 Blocks& Blocks::get() {
   static auto& blocks = *new Blocks;
   return blocks;

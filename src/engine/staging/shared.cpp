@@ -13,6 +13,11 @@
 
 namespace headrace::engine::staging {
 
+namespace {
+// Now, when no thread makes it while another one forks: the child would wait for it to be made.
+[[maybe_unused]] const Shared& made = Shared::get();
+}  // namespace
+
 Shared& Shared::get() {
   static auto& shared = *new Shared;
   return shared;
