@@ -12,9 +12,9 @@
 
 namespace headrace::bench {
 
-enum class Phase { create, write, flush, close, sync, compute, open, read, close_read };
-inline constexpr std::array<std::string_view, 9> kPhaseNames{
-    "create", "write", "flush", "close", "sync", "compute", "open", "read", "close_read"};
+enum class Phase { create, select, write, flush, close, sync, compute, open, read, close_read };
+inline constexpr std::array<std::string_view, 10> kPhaseNames{
+    "create", "select", "write", "flush", "close", "sync", "compute", "open", "read", "close_read"};
 
 // A signal asked the program to end; thrown between two timed operations.
 struct Interrupted : std::exception {

@@ -11,7 +11,7 @@ from headrace.bench.stats import Ratio, Spread, ratio
 
 sides: Final = ("write", "read")
 phase_names: Final = {
-    "write": ("create", "write", "flush", "close", "sync", "compute"),
+    "write": ("create", "select", "write", "flush", "close", "sync", "compute"),
     "read": ("open", "read", "close_read"),
 }
 _PAYLOAD: Final = {"write": "written", "read": "read"}

@@ -23,9 +23,9 @@ _NATIVE: Final = "#8a94a3"
 _STACKS: Final = ("#0a7ac4", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b5a400")
 RAW: Final = "#d43d51"
 PHASES: Final = {
-    "create": "#b07aa1", "write": "#0a7ac4", "flush": "#56b4e9", "close": "#e69f00",
-    "sync": "#d55e00", "compute": "#b8bec6", "open": "#7a5195", "read": "#009e73",
-    "close_read": "#b5a400",
+    "create": "#b07aa1", "select": "#9c755f", "write": "#0a7ac4", "flush": "#56b4e9",
+    "close": "#e69f00", "sync": "#d55e00", "compute": "#b8bec6", "open": "#7a5195",
+    "read": "#009e73", "close_read": "#b5a400",
 }  # fmt: skip
 FONT: Final = 8.5
 _ROOMY_CHARACTER: Final = 0.57  # width of one, as a part of the font's size

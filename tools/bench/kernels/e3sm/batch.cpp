@@ -69,45 +69,48 @@ std::uint64_t Batch::verify() {
   });
 }
 
-Batch::Arguments Batch::arguments(const HistoryFile& file, Building building, hsize_t records) {
+void Batch::select(const HistoryFile& file, Calls calls, Building building, hsize_t records) {
   Selections selections(building, rank_, record_, records);
-  Arguments all;
-  for (const Request& request : requests_) {
-    all.spaces.push_back(selections.of(plan_.fields[request.field], request.owned));
-    all.datasets.push_back(file.datasets[request.field].get());
-    all.types.push_back(file.types[request.field].get());
-    all.memory.push_back(all.spaces.back()->memory.get());
-    all.files.push_back(all.spaces.back()->file.get());
-    all.buffers.push_back(buffer_.data() + request.begin);
-  }
-  return all;
-}
-
-void Batch::write_boxes(const HistoryFile& file, Building building, hsize_t records, hid_t dxpl) {
-  Selections selections(building, rank_, record_, records);
+  arguments_ = {};
+  boxes_.clear();
   for (const Request& request : requests_) {
     const Field& field = plan_.fields[request.field];
+    if (calls == Calls::boxes) {
+      boxes_.push_back(field.extents(records).empty() ? nullptr : selections.boxes_of(field));
+      continue;
+    }
+    arguments_.spaces.push_back(selections.of(field, request.owned));
+    arguments_.datasets.push_back(file.datasets[request.field].get());
+    arguments_.types.push_back(file.types[request.field].get());
+    arguments_.memory.push_back(arguments_.spaces.back()->memory.get());
+    arguments_.files.push_back(arguments_.spaces.back()->file.get());
+    arguments_.buffers.push_back(buffer_.data() + request.begin);
+  }
+}
+
+void Batch::write_boxes(const HistoryFile& file, hid_t dxpl) {
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const Request& request = requests_[i];
+    const std::string& name = plan_.fields[request.field].name;
     const hid_t dataset = file.datasets[request.field].get();
     const hid_t type = file.types[request.field].get();
     const std::byte* buffer = buffer_.data() + request.begin;
-    if (field.extents(records).empty()) {
-      check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, dxpl, buffer), "write " + field.name);
-      continue;
-    }
-    const auto boxes = selections.boxes_of(field);
-    check(
-        headrace_write_n(dataset, type, boxes->n, boxes->start.data(), boxes->count.data(), buffer),
-        "write " + field.name);
+    const auto& boxes = boxes_[i];
+    if (boxes == nullptr)
+      check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, dxpl, buffer), "write " + name);
+    else
+      check(headrace_write_n(dataset, type, boxes->n, boxes->start.data(), boxes->count.data(),
+                             buffer),
+            "write " + name);
   }
 }
 
-void Batch::write(Run& run, const HistoryFile& file, Calls calls, Building building,
-                  hsize_t records, hid_t dxpl) {
+void Batch::write(Run& run, const HistoryFile& file, Calls calls, hid_t dxpl) {
   if (calls == Calls::boxes) {
-    write_boxes(file, building, records, dxpl);
+    write_boxes(file, dxpl);
     return;
   }
-  Arguments all = arguments(file, building, records);
+  Arguments& all = arguments_;
   if (calls == Calls::multi) {
     std::vector<const void*> buffers(all.buffers.begin(), all.buffers.end());
     check(H5Dwrite_multi(all.datasets.size(), all.datasets.data(), all.types.data(),
@@ -124,9 +127,8 @@ void Batch::write(Run& run, const HistoryFile& file, Calls calls, Building build
   }
 }
 
-void Batch::read(Run& run, const HistoryFile& file, Calls calls, Building building, hsize_t records,
-                 hid_t dxpl) {
-  Arguments all = arguments(file, building, records);
+void Batch::read(Run& run, Calls calls, hid_t dxpl) {
+  Arguments& all = arguments_;
   if (calls == Calls::multi) {
     check(H5Dread_multi(all.datasets.size(), all.datasets.data(), all.types.data(),
                         all.memory.data(), all.files.data(), dxpl, all.buffers.data()),

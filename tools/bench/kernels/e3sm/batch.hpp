@@ -19,11 +19,12 @@ class Batch {
   // Makes the data that the rank owns, or compares them. Return their bytes.
   std::uint64_t fill();
   std::uint64_t verify();
-  // Builds the dataspaces and moves the data. `records`: how many the datasets have room for now.
-  void write(Run& run, const HistoryFile& file, Calls calls, Building building, hsize_t records,
-             hid_t dxpl);
-  void read(Run& run, const HistoryFile& file, Calls calls, Building building, hsize_t records,
-            hid_t dxpl);
+  // Builds the dataspaces, or the arrays of boxes. `records`: how many the datasets have room for
+  // now.
+  void select(const HistoryFile& file, Calls calls, Building building, hsize_t records);
+  // Move the data, once that is done.
+  void write(Run& run, const HistoryFile& file, Calls calls, hid_t dxpl);
+  void read(Run& run, Calls calls, hid_t dxpl);
 
  private:
   struct Request {
@@ -38,8 +39,7 @@ class Batch {
     std::vector<hid_t> datasets, types, memory, files;
     std::vector<void*> buffers;
   };
-  void write_boxes(const HistoryFile& file, Building building, hsize_t records, hid_t dxpl);
-  Arguments arguments(const HistoryFile& file, Building building, hsize_t records);
+  void write_boxes(const HistoryFile& file, hid_t dxpl);
   // Calls action(elements in the buffer, the variable's name, the first one's index in it) for all
   // that the rank owns; returns their bytes.
   template <typename Action>
@@ -50,6 +50,8 @@ class Batch {
   hsize_t record_;
   std::vector<Request> requests_;
   std::vector<std::byte> buffer_;
+  Arguments arguments_;
+  std::vector<std::shared_ptr<const Boxes>> boxes_;  // of each request; null without dimensions
 };
 
 }  // namespace headrace::bench::e3sm

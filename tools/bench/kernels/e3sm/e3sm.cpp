@@ -62,9 +62,9 @@ class E3sm final : public Workload {
       each_rank(run, [&](std::size_t rank, bool takes_part) {
         Scratch<Batch> batch(run, *plan_, rank, record, takes_part, in_step(run));
         run.wrote(run.untimed([&] { return batch->fill(); }));
-        run.timed(Phase::write, [&] {
-          batch->write(run, file, calls_, settings_.building, record + 1, dxpl.get());
-        });
+        run.timed(Phase::select,
+                  [&] { batch->select(file, calls_, settings_.building, record + 1); });
+        run.timed(Phase::write, [&] { batch->write(run, file, calls_, dxpl.get()); });
       });
       run.compute();
       run.progress(static_cast<double>(record + 1) / static_cast<double>(settings_.records));
@@ -81,7 +81,9 @@ class E3sm final : public Workload {
       each_rank(run, [&](std::size_t rank, bool takes_part) {
         Scratch<Batch> batch(run, *plan_, rank, record, takes_part, in_step(run));
         run.timed(Phase::read, [&] {
-          batch->read(run, file, calls_, settings_.building, settings_.records, dxpl.get());
+          const Calls calls = calls_ == Calls::boxes ? Calls::canonical : calls_;
+          batch->select(file, calls, settings_.building, settings_.records);
+          batch->read(run, calls, dxpl.get());
         });
         run.has_read(run.untimed([&] { return batch->verify(); }));
       });
