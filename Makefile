@@ -67,6 +67,8 @@ check: setup-test
 
 # The full iotest takes 3 GB of disk and its time; BENCH_REPEATS=1 is the shortest.
 BENCH_REPEATS := 3
+# E3SM-IO's maps and headers, see docs/guide/kernels/e3sm.md.
+E3SM_DATA := ../shared/data/e3sm
 PARALLEL_HDF5 := build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so
 bench: setup-test
 	@$(STAGE) "what a layer costs" $(PYTHON) bench/micro/run.py
@@ -75,6 +77,8 @@ bench: setup-test
 	@$(STAGE) "the model and this disk" $(PYTHON) bench/model/run.py --output bench/results/$$(date +%F)-model
 	@$(STAGE) "what the async stack gains and costs" $(PYTHON) bench/async/run.py \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-async
+	@$(STAGE) "what the log layer gains and costs" $(PYTHON) bench/log/run.py --data $(E3SM_DATA) \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-log
 	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \
 	    --stack 'native,async,async(mpi_staging=true)' --hdf5 $(PARALLEL_HDF5) \
 	    --repeats $(BENCH_REPEATS) --out bench/results/$$(date +%F)-async-ranks

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+from bench.common.ways import NATIVE, Way
 
 from headrace.bench.stacks import native
 
-from . import kernel
-
 ASYNC = "async"
+KERNEL = "kernel"  # the workload that is headrace-bench's
 # 200 MB/s and 1 ms a request, however large: stripes longer than any request.
 MODEL = "model(mode=delay,preset=none,bandwidth=200000000,latency=1ms,stripe_size=1GiB)"
 MIB = 1 << 20
 _THREADS_OF_BLOSC = "BLOSC_NTHREADS"
 
 
-@dataclass(frozen=True)
-class Way:
-    """How a case is run. `layers` as `headrace bench --stack` has them; none for native HDF5."""
-
-    name: str
-    layers: str = native
-    environ: Mapping[str, str] = field(default_factory=dict)
-    peer: str = ""
-
-
-NATIVE, OURS = Way(native), Way(ASYNC, ASYNC)
+OURS = Way(ASYNC, ASYNC)
 DISK = (NATIVE, OURS)
 # What no layer below HDF5's own work on a call can save: writes that end in memory.
 NO_IO = Way("native, core driver", environ={"HDF5_DRIVER": "core"})
@@ -50,6 +41,7 @@ class Case:
     ways: Sequence[Way] = DISK
     payload: int = 0  # bytes
     note: str = ""
+    ranks: int = 1
 
 
 @dataclass(frozen=True)
@@ -215,7 +207,7 @@ def metadata(scale: Scale) -> Iterator[Case]:
     yield Case("metadata", "tree", "tree", {"count": scale.groups})
     quick = ["--quick"] if scale.groups < 100 else []
     words = {"words": [*quick, "metadata"]}
-    yield Case("metadata", "kernel", kernel.NAME, words, ways=(*DISK, PASS_THROUGH))
+    yield Case("metadata", "kernel", KERNEL, words, ways=(*DISK, PASS_THROUGH))
 
 
 def curves(scale: Scale) -> Iterator[Case]:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from fnmatch import fnmatchcase
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from headrace.bench.stacks import native
-from headrace.bench.stats import Spread
+from bench.common.claims import Claim, Judge, Quantity, Sample, Verdict, names
+from bench.common.claims import pairs as pairs_of
 
 from .cases import ASYNC
-
-Sample = Mapping[str, Any]
-# From a sample of async and native's of the same repeat.
-Quantity = Callable[[Sample, Sample], float]
 
 
 def _wall(side: str) -> Quantity:
@@ -56,25 +50,7 @@ QUANTITIES: dict[str, tuple[Quantity, str]] = {
     "cost of reading": (_cost("read_wall"), "percent"),
 }
 
-
-@dataclass(frozen=True)
-class Claim:
-    """`cases` is a pattern of "kernel/case"; the bound is the least, or the most if `most`."""
-
-    cases: str
-    quantity: str
-    bound: float
-    most: bool = False
-
-    @property
-    def text(self) -> str:
-        """The bound as people read it."""
-        shown = (
-            f"{self.bound:.0%}" if QUANTITIES[self.quantity][1] == "percent" else f"{self.bound:g}x"
-        )
-        return f"{self.quantity} {'≤' if self.most else '≥'} {shown}"
-
-
+_JUDGE = Judge(QUANTITIES, ASYNC)
 CLAIMS = (
     *(
         Claim(f"field/gzip-4{kind}-[0-9]*MiB", side, bound)
@@ -116,52 +92,14 @@ CLAIMS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A claim for one case. Met by the median; `every` says whether each repeat alone agrees."""
-
-    claim: str
-    case: str
-    median: float | None = None
-    least: float | None = None
-    most: float | None = None
-    repeats: int = 0
-    met: bool = False
-    every: bool = False
-    unit: str = "times"
-    bound: float = 0.0
-    at_most: bool = False
-
-    def json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
 def pairs(samples: Sequence[Sample], case: str) -> list[tuple[Sample, Sample]]:
     """The good samples of async and native's by repeat; `case` is "kernel/case"."""
-    good = [
-        each
-        for each in samples
-        if f"{each['kernel']}/{each['case']}" == case
-        and "error" not in each
-        and not each.get("warmup")
-    ]
-    theirs = {each["repeat"]: each for each in good if each["stack"] == native}
-    ours = {each["repeat"]: each for each in good if each["stack"] == ASYNC}
-    return [(ours[number], theirs[number]) for number in sorted(ours.keys() & theirs.keys())]
-
-
-def names(samples: Sequence[Sample]) -> list[str]:
-    """All cases that were tried, also those that failed."""
-    return list(dict.fromkeys(f"{each['kernel']}/{each['case']}" for each in samples))
+    return pairs_of(samples, case, ASYNC)
 
 
 def verdicts(samples: Sequence[Sample], claims: Sequence[Claim] = CLAIMS) -> list[Verdict]:
     """One for each claim and case that it is of; a claim without any sample is not met."""
-    found = []
-    for claim in claims:
-        matching = [name for name in names(samples) if fnmatchcase(name, claim.cases)]
-        found += [_verdict(claim, name, samples) for name in matching or [claim.cases]]
-    return found
+    return _JUDGE.verdicts(samples, claims)
 
 
 def judge(samples: Sequence[Sample]) -> list[Verdict]:
@@ -179,36 +117,9 @@ def never_slower(samples: Sequence[Sample]) -> list[Verdict]:
 def ratios(samples: Sequence[Sample]) -> list[Verdict]:
     """Each side of each case against "never slower than native", the worst first."""
     found = [
-        _verdict(Claim(name, side, 1), name, samples)
+        _JUDGE.verdict(Claim(name, side, 1), name, samples)
         for name in names(samples)
         for side in ("write", "read")
         if all(f"{side}_wall" in each for pair in pairs(samples, name) for each in pair)
     ]
     return sorted((each for each in found if each.median), key=lambda each: each.median or 0)
-
-
-def _verdict(claim: Claim, case: str, samples: Sequence[Sample]) -> Verdict:
-    quantity, unit = QUANTITIES[claim.quantity]
-    found = pairs(samples, case)
-    failed = any(
-        "error" in each and each["stack"] == ASYNC and f"{each['kernel']}/{each['case']}" == case
-        for each in samples
-    )
-    verdict = Verdict(claim.text, case, unit=unit, bound=claim.bound, at_most=claim.most)
-    if failed or not found:
-        return verdict
-    each = [quantity(ours, theirs) for ours, theirs in found]
-    spread = Spread.of(each)
-
-    def holds(value: float) -> bool:
-        return value <= claim.bound if claim.most else value >= claim.bound
-
-    return replace(
-        verdict,
-        median=spread.median,
-        least=spread.least,
-        most=spread.most,
-        repeats=len(each),
-        met=holds(spread.median),
-        every=all(map(holds, each)),
-    )

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.common import evidence, process, program
+from bench.common.evidence import RunError
+from bench.common.settle import settle
+from bench.common.ways import Stacks, Way
+
 from headrace.bench import stacks
 from headrace.bench.stacks import BenchStack
-from headrace.plugins import load_catalogue
 
-from . import evidence, kernel
-from .cases import Case, Way
-from .evidence import LIMIT, RunError
-from .settle import settle
+from .cases import KERNEL, Case
 
-ROOT = Path(__file__).resolve().parents[2]
 WRITE = ("create", "write", "flush", "close", "compute")
 READ = ("open", "read", "close_read", "compute_read")
 
@@ -34,24 +31,18 @@ class Runner:
     environ: Mapping[str, str] = field(default_factory=stacks.inherited)
 
     def __post_init__(self) -> None:
-        self._catalogue = load_catalogue(self.environ)
-        self._stacks: dict[str, BenchStack] = {}
+        self._stacks = Stacks(self.environ)
 
     def stack(self, way: Way) -> BenchStack:
         """The checked stack; raises HeadraceError."""
-        if way.layers not in self._stacks:
-            self._stacks[way.layers] = stacks.resolve(
-                way.layers, None, self.environ, self._catalogue
-            )
-        return self._stacks[way.layers]
+        return self._stacks.of(way)
 
     def sample(self, case: Case, way: Way) -> dict[str, Any]:
         """The record of one run: both sides where the case has both."""
-        if case.workload == kernel.NAME:
+        if case.workload == KERNEL:
             settle(self.folder, case.payload)
-            return kernel.sample(
-                case.parameters, self.stack(way), self.environ, way.environ, self.folder
-            )
+            start = program.Start("default-compact", case.parameters["words"], way.environ)
+            return program.sample(start, self.stack(way), self.environ, self.folder)
         name = "peer" if way.peer else case.workload
         sample: dict[str, Any] = {"phases": {}, "bytes": {}, "verified": True}
         for side in case.sides:
@@ -108,19 +99,7 @@ class Runner:
 
 
 def _run(words: list[str], environ: Mapping[str, str]) -> dict[str, Any]:
-    command = [sys.executable, "-P", "-m", f"{__package__}.child", *words]
-    path = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
-    variables = {**environ, "PYTHONPATH": path}
-    try:
-        done = subprocess.run(
-            command, env=variables, check=False, capture_output=True, text=True, timeout=LIMIT
-        )
-    except subprocess.TimeoutExpired:
-        raise RunError(f"{words[0]} {words[1]} still ran after {LIMIT} s") from None
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-        raise RunError(" / ".join(lines[-3:]))
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return process.module(f"{__package__}.child", words, environ)
 
 
 def _walls(phases: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.common import panels
+from bench.common.claims import Sample
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
@@ -17,14 +19,9 @@ from headrace.bench.stacks import native
 from headrace.bench.stats import Spread
 from headrace.bench.summary import Row
 
-from . import panels
 from .cases import ASYNC
-from .claims import Sample, judge
+from .claims import judge
 
-# What a page around the figure would decide.
-_ALONE = {"currentColor": "#1a1f27", "var(--line)": "#d3d9e1", "var(--page)": "#ffffff"}
-_NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-_PAPER = '<rect width="100%" height="100%" fill="#ffffff"/>'
 _SIDES = {"write": "compress", "read": "decompress"}
 
 
@@ -48,20 +45,12 @@ def draw(rows: Sequence[Row], samples: Sequence[Sample], limits: Limits) -> dict
                 found[f"{kernel}.svg"] = bars.comparison(both, colours)
             if kernel == "phases":
                 found["phases.svg"] = panels.parts(mine)
-        found["targets.svg"] = panels.targets(judge(samples))
+        found["targets.svg"] = panels.targets(judge(samples), ASYNC)
         found |= {
             f"curve-{name}.svg": _curves(name, points, limits)
             for name, points in _points(samples).items()
         }
-    return {name: _alone(text) for name, text in found.items()}
-
-
-def _alone(text: str) -> str:
-    """What was made for a page as a file of its own."""
-    for theirs, mine in _ALONE.items():
-        text = text.replace(theirs, mine)
-    head, close, rest = text.partition(">")
-    return head.replace("<svg", f"<svg {_NAMESPACES}", 1) + close + _PAPER + rest
+    return {name: panels.alone(text) for name, text in found.items()}
 
 
 # x, stack, kind ("plain" or "shuffle"), side -> bytes per second of each repeat

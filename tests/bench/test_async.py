@@ -18,10 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 # `async` is a keyword, so no import statement can name the package.
-cases, claims, command, execute, page, workloads = (
+cases, claims, command, execute, workloads = (
     importlib.import_module(f"bench.async.{name}")
-    for name in ("cases", "claims", "command", "execute", "page", "workloads")
+    for name in ("cases", "claims", "command", "execute", "workloads")
 )
+page = importlib.import_module("bench.common.page")
 BY_NAME = {f"{each.kernel}/{each.name}": each for each in cases.cases(cases.QUICK)}
 FIELD = BY_NAME["field/gzip-4-1MiB"]
 # One of each workload, on the disk and on the model.

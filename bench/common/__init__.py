@@ -1,0 +1,1 @@
+"""What the benchmarks of layers have in common: how runs are proven and judged, and told of."""

@@ -1,0 +1,76 @@
+"""What a benchmark does around its runs: the machine, interruptions, the table at the end."""
+
+from __future__ import annotations
+
+import datetime
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from headrace.bench import machine
+
+from . import page
+from .claims import Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+_WIDTH = 130  # the table is unreadable below
+
+
+def console() -> Console:
+    """Wide enough."""
+    made = Console()
+    made.width = max(made.width, _WIDTH)
+    return made
+
+
+def describe(folder: Path) -> dict[str, Any]:
+    """The machine, before anything else runs."""
+    about = machine.describe(folder) | machine.sources(ROOT)
+    about["date"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    about["load_before"] = machine.load()
+    return about
+
+
+def collect(samples: Iterator[dict[str, Any]], ours: str, shown: Console) -> list[dict[str, Any]]:
+    """All samples; tells what each was. An interruption is one of the stack `ours`."""
+    found: list[dict[str, Any]] = []
+    for sample in _until_interrupted(samples, ours):
+        found.append(sample)
+        walls = (f"{side} {sample[f'{side}_wall']:.4g} s" for side in ("write", "read")
+                 if f"{side}_wall" in sample)  # fmt: skip
+        told = sample.get("error") or ", ".join(walls)
+        where = f"{sample['kernel']}/{sample['case']} {sample['stack']} #{sample['repeat']}"
+        shown.print(f"{where}: {told}", markup=False, highlight=False, soft_wrap=True)
+    return found
+
+
+def _until_interrupted(samples: Iterator[dict[str, Any]], ours: str) -> Iterator[dict[str, Any]]:
+    """Ends with an error in place of the rest when Ctrl-C or SIGTERM comes: nothing is lost."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    last: dict[str, Any] = {"kernel": "none", "case": "none", "stack": ours, "ranks": 1}
+    try:
+        for sample in samples:
+            last = sample
+            yield sample
+    except KeyboardInterrupt:
+        names = {name: last[name] for name in ("kernel", "case", "stack", "ranks")}
+        yield names | {"repeat": -1, "error": "interrupted after this"}
+
+
+def show(judged: Sequence[Verdict], shown: Console) -> None:
+    """The table of targets."""
+    targets = Table(*page.HEADINGS)
+    for each in judged:
+        targets.add_row(*(cell.replace("**", "") for cell in page.cells(each)))
+    shown.print(targets)
+
+
+def fail(failures: Sequence[str], shown: Console) -> int:
+    """Tells them; the status to end with."""
+    for failure in failures:
+        shown.print(f"FAILED {failure}", markup=False, highlight=False, soft_wrap=True)
+    return 1 if failures else 0

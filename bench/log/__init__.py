@@ -1,0 +1,1 @@
+"""What the log layer gains and costs where writes are scattered."""

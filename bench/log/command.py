@@ -1,0 +1,124 @@
+"""The command line of run.py."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.common import panels, session
+from bench.common.claims import Verdict
+from bench.common.evidence import RunError
+from bench.common.measure import measure
+from bench.common.session import ROOT
+from rich.console import Console
+
+from headrace.bench import machine, programs, summary, tables
+from headrace.bench.atomic import write_text
+from headrace.bench.report import style
+from headrace.errors import HeadraceError
+
+from . import claims, page
+from .cases import LATER, Case, cases
+from .execute import Mpi, Runner
+
+_PARALLEL = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench/log/run.py", description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder with the maps and headers of E3SM-IO"
+    )
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--warmup", type=int, default=0, help="rounds that are not counted (0)")
+    parser.add_argument("--ranks", type=int, default=2, help="of the part over MPI; 1: none (2)")
+    parser.add_argument("--hdf5", type=Path, default=_PARALLEL, help="a parallel libhdf5")
+    parser.add_argument(
+        "--only", nargs="+", default=["*"], help="cases whose kernel/name match one of the patterns"
+    )
+    parser.add_argument("--dir", type=Path, help="folder on the disk that is measured")
+    parser.add_argument(
+        "--output", "--out", type=Path, help="folder for results.json and README.md"
+    )
+    parser.add_argument("--list", action="store_true", help="name the cases only")
+    return parser.parse_args(words)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """1 when a run failed, 2 when none can be made."""
+    given = arguments(words)
+    chosen = [
+        case
+        for case in cases(given.ranks)
+        if any(fnmatch.fnmatchcase(f"{case.kernel}/{case.name}", each) for each in given.only)
+    ]
+    if given.list or not chosen:
+        print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
+        return 0 if chosen else 2
+    parent = given.dir or ROOT / "build"
+    parent.mkdir(parents=True, exist_ok=True)
+    console = session.console()
+    with tempfile.TemporaryDirectory(prefix="bench-log-", dir=parent) as name:
+        folder = Path(name).resolve()
+        try:
+            runner = Runner(folder, given.data.resolve(), mpi(chosen, given.hdf5))
+            about = describe(folder, given, runner)
+            measured = measure(runner, chosen, given.repeats, given.warmup)
+            samples = session.collect(measured, LATER.name, console)
+        except (HeadraceError, RunError) as error:
+            sys.exit(f"not measured: {error}")
+    about["machine"]["load_after"] = machine.load()
+    return report(about, samples, given.output, console)
+
+
+def mpi(chosen: Sequence[Case], library: Path) -> Mpi | None:
+    """Nothing where no case is over MPI; raises HeadraceError."""
+    if all(case.ranks == 1 for case in chosen):
+        return None
+    found = programs.hdf5(library, parallel=True)
+    return Mpi(found, programs.launcher((), found))
+
+
+def describe(folder: Path, given: argparse.Namespace, runner: Runner) -> dict[str, Any]:
+    """The machine, and what was asked for."""
+    about = session.describe(folder)
+    # The revision is that of the checkout, which need not be what is installed.
+    about["installed"] = runner.installed
+    if runner.mpi is not None:
+        about["mpi"] = programs.mpi_version(runner.mpi.launcher)
+    names = ("repeats", "warmup", "ranks", "only")
+    return {"machine": about, "options": {name: getattr(given, name) for name in names}}
+
+
+def report(
+    about: dict[str, Any], samples: list[dict[str, Any]], output: Path | None, console: Console
+) -> int:
+    """Shows the table of targets, writes all files; 1 when a run failed."""
+    rows = summary.rows(samples)
+    verdicts = claims.judge(samples)
+    session.show(verdicts, console)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        about["claims"] = [each.json() for each in verdicts]
+        # First of all: what has been measured must not be lost in drawing it.
+        write_text(output / "results.json", tables.to_json(about, rows, samples))
+        files = figures(rows, verdicts)
+        files["README.md"] = page.render(about, rows, samples, list(files))
+        for name, text in files.items():
+            write_text(output / name, text)
+    return session.fail(summary.failures(rows, ()), console)
+
+
+def figures(rows: Sequence[summary.Row], verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """File name to text: the targets, and what the time until close consists of."""
+    with style.settings():
+        found = {"targets.svg": panels.targets(verdicts, "log")}
+        for kernel in dict.fromkeys(row.kernel for row in rows):
+            mine = [row for row in rows if row.kernel == kernel]
+            found[f"{kernel}.svg"] = panels.parts(mine)
+    return {name: panels.alone(text) for name, text in found.items()}

@@ -1,0 +1,13 @@
+"""Measures the log layer beside native HDF5; see README.md in this folder.
+
+python bench/log/run.py --data FOLDER [--output FOLDER]
+"""
+
+import importlib
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+if __name__ == "__main__":
+    sys.exit(importlib.import_module("bench.log.command").main())
