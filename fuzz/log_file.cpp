@@ -1,6 +1,7 @@
 // Any segments are a log whose writes all have data, or an Error. A line break separates segments;
 // the first byte of each says what it is: D, I, O, C, or anything for one with a wrong checksum.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -77,7 +78,8 @@ void use(const log::Reader& reader, std::uint64_t size) {
       constexpr std::uint64_t kPart = 64;
       std::string found(kPart * element, '\0');
       log::Covered covered(kPart);
-      layers.apply(at, std::as_writable_bytes(std::span(found)), covered);
+      layers.apply(std::array{headrace::engine::Run{at, kPart}},
+                   std::as_writable_bytes(std::span(found)), covered);
       at = layers.next(at + kPart);
     }
   }

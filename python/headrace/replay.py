@@ -1,17 +1,20 @@
 """Puts what a program has left in a log (canonicalise=later) in order in its file."""
 
+import contextlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from headrace.errors import FileError
-from headrace.log_files import waiting_logs
+from headrace.log_files import contents, waiting_logs
 from headrace.plan import inherited_environment, prepare
 from headrace.statistics import events
 
@@ -28,21 +31,63 @@ class Replayed:
         dropped: Bytes at their ends that no flush of the program had covered.
         foreign: Logs in the file's folder that do not belong to it.
         unverified: Datasets that were not compared, and the filters that are why.
+        missing: How many datasets are in the logs, but not in the file.
     """
 
     logs: tuple[Path, ...]
     dropped: int
     foreign: tuple[Path, ...]
     unverified: tuple[tuple[str, str], ...]
+    missing: int
 
 
-def replay(file: Path, *, sync: bool = False, after_crash: bool = False) -> Replayed:
+def replay_to(output: Path, file: Path, **options: Any) -> Replayed:
+    """The same in a copy of the file; what there is of that goes when it fails.
+
+    Args:
+        output: The copy, which must not be there.
+        file: The HDF5 file. It and its log remain as they are.
+        options: Of `replay`.
+
+    Raises:
+        FileError: As there, or the copy cannot be made.
+    """
+    if output.exists():
+        raise FileError(f"{output}: is there already")
+    if not file.is_file():
+        raise FileError(f"{file}: there is no such file")
+    logs = output.resolve().with_name(output.name + ".headrace")
+    try:
+        shutil.copyfile(file, output)
+        for log in waiting_logs(file):
+            logs.mkdir(exist_ok=True)
+            shutil.copyfile(log, logs / log.name)
+        return replay(output, **options)
+    except BaseException as error:
+        output.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FileError(f"{output}: cannot be made: {error.strerror}") from None
+        raise
+    finally:
+        shutil.rmtree(logs, ignore_errors=True)
+
+
+def replay(
+    file: Path,
+    *,
+    sync: bool = False,
+    after_crash: bool = False,
+    skip_missing: bool = False,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Replayed:
     """Writes the log of a file to its datasets, compares them with it, and removes it.
 
     Args:
         file: The HDF5 file.
         sync: Whether the file must survive a power cut before the log is removed.
         after_crash: Whether the program may have crashed: what its flushes cover is taken then.
+        skip_missing: Whether to drop what the log holds of datasets that are not in the file.
+        watch: Called now and then with how many datasets have been dealt with.
 
     Raises:
         FileError: The file or its log cannot be used, or is not what the other belongs to. Both
@@ -51,19 +96,29 @@ def replay(file: Path, *, sync: bool = False, after_crash: bool = False) -> Repl
     if not file.is_file():
         raise FileError(f"{file}: there is no such file")
     waiting = waiting_logs(file)
-    options = {"verify": True, "sync": sync, "recover": after_crash}
+    options = {"verify": True, "sync": sync, "recover": after_crash, "skip_missing": skip_missing}
     chosen = ",".join(f"{name}={str(on).lower()}" for name, on in options.items())
-    told = _open_under(f"log({chosen})", file.resolve())
+    told = _open_under(f"log({chosen})", file.resolve(), watch)
     dropped = [one["values"].get("uncovered_bytes", 0) for one in told["statistics"]]
+    missing = [one["values"].get("missing_datasets", 0) for one in told["statistics"]]
     done = tuple(log for log in waiting if not log.exists())
     foreign = tuple(log for log in waiting if log.exists())
-    if foreign and not done:
-        raise FileError(f"{file}: log {foreign[0]} does not belong to it")
+    # A program that crashes before its first flush leaves a log of which the file does not know.
+    lost = [log for log in foreign if not (after_crash and _covers_nothing(log))]
+    if lost and not done:
+        raise FileError(f"{file}: log {lost[0]} does not belong to it")
     unverified = tuple((one["dataset"], one["filter"]) for one in told["unverified"])
-    return Replayed(done, max(dropped, default=0), foreign, unverified)
+    return Replayed(done, max(dropped, default=0), foreign, unverified, max(missing, default=0))
 
 
-def _open_under(stack: str, file: Path) -> defaultdict[str, list[dict[str, Any]]]:
+def _covers_nothing(log: Path) -> bool:
+    told = contents(log)
+    return not told["datasets"] and not told["damage"]
+
+
+def _open_under(
+    stack: str, file: Path, watch: Callable[[int], None]
+) -> defaultdict[str, list[dict[str, Any]]]:
     """What a writer finds in a log it puts in order; returns the layer's events of the file."""
     if importlib.util.find_spec("h5py") is None:
         raise FileError("replaying needs h5py, which is not installed")
@@ -71,19 +126,39 @@ def _open_under(stack: str, file: Path) -> defaultdict[str, list[dict[str, Any]]
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         report = Path(environ.get(_REPORT) or f"{folder}/report").absolute()
         start = report.stat().st_size if report.exists() else 0
-        done = subprocess.run(
-            [sys.executable, "-P", str(_SCRIPT), str(file)],
-            env=environ | {_REPORT: str(report)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-            raise FileError(f"{file}: {last[0]}")
-        told = defaultdict(list)
-        for event in events(report, start):
-            if event.get("file") == str(file):
-                told[event["event"]].append(event)
-        return told
+
+        def told() -> defaultdict[str, list[dict[str, Any]]]:
+            found = defaultdict(list)
+            for event in events(report, start):
+                if event.get("file") == str(file):
+                    found[event["event"]].append(event)
+            return found
+
+        with Path(folder, "errors").open("w+") as errors:
+            command = [sys.executable, "-P", str(_SCRIPT), str(file)]
+            child = subprocess.Popen(
+                command,
+                env=environ | {_REPORT: str(report)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
+            _wait(child, lambda: watch(len(told()["replayed"])))
+            errors.seek(0)
+            if child.returncode != 0:
+                last = errors.read().strip().splitlines()[-1:] or [f"status {child.returncode}"]
+                raise FileError(f"{file}: {last[0]}")
+        return told()
+
+
+def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
+    """Until it ends; a replay that is interrupted leaves the log as it is."""
+    try:
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(0.2)
+                return
+            look()
+    finally:
+        child.kill()
+        child.wait()

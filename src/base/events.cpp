@@ -68,4 +68,10 @@ void report_unverified(Seat seat, std::string_view name, std::string_view file,
              .str());
 }
 
+void report_replayed(Seat seat, std::string_view name, std::string_view file,
+                     std::string_view dataset) {
+  if (!report_wanted()) return;
+  report(line("replayed", seat, name).text("file", file).text("dataset", dataset).str());
+}
+
 }  // namespace headrace

@@ -33,5 +33,8 @@ void report_statistics(Seat seat, std::string_view name, std::string_view file,
 // A dataset that was to be compared with what was written to it, and why it was not.
 void report_unverified(Seat seat, std::string_view name, std::string_view file,
                        std::string_view dataset, std::string_view filter);
+// A dataset that has all that a log held of it.
+void report_replayed(Seat seat, std::string_view name, std::string_view file,
+                     std::string_view dataset);
 
 }  // namespace headrace

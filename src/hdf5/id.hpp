@@ -30,7 +30,7 @@ class ErrorStackKeeper {
   hid_t kept_;
 };
 
-enum class Kind { dataspace, datatype, plist, vol };
+enum class Kind { attribute, dataspace, datatype, file, plist, vol };
 
 // Owns one reference to an id of the given kind. Releasing it leaves the error stack as it was, so
 // a handle may go out of scope after a failed call.

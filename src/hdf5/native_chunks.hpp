@@ -36,6 +36,10 @@ std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin);
 std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
                           std::span<std::byte> bytes);
 
+// HDF5 reads the chunk from the file again when it is asked for next. It must not be changed in
+// memory, nor by other processes meanwhile. Throws Error.
+void forget_chunk(const UnderDataset& dataset, const hsize_t* origin);
+
 // Stores a chunk with all filters applied. Throws Error.
 void write_stored(const UnderDataset& dataset, const hsize_t* origin,
                   std::span<const std::byte> bytes);

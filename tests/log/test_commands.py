@@ -13,7 +13,7 @@ from harness.stack import CLEAN
 HEADRACE = Path(sys.executable).with_name("headrace")
 WRITE = """
 import os, h5py, numpy as np
-f = h5py.File("x.h5", "w")
+f = h5py.File("x.h5", "w", libver="{libver}")
 d = f.create_dataset("d", (100, 1000), "i4", chunks=(10, 100), compression=1)
 for k in range(0, 1000, 10):
     d[:, k] = k
@@ -33,8 +33,8 @@ def headrace(folder: Path, *args: str) -> Result:
     return run([HEADRACE, *args], env=CLEAN, cwd=folder, limit=60)
 
 
-def write(folder: Path, end: str) -> None:
-    program = [sys.executable, "-c", WRITE.format(end=end)]
+def write(folder: Path, end: str, libver: str = "earliest") -> None:
+    program = [sys.executable, "-c", WRITE.format(end=end, libver=libver)]
     stack = ["--stack", "log(canonicalise=later)", "--"]
     subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=folder, check=True)
     assert len(logs(folder)) == 1
@@ -60,6 +60,31 @@ def test_a_file_is_put_in_order(tmp_path: Path, command: str, sync: list[str]) -
     assert headrace(tmp_path, command, "x.h5").text.splitlines() == ["x.h5 has no log"]
 
 
+@pytest.mark.parametrize("command", ["replay", "recover"])
+def test_to_another_file(tmp_path: Path, command: str) -> None:
+    write(tmp_path, "f.close()")
+    kept = {path: path.read_bytes() for path in (tmp_path / "x.h5", *logs(tmp_path))}
+    done = headrace(tmp_path, command, "x.h5", "--output", "y.h5")
+    assert done.text.splitlines() == ["y.h5 has all that was in its log"], done.text
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert not (tmp_path / "y.h5.headrace").exists()
+    done = headrace(tmp_path, command, "x.h5", "-o", "y.h5")
+    assert done.status == 2
+    assert "y.h5: is there already" in done.text
+    (tmp_path / "x.h5").unlink()
+    (tmp_path / "y.h5").rename(tmp_path / "x.h5")
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+
+
+def test_to_another_file_that_fails(tmp_path: Path) -> None:
+    write(tmp_path, "os._exit(0)")
+    for output in ("y.h5", "absent/y.h5"):
+        assert headrace(tmp_path, "replay", "x.h5", "-o", output).status == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.h5", "x.h5.headrace"]
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 0, done.text
+
+
 def test_after_a_crash(tmp_path: Path) -> None:
     write(tmp_path, "os._exit(0)")
     with logs(tmp_path)[0].open("ab") as log:
@@ -73,6 +98,63 @@ def test_after_a_crash(tmp_path: Path) -> None:
     assert done.status == 0, done.text
     assert "1004 bytes of the log were after the last flush" in done.text
     assert_right(tmp_path, "assert not d[:, 1::2].any()")
+
+
+def test_after_a_crash_in_the_latest_format(tmp_path: Path) -> None:
+    """HDF5 says of such a file that it is open for writing, and opens it no more."""
+    write(tmp_path, "os._exit(0)", libver="latest")
+    plain = "import h5py; h5py.File('x.h5')"
+    done = run([sys.executable, "-c", plain], env=CLEAN, cwd=tmp_path, limit=60)
+    assert "already open for write" in done.text
+    assert "already open for write" in headrace(tmp_path, "replay", "x.h5").text
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 0, done.text
+    assert_right(tmp_path, "assert not d[:, 1::2].any()")
+
+
+def test_a_writer_that_is_alive(tmp_path: Path) -> None:
+    """What HDF5 says is right then."""
+    text = WRITE.format(end="print(flush=True); input(); f.close()", libver="latest")
+    stack = ["--stack", "log(canonicalise=later)", "--"]
+    with subprocess.Popen(
+        [HEADRACE, "run", *stack, sys.executable, "-c", text],
+        env=CLEAN, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as writer:  # fmt: skip
+        assert writer.stdout is not None
+        assert writer.stdin is not None
+        writer.stdout.readline()
+        done = headrace(tmp_path, "recover", "x.h5")
+        assert done.status == 2
+        assert "unable to lock file" in done.text, done.text
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+        assert writer.wait(60) == 0
+    assert headrace(tmp_path, "replay", "x.h5").status == 0
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+
+
+def test_a_crash_before_the_first_flush(tmp_path: Path) -> None:
+    """Nothing is lost that was to be there, and the log is told to be of no use."""
+    program = """
+import os, h5py
+f = h5py.File("x.h5", "w")
+d = f.create_dataset("d", (100, 100), "i4")
+d[...] = 5
+f.flush()
+d[:, ::2] = 7
+os._exit(0)
+"""
+    stack = ["--stack", "log(canonicalise=later)", "--"]
+    subprocess.run(
+        [HEADRACE, "run", *stack, sys.executable, "-c", program],
+        env=CLEAN, cwd=tmp_path, check=True,
+    )  # fmt: skip
+    done = headrace(tmp_path, "recover", "x.h5")
+    assert done.status == 0, done.text
+    assert "x.h5 has no log" in done.text
+    assert f"log {logs(tmp_path)[0]} does not belong to x.h5" in done.text, done.text
+    same = "import h5py; assert (h5py.File('x.h5')['d'][...] == 5).all()"
+    assert run([sys.executable, "-c", same], env=CLEAN, cwd=tmp_path, limit=60).status == 0
 
 
 def test_a_crash_does_not_damage_what_was_flushed(tmp_path: Path) -> None:

@@ -21,12 +21,14 @@ KILLS = 12
 WRITER = """
     import itertools, os, sys, h5py, numpy as np
     with h5py.File(sys.argv[1], "w") as f:
-        d = f.create_dataset("d", (200, 500), "i4")
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        plist.set_chunk((30, 70))
         plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)  # no metadata changes in the loop
-        c = h5py.Dataset(h5py.h5d.create(f.id, b"c", h5py.h5t.NATIVE_INT32,
-                                         h5py.h5s.create_simple((200, 500)), plist))
+        def make(name):
+            space = h5py.h5s.create_simple((200, 500))
+            return h5py.Dataset(h5py.h5d.create(f.id, name, h5py.h5t.NATIVE_INT32, space, plist))
+        d = make(b"d")
+        plist.set_chunk((30, 70))
+        c = make(b"c")
         f.flush()
         os.write(1, b"0\\n")
         for generation in itertools.count(1):

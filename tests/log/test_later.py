@@ -132,7 +132,11 @@ def test_a_log_without_its_last_flush(layer: Log, mode: str) -> None:
 @pytest.mark.parametrize(
     ("shape", "kind", "cause"),
     [
-        ((100, 1000), "f4", "elements: 4-byte little-endian float e8 m23, but in its log 4-byte"),
+        (
+            (100, 1000),
+            "f4",
+            "little-endian float s31 e8@23 bias 127 m23@0 implied, but in its log 4-byte",
+        ),
         ((100, 1000), ">i4", "big-endian signed integer, but in its log 4-byte little-endian"),
         ((100, 1000), "u4", "unsigned integer, but in its log 4-byte little-endian signed"),
         ((100, 1000), "i8", "8-byte little-endian signed integer, but in its log 4-byte"),

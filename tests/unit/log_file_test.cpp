@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -69,7 +70,8 @@ void expect_content(const Layers& layers, const Content& content, std::mt19937& 
     const std::uint64_t end = i == 0 ? kElements : begin + random() % (kElements - begin + 1);
     std::string found((end - begin) * content.element, '\0');
     Covered covered(end - begin);
-    layers.apply(begin, std::as_writable_bytes(std::span(found)), covered);
+    layers.apply(std::array{headrace::engine::Run{begin, end - begin}},
+                 std::as_writable_bytes(std::span(found)), covered);
     EXPECT_EQ(found, content.bytes.substr(begin * content.element, found.size()));
     const auto written = std::count(content.written.begin() + static_cast<long>(begin),
                                     content.written.begin() + static_cast<long>(end), true);
@@ -77,6 +79,21 @@ void expect_content(const Layers& layers, const Content& content, std::mt19937& 
     EXPECT_EQ(covered.all(), static_cast<std::uint64_t>(written) == end - begin);
     EXPECT_TRUE(written == 0 || layers.any(begin, end));
     EXPECT_TRUE(written == 0 || layers.next(begin) < end);
+  }
+}
+
+// Selected elements only, in the order of a hyperslab or, in that of points, in any.
+void expect_selected(const Layers& layers, const Content& content, std::mt19937& random) {
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Run> runs = some_runs(random);
+    if (i % 2 == 0) std::ranges::sort(runs, {}, &Run::first);
+    std::string expected;
+    for (const Run& run : runs)
+      expected += content.bytes.substr(run.first * content.element, run.count * content.element);
+    std::string found(expected.size(), '\0');
+    Covered covered(elements_of(runs));
+    layers.apply(runs, std::as_writable_bytes(std::span(found)), covered);
+    EXPECT_EQ(found, expected);
   }
 }
 
@@ -108,6 +125,7 @@ TEST(LogFile, HoldsWhatWasWritten) {
       Layers layers;
       if (writes > 0) layers.add(reader, i);
       expect_content(layers, contents[i], random);
+      expect_selected(layers, contents[i], random);
     }
   }
 }
@@ -240,7 +258,8 @@ TEST(LogFile, LaterEpochsThenLaterLogsWin) {
   layers.add(read_second, 0);
   std::string found(40, '.');
   Covered covered(40);
-  layers.apply(0, std::as_writable_bytes(std::span(found)), covered);
+  layers.apply(std::array{headrace::engine::Run{0, found.size()}},
+               std::as_writable_bytes(std::span(found)), covered);
   EXPECT_EQ(found, "ccccccccccaaaaa.....AAAAABBBBBBBBBB.....");
 }
 
@@ -261,7 +280,8 @@ TEST(LogFile, LargeWritesAreCutIntoSegments) {
   layers.add(reader, 0);
   std::vector<std::uint64_t> found(data.size());
   Covered covered(data.size());
-  layers.apply(7, std::as_writable_bytes(std::span(found)), covered);
+  layers.apply(std::array{headrace::engine::Run{7, data.size()}},
+               std::as_writable_bytes(std::span(found)), covered);
   EXPECT_TRUE(covered.all());
   EXPECT_TRUE(found == data);
 }

@@ -1,12 +1,19 @@
 """`headrace replay` and `headrace recover`: what is in a log comes into its file."""
 
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from headrace.cli.output import console, reports_errors, warn
+from headrace.cli.output import console, error_console, reports_errors, warn
+from headrace.errors import FileError
+from headrace.log_files import contents, waiting_logs
 from headrace.replay import replay as put_in_order
+from headrace.replay import replay_to
 
 EXAMPLES = """
 **Examples**
@@ -20,31 +27,78 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The HDF5 fil
 SyncOption = Annotated[
     bool, typer.Option("--sync", help="Make sure that the file survives a power cut, too.")
 ]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="NEW", help="Leave FILE as it is, and make this one of it."
+    ),
+]
+SkipOption = Annotated[
+    bool,
+    typer.Option(
+        "--skip-missing",
+        help="Drop what the log holds of datasets that have been deleted from the file.",
+    ),
+]
 
 
 @reports_errors
-def replay(file: FileArgument, sync: SyncOption = False) -> None:
+def replay(
+    file: FileArgument,
+    output: OutputOption = None,
+    sync: SyncOption = False,
+    skip_missing: SkipOption = False,
+) -> None:
     """Put the log that a program has left beside a file in order in that file.
 
     Everything is read back and compared before the log is removed, but for datasets with filters
     that may change values.
     """
-    _replay(file, sync=sync, after_crash=False)
+    _replay(file, output, sync=sync, after_crash=False, skip_missing=skip_missing)
 
 
 @reports_errors
-def recover(file: FileArgument, sync: SyncOption = False) -> None:
+def recover(
+    file: FileArgument,
+    output: OutputOption = None,
+    sync: SyncOption = False,
+    skip_missing: SkipOption = False,
+) -> None:
     """The same for the file of a program that has crashed: all that its flushes cover."""
-    _replay(file, sync=sync, after_crash=True)
+    _replay(file, output, sync=sync, after_crash=True, skip_missing=skip_missing)
 
 
-def _replay(file: Path, *, sync: bool, after_crash: bool) -> None:
-    done = put_in_order(file, sync=sync, after_crash=after_crash)
+def _replay(
+    file: Path, output: Path | None, *, sync: bool, after_crash: bool, skip_missing: bool
+) -> None:
+    with _bar(file) as watch:
+        act = put_in_order if output is None else functools.partial(replay_to, output)
+        done = act(file, sync=sync, after_crash=after_crash, skip_missing=skip_missing, watch=watch)
+    file = output or file
     for log in done.foreign:
         warn(f"log {log} does not belong to {file}")
     for dataset, cause in done.unverified:
         warn(f"dataset {dataset} was not compared: values may change in {cause}")
+    if done.missing:
+        warn(
+            f"{done.missing} datasets of the log are not in the file, "
+            "and what it held of them is lost"
+        )
     text = "has all that was in its log" if done.logs else "has no log"
     console().print(f"{file} {text}", soft_wrap=True, markup=False, highlight=False)
     if done.dropped:
         warn(f"{done.dropped} bytes of the log were after the last flush, and are lost")
+
+
+@contextlib.contextmanager
+def _bar(file: Path) -> Iterator[Callable[[int], None]]:
+    """Over the datasets of a file's logs; on a terminal only."""
+    errors = error_console()
+    datasets = None
+    if errors.is_terminal:
+        with contextlib.suppress(FileError):  # which is told when the log is used
+            datasets = sum(len(contents(log)["datasets"]) for log in waiting_logs(file))
+    columns = TextColumn("datasets in order"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("", total=datasets)
+        yield lambda done: bar.update(task, completed=done)

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "connectors/log/file.hpp"
+#include "connectors/log/shared_file.hpp"
+#include "connectors/log/shared_transfer.hpp"
 #include "connectors/log/write.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/box_spaces.hpp"
 #include "vol/operations.hpp"
@@ -21,6 +26,7 @@ namespace {
 // they are read where the program has them.
 struct Boxes {
   vol::Object* object;
+  SharedDataset* shared;  // null for a file that no other rank has
   Dataset* dataset;
   const headrace_write_n_t* given;
   std::size_t mem_element;
@@ -59,17 +65,29 @@ void require_inside(const Boxes& boxes) {
   }
 }
 
+// The rows of all of them; false when there are more than `most`.
+bool append_all(const Boxes& boxes, std::size_t most, Runs& rows) {
+  const engine::Index strides = engine::strides_of(boxes.dataset->rank, boxes.dataset->dims, 1);
+  rows.reserve(boxes.end - boxes.begin);
+  for (std::size_t i = boxes.begin; i < boxes.end; ++i)
+    if (!is_empty(boxes.count(i)) &&
+        !append_rows(boxes.start(i), boxes.count(i), strides, most, rows))
+      return false;
+  return true;
+}
+
+bool log_shared_boxes(const Boxes& boxes) {
+  Runs rows;
+  append_all(boxes, std::numeric_limits<std::size_t>::max(), rows);
+  return rows.empty() || write_shared_rows(*boxes.shared, *boxes.object, boxes.given->mem_type,
+                                           std::move(rows), boxes.buffer);
+}
+
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& boxes) {
   const Aside aside;
   auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer);
-  if (!write) return false;
-  const engine::Index strides = engine::strides_of(boxes.dataset->rank, boxes.dataset->dims, 1);
-  write->file.reserve(boxes.end - boxes.begin);
-  for (std::size_t i = boxes.begin; i < boxes.end; ++i)
-    if (!is_empty(boxes.count(i)) &&
-        !append_rows(boxes.start(i), boxes.count(i), strides, kMostRows, write->file))
-      return false;
+  if (!write || !append_all(boxes, kMostRows, write->file)) return false;
   if (write->file.empty()) return true;
   write->elements = elements_of(write->file);
   write->memory = {{0, write->elements}};
@@ -78,8 +96,10 @@ bool log_boxes(const Boxes& boxes) {
 }
 
 void write_one(const Boxes& boxes) {
-  settle();
-  boxes.dataset->file->require_whole();
+  if (boxes.shared == nullptr) {
+    settle();
+    boxes.dataset->file->require_whole();
+  }
   engine::Box box;
   std::ranges::copy(boxes.start(boxes.begin), box.start.begin());
   std::ranges::copy(boxes.count(boxes.begin), box.count.begin());
@@ -89,14 +109,17 @@ void write_one(const Boxes& boxes) {
   hid_t memory = spaces.memory();
   hid_t file = spaces.file();
   const void* from = boxes.buffer;
-  if (vol::own::dataset_write(1, &self, &type, &memory, &file, h5.transfer_list.get(), &from,
-                              nullptr) < 0)
-    throw Error("HDF5 does not write a box of " + vol::describe(*boxes.object));
+  const hid_t list = h5.transfer_list.get();
+  const herr_t done =
+      boxes.shared != nullptr
+          ? write_shared(1, &self, &type, &memory, &file, list, &from)
+          : vol::own::dataset_write(1, &self, &type, &memory, &file, list, &from, nullptr);
+  if (done < 0) throw Error("HDF5 does not write a box of " + vol::describe(*boxes.object));
 }
 
 void write_some(const Boxes& boxes) {
   if (boxes.end - boxes.begin == 1 && is_empty(boxes.count(boxes.begin))) return;
-  if (log_boxes(boxes)) return;
+  if (boxes.shared != nullptr ? log_shared_boxes(boxes) : log_boxes(boxes)) return;
   if (boxes.end - boxes.begin == 1) return write_one(boxes);
   Boxes first = boxes;
   Boxes second = boxes;
@@ -114,14 +137,17 @@ void write_n(vol::Object& object, void* args) {
   if (given.n == 0) return;
   if (given.start == nullptr || given.count == nullptr || given.buffer == nullptr)
     throw Error("a write of boxes to " + vol::describe(object) + " has no boxes or no data");
+  SharedDataset* const shared = shared_dataset_of(object);
   Boxes boxes{&object,
-              dataset_of(object),
+              shared,
+              shared != nullptr ? shared->elements.get() : dataset_of(object),
               &given,
               0,
               0,
               given.n,
               static_cast<const std::byte*>(given.buffer)};
   {
+    const LibraryContext apart;
     const Aside aside;
     boxes.mem_element = h5.Tget_size(given.mem_type);
     if (boxes.mem_element == 0 || !vol::update_dims(*boxes.dataset, object))
@@ -149,6 +175,8 @@ bool is_operation(int operation) {
 bool takes_boxes(vol::Object& dataset) {
   require_no_log_elsewhere(dataset);
   const Aside aside;
+  if (const SharedDataset* const shared = shared_dataset_of(dataset))
+    return shared->elements->rank > 0;
   const Dataset* found = dataset_of(dataset);
   return found != nullptr && found->rank > 0 && found->file->logs();
 }

@@ -8,23 +8,12 @@
 #include "base/error.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/opened.hpp"
+#include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
 namespace {
-
-// What is kept with a handle.
-struct Handle {
-  bool looked_up = false;
-  bool no_log_elsewhere = false;
-  std::shared_ptr<Dataset> dataset;  // null when it is left to HDF5
-};
-
-Handle& handle_of(vol::Object& object) {
-  if (object.state == nullptr) object.state = std::make_shared<Handle>();
-  return *static_cast<Handle*>(object.state.get());
-}
 
 Dataset* known(const vol::Object& object) {
   return object.state == nullptr ? nullptr
@@ -147,12 +136,19 @@ void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const ch
 
 void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }
 
+bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* extent) {
+  const Aside aside;
+  if (!vol::update_dims(dataset, object) || extent[0] < dataset.dims[0]) return false;
+  for (unsigned d = 1; d < dataset.rank; ++d)
+    if (extent[d] != dataset.dims[d]) return false;
+  return true;
+}
+
 bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {
-  const Dataset* const dataset = known(object);
-  if (dataset == nullptr || !vol::extent_known(*dataset) || extent[0] < dataset->dims[0])
+  Dataset* const dataset = known(object);
+  if (dataset == nullptr || !vol::extent_known(*dataset) ||
+      !extends_at_end(*dataset, object, extent))
     return false;
-  for (unsigned d = 1; d < dataset->rank; ++d)
-    if (extent[d] != dataset->dims[d]) return false;
   vol::extents_may_have_changed();
   return true;
 }

@@ -48,6 +48,8 @@ void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const ch
 void leave_to_hdf5(vol::Object& object);
 
 // Whether a new extent is larger in the slowest dimension only, where elements keep their numbers.
+bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* extent);
+// The same of a dataset that is known, of which the extent is.
 bool grows_at_its_end(const vol::Object& object, const hsize_t* extent);
 
 // Instead of closing a handle: it stays open below until what is pending has been written. False

@@ -15,17 +15,16 @@
 #include "base/log.hpp"
 #include "connectors/log/fork.hpp"
 #include "connectors/log/logged.hpp"
+#include "connectors/log/opening.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
+#include "connectors/log/state.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
 namespace {
-
-constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
-constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
 
 // Files whose logs are not empty. Leaked: HDF5 closes what is open while the process exits.
 struct Pending {
@@ -42,12 +41,6 @@ Pending& pending() {
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-bool parallel(hid_t fapl) {
-  unsigned long features = 0;
-  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
-  return (features & H5FD_FEAT_HAS_MPI) != 0;
-}
-
 // An unnamed file beside another one, so that nothing is left of it whatever happens.
 int open_beside(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
@@ -58,30 +51,6 @@ int open_beside(const std::string& path) {
   if (descriptor < 0) throw Error("no log can be made for file " + path, errno);
   ::unlink(name.c_str());
   return descriptor;
-}
-
-// As the file is called from everywhere.
-std::string path_of(const char* name) {
-  std::error_code failure;
-  auto path = std::filesystem::canonical(name, failure);
-  if (failure) path = std::filesystem::absolute(name, failure);
-  return path;
-}
-
-std::optional<unsigned long> number_of(const Below& file) {
-  unsigned long number = 0;
-  H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};
-  args.args.get_fileno.fileno = &number;
-  if (h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
-    return std::nullopt;
-  return number;
-}
-
-// Whether the file is one that every HDF5 can open as it is.
-bool ordinary(hid_t fapl) {
-  unsigned long features = 0;
-  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
-  return (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0;
 }
 
 bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -118,18 +87,22 @@ void settle_before_ends() {
 }  // namespace
 
 File* File::of(const vol::UnderConnector& connector) {
-  return static_cast<File*>(connector.state.get());
+  const FileState* const state = FileState::of(connector);
+  return state == nullptr ? nullptr : state->alone.get();
 }
 
-void File::opened(const vol::Object& file, const char* name, unsigned flags, bool created,
-                  hid_t fapl, const Options& options) {
+void File::opened(const vol::Object& file, const Opening& opening, const Options& options) {
   const Aside aside;
-  const bool writes = created || (flags & kReadWrite) != 0;
-  const bool alone = (flags & kSwmr) == 0 && !parallel(fapl);
-  const Place place{
-      {file.under, file.connector->id()}, path_of(name), is_on(kSettings, "sync", options)};
+  const bool writes = opening.created || (opening.flags & kReadWrite) != 0;
+  const bool alone = (opening.flags & kSwmr) == 0 && !parallel(opening.fapl);
+  const Place place{{file.under, file.connector->id()},
+                    path_of(opening.name),
+                    is_on(kSettings, "sync", options),
+                    number_of(kSettings, "budget", options)};
   std::unique_ptr<Stored> stored;
-  if (!created) stored = Stored::find(place, is_on(kSettings, "recover", options));
+  const auto marker =
+      opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
+  if (marker) stored = std::make_unique<Stored>(place, *marker, options);
   if (stored != nullptr && !alone)
     throw Error("file " + place.path +
                 " has a log, which must be replayed first (headrace replay)");
@@ -138,14 +111,15 @@ void File::opened(const vol::Object& file, const char* name, unsigned flags, boo
     stored.reset();
   }
   if (!alone) return;
-  const bool later = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
-  auto state = std::make_shared<File>(*file.connector, place, later);
+  const bool later =
+      value_of(kSettings, "canonicalise", options) == "later" && ordinary(opening.fapl);
+  auto state = std::make_shared<File>(*file.connector, place, later && writes);
   const auto number = number_of(place.below);
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
-  file.connector->state = std::move(state);
+  file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
 }
 
 File::~File() {
@@ -187,11 +161,12 @@ void File::begin_log() {
   descriptor_ = later_ ? open_log(path(), *owner, first) : open_beside(path());
   log_ = std::make_unique<engine::log::Writer>(
       engine::posix_device(descriptor_, ("log of " + path()).c_str()),
-      later_ ? owner : std::nullopt);
+      later_ ? owner : std::nullopt, engine::StagingLimits{place_.budget, {}});
   if (!first) return;
-  // Whoever finds the marker finds the log.
+  // Whoever finds the marker finds the log, after a power cut, too.
   try {
-    log_->flush(false);
+    log_->flush(place_.sync);
+    if (place_.sync) sync_names(path());
     write_marker(place_.below, *owner);
   } catch (const Error&) {
     forget();
@@ -310,8 +285,18 @@ bool File::holds(unsigned long number) const {
   });
 }
 
+// What the log says of the file now, the file must have on storage first: recovery finds no dataset
+// that was made since the last flush.
+void File::cover() {
+  if (!owner_ || lost()) return;
+  flush_closed_datasets();
+  flush(place_.below);
+  keep(false);
+}
+
 void File::settle() noexcept {
   try {
+    cover();
     if (!lost()) replay();
     for (const auto& [identity, dataset] : datasets_) dataset->close();  // HDF5 flushes open ones
     if (owner_ && !lost_) {
@@ -323,6 +308,22 @@ void File::settle() noexcept {
     fail();
   }
   forget();
+}
+
+void File::limit_memory() noexcept {
+  constexpr std::uint64_t kLeast = 1 << 20;
+  const std::uint64_t most = std::max(place_.budget, kLeast);
+  if (log_ == nullptr) return;
+  if (!owner_) {
+    if (log_->readers_memory() > most) settle();
+    return;
+  }
+  if (log_->memory() <= most) return;
+  try {
+    cover();
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
 }
 
 void File::flush_closed() noexcept {
@@ -348,6 +349,17 @@ void File::keep(bool closes) {
   if (place_.sync) sync_names(path());
 }
 
+void File::sync() const {
+  if (const auto path = to_sync()) {
+    sync_file(*path);
+    sync_file(std::filesystem::path(*path).parent_path());
+  }
+}
+
+std::optional<std::string> File::to_sync() const {
+  return later_ && place_.sync && !lost_ ? std::optional(path()) : std::nullopt;
+}
+
 // Objects that the program leaves open keep the file open below; what is written through them goes
 // to the datasets, and must not be what the log is put on top of.
 void File::close(bool ends) noexcept {
@@ -365,6 +377,18 @@ void File::close(bool ends) noexcept {
   if (pending_) settle();
   unmark();
   stop();
+  sync_rest();
+}
+
+// What the program has written without the log.
+void File::sync_rest() noexcept {
+  if (!to_sync() || broken()) return;
+  try {
+    flush(place_.below);
+    sync();
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
 }
 
 bool File::only_one_open() const {

@@ -26,8 +26,13 @@ class File {
   // To be called when the program has opened a file, with its arguments. What an earlier program
   // has left in a log is put in order now if that is possible. Throws Error when it is neither
   // possible nor are reads of it.
-  static void opened(const vol::Object& file, const char* name, unsigned flags, bool created,
-                     hid_t fapl, const Options& options);
+  struct Opening {
+    const char* name;
+    unsigned flags;
+    bool created;
+    hid_t fapl;
+  };
+  static void opened(const vol::Object& file, const Opening& opening, const Options& options);
 
   [[nodiscard]] const std::string& path() const { return place_.path; }
   // Whether writes may be logged.
@@ -42,6 +47,9 @@ class File {
 
   // Where the data and the index of a write go. Throws Error when there is no room for a log.
   engine::log::Writer& log();
+  // To be called after a write: the memory that the log takes is bounded. What goes wrong is
+  // deferred.
+  void limit_memory() noexcept;
   // The dataset of a write that is being added to the log, through one of its handles.
   void note_pending(Dataset& dataset, vol::Object& handle);
 
@@ -63,6 +71,11 @@ class File {
   // A log that outlives the program has all that was logged, and when the program `closes` the file
   // says so. To be called when HDF5 has flushed the file. Throws Error.
   void keep(bool closes);
+  // With sync=true also what is in no log survives a power cut. To be called when HDF5 has flushed
+  // the file. Throws Error.
+  void sync() const;
+  // The path of a file that HDF5 must not leave to the system's memory when it closes it.
+  [[nodiscard]] std::optional<std::string> to_sync() const;
   // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
   // the file any more.
   void close(bool ends) noexcept;
@@ -90,6 +103,8 @@ class File {
   void leave_log_to_parent();
   bool lost();
   void fail() noexcept;
+  void cover();
+  void sync_rest() noexcept;
   void flush_closed_datasets();
   void replay();
   void forget();

@@ -2,14 +2,19 @@
 // in large pieces, before anybody looks.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "connectors/log/boxes.hpp"
+#include "connectors/log/crash.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/fork.hpp"
 #include "connectors/log/read.hpp"
 #include "connectors/log/settings.hpp"
+#include "connectors/log/shared_hooks.hpp"
+#include "connectors/log/shared_transfer.hpp"
+#include "connectors/log/state.hpp"
 #include "connectors/log/write.hpp"
 #include "vol/pass_through.hpp"
 #include "vol/raw_data.hpp"
@@ -130,16 +135,17 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
   static constexpr std::array kOverrides{
-      Callback::initialize,       Callback::terminate,     Callback::file_create,
-      Callback::file_open,        Callback::file_specific, Callback::introspect_opt_query,
-      Callback::dataset_create,   Callback::dataset_read,  Callback::dataset_write,
-      Callback::dataset_optional, Callback::dataset_close};
+      Callback::initialize,    Callback::terminate,        Callback::file_create,
+      Callback::file_open,     Callback::file_specific,    Callback::introspect_opt_query,
+      Callback::file_close,    Callback::dataset_create,   Callback::dataset_read,
+      Callback::dataset_write, Callback::dataset_optional, Callback::dataset_close};
 
   using During = Running;
 
   // Whatever HDF5 does next, it finds what was logged in the datasets.
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
+    shared::before<callback>(args...);
     if constexpr (!vol::leaves_raw_data_alone(callback)) {
       if (leaves_log_alone(args...)) return;
       if constexpr (callback == Callback::dataset_optional)
@@ -196,10 +202,10 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   // A file that cannot be used is closed again.
-  static void note_opened(vol::Object& file, const char* name, unsigned flags, bool created,
-                          hid_t fapl) {
+  static void note_opened(vol::Object& file, const File::Opening& opening) {
+    file.state = std::make_shared<OpenedByProgram>();
     try {
-      File::opened(file, name, flags, created, fapl, vol::info_of(fapl, layer())->options);
+      File::opened(file, opening, vol::info_of(opening.fapl, layer())->options);
     } catch (...) {
       h5.VLfile_close(file.under, file.connector->id(), h5.transfer_list.get(), nullptr);
       delete &file;
@@ -209,20 +215,56 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
+    CommunicatorHandle ranks = ranks_of(flags, true, fapl, vol::info_of(fapl, layer())->options);
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
-    if (file != nullptr) note_opened(vol::Object::from(file), name, flags, true, fapl);
-    return file;
+    return note_opened_by_ranks(file, {name, flags, true, fapl}, std::move(ranks));
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    void* file = PassThrough::file_open(name, flags, fapl, dxpl, req);
-    if (file != nullptr) note_opened(vol::Object::from(file), name, flags, false, fapl);
+    const auto& options = vol::info_of(fapl, layer())->options;
+    CommunicatorHandle ranks = ranks_of(flags, false, fapl, options);
+    const auto other = recovery_access(name, fapl, options);
+    const hid_t list = other ? other.get() : fapl;
+    void* file = PassThrough::file_open(name, flags, list, dxpl, req);
+    return note_opened_by_ranks(file, {name, flags, false, list}, std::move(ranks));
+  }
+
+  // A rank that fails must not leave the others waiting.
+  static void* note_opened_by_ranks(void* file, const File::Opening& opening,
+                                    CommunicatorHandle ranks) {
+    try {
+      if (file != nullptr) note_opened(vol::Object::from(file), opening);
+    } catch (...) {
+      share(nullptr, opening, std::move(ranks));
+      throw;
+    }
+    share(file, opening, std::move(ranks));
     return file;
+  }
+
+  static void share(const void* file, const File::Opening& opening, CommunicatorHandle ranks) {
+    if (ranks == nullptr) return;
+    SharedFile::opened(file == nullptr ? nullptr : &vol::Object::from(file), opening.name,
+                       opening.fapl, std::move(ranks),
+                       vol::info_of(opening.fapl, layer())->options);
+  }
+
+  static herr_t file_close(void* self, hid_t dxpl, void** req) {
+    const auto path = to_sync(vol::Object::from(self));
+    const herr_t result = PassThrough::file_close(self, dxpl, req);
+    if (path) sync_closed(*path);
+    return result;
   }
 
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
     const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
-    if (result >= 0 && args->op_type == H5VL_FILE_FLUSH) keep_all();
+    if (result < 0) return result;
+    if (args->op_type == H5VL_FILE_FLUSH) {
+      keep_all();
+      if (const File* const file = File::of(*vol::Object::from(self).connector)) file->sync();
+    }
+    if (args->op_type == H5VL_FILE_REOPEN)
+      vol::Object::from(*args->args.reopen.file).state = std::make_shared<OpenedByProgram>();
     return result;
   }
 
@@ -238,6 +280,8 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     settle();
+    if (shared_file_of(count, dset) != nullptr)
+      return read_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     require_usable(std::span(dset, count));
     if (reads_stored(std::span(dset, count)))
       return read_stored(count, dset, mem_type, mem_space, file_space, dxpl, buf);
@@ -246,6 +290,8 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    if (shared_file_of(count, dset) != nullptr)
+      return write_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
     if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
     settle();

@@ -8,86 +8,12 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "connectors/log/words.hpp"
 
 namespace headrace::log_layout {
 namespace {
 
 using engine::log::LoggedDataset;
-
-std::string_view order_of(hid_t type) {
-  switch (h5.Tget_order(type)) {
-    case H5T_ORDER_LE:
-      return "little-endian";
-    case H5T_ORDER_BE:
-      return "big-endian";
-    case H5T_ORDER_VAX:
-      return "VAX";
-    default:
-      return "unordered";
-  }
-}
-
-// Where not all bits count.
-std::string bits_of(hid_t type) {
-  const std::size_t bits = h5.Tget_precision(type);
-  if (bits == 8 * h5.Tget_size(type)) return {};
-  return " of " + std::to_string(bits) + " bits from " + std::to_string(h5.Tget_offset(type));
-}
-
-std::string float_of(hid_t type) {
-  std::size_t sign = 0;
-  std::size_t exponent_at = 0;
-  std::size_t exponent = 0;
-  std::size_t mantissa_at = 0;
-  std::size_t mantissa = 0;
-  h5.Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa);
-  return "float e" + std::to_string(exponent) + " m" + std::to_string(mantissa);
-}
-
-std::string words_of(hid_t type);
-
-std::string super_of(hid_t type) {
-  const Id<Kind::datatype> super(h5.Tget_super(type));
-  return words_of(super.get());
-}
-
-std::string members_of(hid_t type) {
-  const int count = h5.Tget_nmembers(type);
-  std::string text;
-  for (unsigned i = 0; count > 0 && i < static_cast<unsigned>(count); ++i) {
-    const std::unique_ptr<char, decltype(h5.free_memory)> name(h5.Tget_member_name(type, i),
-                                                               h5.free_memory);
-    const Id<Kind::datatype> member(h5.Tget_member_type(type, i));
-    text += (i == 0 ? "" : ", ") + std::string(name == nullptr ? "" : name.get()) + " at " +
-            std::to_string(h5.Tget_member_offset(type, i)) + ": " + words_of(member.get());
-  }
-  return text;
-}
-
-// Equal for types that give the bytes of an element the same meaning, in all versions of HDF5.
-std::string words_of(hid_t type) {
-  const std::string size = std::to_string(h5.Tget_size(type)) + "-byte ";
-  switch (h5.Tget_class(type)) {
-    case H5T_INTEGER:
-      return size + std::string(order_of(type)) +
-             (h5.Tget_sign(type) == H5T_SGN_NONE ? " unsigned" : " signed") + " integer" +
-             bits_of(type);
-    case H5T_FLOAT:
-      return size + std::string(order_of(type)) + ' ' + float_of(type) + bits_of(type);
-    case H5T_BITFIELD:
-      return size + std::string(order_of(type)) + " bit field" + bits_of(type);
-    case H5T_STRING:
-      return size + "string";
-    case H5T_ENUM:
-      return size + "enumeration of " + super_of(type);
-    case H5T_ARRAY:
-      return size + "array of " + super_of(type);
-    case H5T_COMPOUND:
-      return size + "compound (" + members_of(type) + ')';
-    default:
-      return size + "opaque";
-  }
-}
 
 // The slowest dimension may have grown since.
 std::string shape_of(std::string slowest, std::span<const std::uint64_t> row) {

@@ -48,6 +48,12 @@ Id<Kind::datatype> owner_type() {
   return type;
 }
 
+bool fits(hid_t type, hid_t space) {
+  return type >= 0 && space >= 0 && h5.Tget_class(type) == H5T_OPAQUE &&
+         h5.Tget_size(type) == sizeof(engine::log::Owner) &&
+         h5.Sget_simple_extent_npoints(space) == 1;
+}
+
 // The type of an attribute that is one element of as many bytes as an owner has; else none.
 Id<Kind::datatype> type_of(const Attribute& attribute, hid_t connector) {
   const hid_t dxpl = h5.transfer_list.get();
@@ -59,10 +65,7 @@ Id<Kind::datatype> type_of(const Attribute& attribute, hid_t connector) {
   args.args.get_space.space_id = kInvalidId;
   h5.VLattr_get(attribute.under(), connector, &args, dxpl, nullptr);
   const Id<Kind::dataspace> space(args.args.get_space.space_id);
-  const bool fits = type && space && h5.Tget_class(type.get()) == H5T_OPAQUE &&
-                    h5.Tget_size(type.get()) == sizeof(engine::log::Owner) &&
-                    h5.Sget_simple_extent_npoints(space.get()) == 1;
-  return fits ? std::move(type) : Id<Kind::datatype>();
+  return fits(type.get(), space.get()) ? std::move(type) : Id<Kind::datatype>();
 }
 
 bool exists(const Below& file, const H5VL_loc_params_t& where) {
@@ -75,9 +78,31 @@ bool exists(const Below& file, const H5VL_loc_params_t& where) {
   return found;
 }
 
-}  // namespace
+// HDF5 crashes when a connector opens an attribute of variable length in a file that it has not
+// done with opening. To another driver it is another file, which nobody has open.
+void require_fitting_marker(const char* name, hid_t fapl) {
+  const bool clear = true;  // of what says that the file is open for writing
+  const Id<Kind::vol> native(h5.VLregister_connector_by_value(0, kDefaultPlist));
+  const Id<Kind::plist> access(h5.Pcopy(fapl));
+  Id<Kind::file> file;
+  if (native && access && h5.Pset_vol(access.get(), native.get(), nullptr) >= 0 &&
+      h5.Pset_fapl_stdio(access.get()) >= 0 &&
+      h5.Pset_file_locking(access.get(), false, false) >= 0 &&
+      h5.Pset(access.get(), "clear_status_flags", &clear) >= 0)
+    file = Id<Kind::file>(h5.Fopen(name, 0, access.get()));
+  const hid_t list = h5.default_lists.back().get();
+  const Id<Kind::attribute> attribute(file ? h5.Aopen_by_name(file.get(), "/", kName, list, list)
+                                           : kInvalidId);
+  const std::string cause = attribute ? "it is not 16 opaque bytes" : root_cause();
+  const Id<Kind::datatype> type(attribute ? h5.Aget_type(attribute.get()) : kInvalidId);
+  const Id<Kind::dataspace> space(attribute ? h5.Aget_space(attribute.get()) : kInvalidId);
+  if (!fits(type.get(), space.get()))
+    throw Error("attribute _headrace_log of the root group of file " + std::string(name) +
+                " does not name a log: " + cause);
+}
 
-std::optional<engine::log::Owner> read_marker(const Below& file) {
+// Of a file that HDF5 has opened, or one whose marker is known to fit.
+std::optional<engine::log::Owner> found_marker(const Below& file) {
   if (!exists(file, kRoot)) return std::nullopt;
   const hid_t dxpl = h5.transfer_list.get();
   const Attribute attribute(file, h5.VLattr_open(file.file, &kRoot, file.connector, kName,
@@ -90,9 +115,17 @@ std::optional<engine::log::Owner> read_marker(const Below& file) {
   return owner;
 }
 
+}  // namespace
+
+std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl) {
+  if (!exists(file, kRoot)) return std::nullopt;
+  require_fitting_marker(name, fapl);
+  return found_marker(file);
+}
+
 bool marks(const Below& file, const engine::log::Owner& owner) noexcept {
   try {
-    return read_marker(file) == owner;
+    return found_marker(file) == owner;
   } catch (...) {
     return false;
   }

@@ -15,9 +15,10 @@ struct Below {
   hid_t connector = kInvalidId;
 };
 
-// None when there is no such attribute. Throws Error when it cannot be read.
-std::optional<engine::log::Owner> read_marker(const Below& file);
-// Whether that is there, and says that log.
+// What the marker of a file says that HDF5 is opening by that name, with a list like that; none
+// when there is none. Throws Error when it is not one that the layer writes.
+std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl);
+// Whether the marker of a file that is open says that log.
 bool marks(const Below& file, const engine::log::Owner& owner) noexcept;
 // Whether the file that an object is in has one; that may be another than it was opened through.
 bool marked(const Below& object, H5I_type_t type);

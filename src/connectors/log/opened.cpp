@@ -6,15 +6,11 @@ namespace headrace::log_layout {
 
 Opened::Opened(const Below& from, const H5VL_loc_params_t& where) : connector_(from.connector) {
   under_ = h5.VLobject_open(from.file, &where, connector_, &type_, h5.transfer_list.get(), nullptr);
-}
-
-bool Opened::in_file(unsigned long number) const {
-  H5O_info2_t info{};
+  if (under_ == nullptr) return;
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
-  args.args.get_info = {H5O_INFO_BASIC, &info};
+  args.args.get_info = {H5O_INFO_BASIC, &info_};
   const H5VL_loc_params_t self{type_, H5VL_OBJECT_BY_SELF, {}};
-  return h5.VLobject_get(under_, &self, connector_, &args, h5.transfer_list.get(), nullptr) >= 0 &&
-         info.fileno == number;
+  known_ = h5.VLobject_get(under_, &self, connector_, &args, h5.transfer_list.get(), nullptr) >= 0;
 }
 
 bool Opened::close() {

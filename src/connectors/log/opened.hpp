@@ -18,7 +18,10 @@ class Opened {
   [[nodiscard]] void* under() const { return under_; }
   [[nodiscard]] H5I_type_t type() const { return type_; }
   // Whether it is in the file with that number.
-  [[nodiscard]] bool in_file(unsigned long number) const;
+  [[nodiscard]] bool in_file(unsigned long number) const {
+    return known_ && info_.fileno == number;
+  }
+  [[nodiscard]] const H5O_token_t& token() const { return info_.token; }
   // Once; false when HDF5 says that not all of it is in the file.
   bool close();
 
@@ -26,6 +29,8 @@ class Opened {
   void* under_ = nullptr;
   hid_t connector_;
   H5I_type_t type_ = H5I_BADID;
+  H5O_info2_t info_{};
+  bool known_ = false;  // HDF5 has told that
 };
 
 }  // namespace headrace::log_layout

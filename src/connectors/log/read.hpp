@@ -4,9 +4,34 @@
 #include <cstddef>
 #include <span>
 
-#include "hdf5/api.hpp"
+#include "connectors/log/dataset.hpp"
+#include "connectors/log/sequences.hpp"
+#include "engine/buffer.hpp"
 
 namespace headrace::log_layout {
+
+// One dataset of a call.
+struct Read {
+  vol::Object& object;
+  hid_t mem_type;
+  hid_t mem_space;
+  hid_t file_space;
+  hid_t dxpl;
+  void* buffer;
+};
+
+herr_t read_below(Read& read);
+// What HDF5 has, and the layers on top of it. Throws Error for what that cannot be done for, which
+// says what must happen `before`.
+herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+                    const char* before);
+// Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
+// those of the rows, which are the selection of the file. False when HDF5 fails.
+bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,
+           const Runs& file, engine::Buffer& buffer);
+// Whether the elements of a dataset are those of others.
+bool is_virtual(const vol::Object& object);
+[[noreturn]] void refuse(const Read& read, const char* before);
 
 // Whether one of the datasets is in such a file.
 bool reads_stored(std::span<void*> datasets);

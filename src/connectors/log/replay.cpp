@@ -1,10 +1,14 @@
 #include "connectors/log/replay.hpp"
 
 #include <algorithm>
+#include <array>
+#include <exception>
 
 #include "base/error.hpp"
 #include "engine/buffer.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/native_chunks.hpp"
 #include "vol/box_spaces.hpp"
 #include "vol/pass_through.hpp"
 
@@ -17,12 +21,13 @@ using engine::Index;
 using engine::log::Covered;
 using engine::log::Layers;
 
-// As many whole rows as fit, or a part of one.
-Index piece_shape(const Dataset& dataset) {
-  constexpr std::uint64_t kMostBytes = 16 << 20;
+constexpr std::uint64_t kMostBytes = 16 << 20;
+
+// As many whole rows as fit, or a part of one: what lies in one piece in the file.
+Index piece_shape(const Dataset& dataset, std::uint64_t most) {
   if (dataset.chunked()) return dataset.chunk;
   Index shape{};
-  std::uint64_t room = std::max<std::uint64_t>(kMostBytes / dataset.element, 1);
+  std::uint64_t room = std::max<std::uint64_t>(most / dataset.element, 1);
   for (unsigned d = dataset.rank; d-- > 0;) {
     shape[d] = std::clamp<std::uint64_t>(room, 1, dataset.dims[d]);
     room /= shape[d];
@@ -53,12 +58,23 @@ void each_row(const Dataset& dataset, const Box& box, const Row& row) {
 }
 
 Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer) {
+  constexpr std::size_t kAtOnce = 1 << 16;
   Covered covered(engine::volume(dataset.rank, box.count));
-  each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t place) {
-    layers.apply(first, buffer.bytes().subspan(place * dataset.element, count * dataset.element),
-                 covered, place);
+  std::vector<engine::Run> rows;
+  std::uint64_t done = 0;
+  const auto apply_rows = [&] {
+    const std::uint64_t elements = engine::elements_of(rows);
+    layers.apply(rows, buffer.bytes().subspan(done * dataset.element, elements * dataset.element),
+                 covered, done);
+    done += elements;
+    rows.clear();
+  };
+  each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t) {
+    rows.push_back({first, count});
+    if (rows.size() == kAtOnce) apply_rows();
     return true;
   });
+  apply_rows();
   return covered;
 }
 
@@ -80,29 +96,58 @@ bool any(const Dataset& dataset, const Layers& layers, const Box& box) {
 }
 
 template <auto transfer, typename Pointer>
-bool transfer_box(Dataset& dataset, const Box& box, Pointer buffer) {
+bool transfer_box(Dataset& dataset, const Box& box, Pointer buffer,
+                  hid_t list = h5.transfer_list.get()) {
   const vol::BoxSpaces spaces(dataset, box);
   void* self = dataset.handle;
   hid_t type = dataset.type.get();
   hid_t memory = spaces.memory();
   hid_t file = spaces.file();
-  return transfer(1, &self, &type, &memory, &file, h5.transfer_list.get(), &buffer, nullptr) >= 0;
+  return transfer(1, &self, &type, &memory, &file, list, &buffer, nullptr) >= 0;
 }
 
-void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
-  if (!any(dataset, layers, box)) return;
-  Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
+// What the box is to hold; false when that is what it holds.
+bool fill(Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer) {
+  buffer = Buffer(engine::volume(dataset.rank, box.count) * dataset.element);
   const Covered covered = apply(dataset, layers, box, buffer);
-  if (covered.none()) return;
+  if (covered.none()) return false;
   if (!covered.all()) {
     std::ranges::fill(buffer.bytes(), std::byte{0});  // HDF5 may leave memory as it is
     if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
       throw Error("HDF5 cannot read what lies between logged data: " + root_cause());
     apply(dataset, layers, box, buffer);
   }
-  if (!transfer_box<&vol::own::dataset_write>(dataset, box,
-                                              static_cast<const void*>(buffer.data())))
+  return true;
+}
+
+void write_box(Dataset& dataset, const Box& box, const Buffer& buffer,
+               hid_t list = h5.transfer_list.get()) {
+  if (!transfer_box<&vol::own::dataset_write>(dataset, box, static_cast<const void*>(buffer.data()),
+                                              list))
     throw Error("HDF5 cannot write logged data: " + root_cause());
+}
+
+void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
+  Buffer buffer;
+  if (any(dataset, layers, box) && fill(dataset, layers, box, buffer))
+    write_box(dataset, box, buffer);
+}
+
+// Takes part in what the other ranks write.
+void write_nothing(Dataset& dataset, hid_t list) {
+  Box box;
+  for (unsigned d = 0; d < dataset.rank; ++d) box.count[d] = 1;
+  const vol::BoxSpaces spaces(dataset, box);
+  h5.Sselect_none(spaces.memory());
+  h5.Sselect_none(spaces.file());
+  void* self = dataset.handle;
+  hid_t type = dataset.type.get();
+  hid_t memory = spaces.memory();
+  hid_t file = spaces.file();
+  const std::byte none{};
+  const void* buffer = &none;
+  if (vol::own::dataset_write(1, &self, &type, &memory, &file, list, &buffer, nullptr) < 0)
+    throw Error("HDF5 cannot write logged data of other ranks: " + root_cause());
 }
 
 void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
@@ -118,15 +163,14 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
     throw Error("it does not hold what was logged");
 }
 
-using ForBox = void (*)(Dataset&, const Layers&, const Box&);
-
-void for_boxes(Dataset& dataset, const Layers& layers, ForBox action) {
+template <typename ForBox>
+void for_boxes(Dataset& dataset, const Layers& layers, std::uint64_t most, const ForBox& action) {
   if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
   const std::uint64_t end = layers.end();
   if (end > engine::volume(dataset.rank, dataset.dims))
     throw Error("it is smaller than what the log holds of it");
   if (end == 0) return;
-  const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset)};
+  const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset, most)};
   const std::uint64_t row = engine::strides_of(dataset.rank, dataset.dims, 1)[0];
   Box slab;  // of one piece in the slowest dimension
   slab.count = dataset.dims;
@@ -140,15 +184,89 @@ void for_boxes(Dataset& dataset, const Layers& layers, ForBox action) {
 }
 
 // One text, as programs show the innermost cause only.
+template <typename ForBox>
 void act(Dataset& dataset, const Layers& layers, ForBox action, const char* doing) {
   try {
-    for_boxes(dataset, layers, action);
+    for_boxes(dataset, layers, kMostBytes, action);
   } catch (const Error& error) {
     throw Error(doing + vol::describe(*dataset.handle) + " failed: " + error.what());
   }
 }
 
+// A box that is a chunk.
+void forget(const Dataset& dataset, const Box& box) {
+  std::array<hsize_t, engine::kMaxRank> origin{};
+  std::ranges::copy(box.start, origin.begin());
+  forget_chunk({dataset.handle->under, dataset.handle->connector->id()}, origin.data());
+}
+
+// What a rank writes of contiguous data at once: each is to have something to do.
+std::uint64_t most_of(const Dataset& dataset, const Share& share) {
+  constexpr std::uint64_t kLeast = 64 << 10;
+  const std::uint64_t all = engine::volume(dataset.rank, dataset.dims) * dataset.element;
+  return std::clamp(all / share.ranks, kLeast, kMostBytes);
+}
+
+// Keeps the first error.
+template <typename Action>
+void attempt(std::exception_ptr& error, const Action& action) {
+  try {
+    action();
+  } catch (...) {
+    if (error == nullptr) error = std::current_exception();
+  }
+}
+
 }  // namespace
+
+std::uint64_t count_boxes(Dataset& dataset, const Layers& layers, const Share& share, bool cached) {
+  if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
+  std::uint64_t boxes = 0;
+  for_boxes(dataset, layers, most_of(dataset, share), [&](Dataset&, const Layers&, const Box& box) {
+    if (!any(dataset, layers, box)) return;
+    ++boxes;
+    if (cached) forget(dataset, box);
+  });
+  return boxes;
+}
+
+void replay_share(Dataset& dataset, const Layers& layers, const Share& share) {
+  const std::uint64_t begin = share.boxes * share.rank / share.ranks;
+  const std::uint64_t end = share.boxes * (share.rank + 1) / share.ranks;
+  std::uint64_t calls = (share.boxes + share.ranks - 1) / share.ranks;  // of the rank with most
+  std::uint64_t number = 0;
+  std::exception_ptr error;
+  const auto put = [&](const Box& box) {
+    Buffer buffer;
+    bool writes = false;
+    if (error == nullptr)
+      attempt(error, [&] {
+        writes = fill(dataset, layers, box, buffer);
+        if (share.together != kInvalidId) forget(dataset, box);  // which was read, perhaps
+      });
+    if (share.together == kInvalidId) {
+      if (writes) attempt(error, [&] { write_box(dataset, box, buffer); });
+      return;
+    }
+    --calls;
+    attempt(error, [&] {
+      const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
+      writes ? write_box(dataset, box, buffer, share.together)
+             : write_nothing(dataset, share.together);
+    });
+  };
+  for_boxes(dataset, layers, most_of(dataset, share), [&](Dataset&, const Layers&, const Box& box) {
+    if (number >= end || !any(dataset, layers, box)) return;
+    if (number++ >= begin) put(box);
+  });
+  if (share.together != kInvalidId)
+    while (calls-- > 0)
+      attempt(error, [&] {
+        const LibraryContext apart;
+        write_nothing(dataset, share.together);
+      });
+  if (error != nullptr) std::rethrow_exception(error);
+}
 
 void replay(Dataset& dataset, const Layers& layers) {
   act(dataset, layers, &replay_box, "writing ");

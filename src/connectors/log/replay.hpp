@@ -11,6 +11,20 @@ namespace headrace::log_layout {
 // Error.
 void replay(Dataset& dataset, const engine::log::Layers& layers);
 
+// What one of several ranks writes of it: some of the boxes that the layers hold something of, as
+// all ranks count them.
+struct Share {
+  std::uint64_t rank = 0;
+  std::uint64_t ranks = 1;
+  std::uint64_t boxes = 0;
+  hid_t together = kInvalidId;  // a transfer list where all ranks must write at the same time
+};
+// Has HDF5 read the boxes from the file again, too, if it may have them in memory (`cached`).
+std::uint64_t count_boxes(Dataset& dataset, const engine::log::Layers& layers, const Share& share,
+                          bool cached);
+// Throws Error, but makes all calls that other ranks wait for first.
+void replay_share(Dataset& dataset, const engine::log::Layers& layers, const Share& share);
+
 // Throws Error unless all that the layers hold is in the dataset.
 void verify(Dataset& dataset, const engine::log::Layers& layers);
 

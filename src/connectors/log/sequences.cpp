@@ -54,12 +54,6 @@ std::optional<Runs> sequences_of(hid_t space, std::size_t most) {
 
 }  // namespace
 
-std::uint64_t elements_of(const Runs& runs) {
-  std::uint64_t elements = 0;
-  for (const engine::Run& run : runs) elements += run.count;
-  return elements;
-}
-
 std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space, std::size_t most) {
   if (file_space == kBlock || file_space == kPlist) return std::nullopt;
   if (file_space == kAll) {

@@ -10,9 +10,8 @@
 
 namespace headrace::log_layout {
 
+using engine::elements_of;
 using Runs = std::vector<engine::Run>;
-
-std::uint64_t elements_of(const Runs& runs);
 
 // What the file space of a transfer selects of a dataset whose extent is known, in the order in
 // which HDF5 transfers it. None when nothing is selected, HDF5 does not tell, the space is not that

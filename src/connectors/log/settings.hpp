@@ -13,6 +13,10 @@ inline constexpr std::array kSettings{
             "When logged data is put in order in the file: at the latest when the program flushes "
             "or closes it (close; background is the same for now), or when `headrace replay` or a "
             "writer with this layer opens it (later)."},
+    Setting{"budget", "HEADRACE_LOG_BUDGET", Type::size, "", "bytes", "64MiB",
+            "Memory for logged data that is not in the log yet, and as much again for what tells "
+            "where it belongs: when that is used up, logged data is put in order "
+            "(canonicalise=later: the file and the log are flushed)."},
     Setting{"sync", "HEADRACE_LOG_SYNC", Type::boolean, "", "", "false",
             "With canonicalise=later: a flush or close of the file returns when the log survives a "
             "power cut, not only a crash of the program."},
@@ -22,6 +26,15 @@ inline constexpr std::array kSettings{
     Setting{"recover", "HEADRACE_LOG_RECOVER", Type::boolean, "", "", "false",
             "Use the log of a program that did not close its file, too: what its flushes cover. "
             "`headrace recover` sets it."},
+    Setting{"skip_missing", "HEADRACE_LOG_SKIP_MISSING", Type::boolean, "", "", "false",
+            "Use what the log of an earlier program holds of the datasets that are still in the "
+            "file, and drop the rest. `headrace replay --skip-missing` sets it."},
+    Setting{
+        "mpi_logs", "HEADRACE_LOG_MPI_LOGS", Type::choice, "none|rank", "", "none",
+        "Of files over MPI that are open for writing: each rank appends what it writes to a log "
+        "of its own, until all flush or close the file (rank), or HDF5 writes (none). Other "
+        "ranks see logged writes after H5Fflush, as MPI demands, and not before. Ranks must be "
+        "told alike."},
 };
 
 }  // namespace headrace::log_layout

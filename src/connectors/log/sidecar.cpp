@@ -27,14 +27,19 @@ Owner random_owner() {
   return owner;
 }
 
-std::string log_path(const std::string& file, const Owner& owner) {
+bool has_folder(const std::string& file) {
+  std::error_code failure;
+  return std::filesystem::is_directory(folder_of(file), failure);
+}
+
+std::string log_path(const std::string& file, const Owner& owner, const std::string& part) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string name;
   for (const std::byte byte : owner) {
     name += kDigits[std::to_integer<unsigned>(byte >> 4)];
     name += kDigits[std::to_integer<unsigned>(byte & std::byte{15})];
   }
-  return folder_of(file) + "/" + name + ".log";
+  return folder_of(file) + "/" + name + part + ".log";
 }
 
 int open_log(const std::string& file, const Owner& owner, bool is_new) {

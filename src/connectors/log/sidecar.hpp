@@ -12,7 +12,9 @@ namespace headrace::log_layout {
 using engine::log::Owner;
 
 Owner random_owner();
-std::string log_path(const std::string& file, const Owner& owner);
+// Whether there is the folder that its log would be in.
+bool has_folder(const std::string& file);
+std::string log_path(const std::string& file, const Owner& owner, const std::string& part = {});
 
 // The log, open for reading and writing: a new one, or one that is empty. Throws Error.
 int open_log(const std::string& file, const Owner& owner, bool is_new);

@@ -15,7 +15,9 @@
 #include "base/printable.hpp"
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opened.hpp"
+#include "connectors/log/opening.hpp"
 #include "connectors/log/replay.hpp"
+#include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
 #include "hdf5/error_stack.hpp"
 
@@ -55,6 +57,18 @@ bool is_of(const LoggedDataset& logged, const H5O_token_t& token) {
   return std::memcmp(logged.token.data(), &token, logged.token.size()) == 0;
 }
 
+// Whether the dataset has the name that it had when it was logged, if it had one then.
+bool is_there(const Place& place, const LoggedDataset& logged) {
+  constexpr std::size_t kCutOff = 1023;  // the longest that vol::name_of() tells
+  if (logged.name.empty() || logged.name.size() >= kCutOff) return true;
+  H5VL_loc_params_t where{H5I_FILE, H5VL_OBJECT_BY_NAME, {}};
+  where.loc_data.loc_by_name = {logged.name.c_str(), h5.default_lists.front().get()};
+  const Opened opened(place.below, where);
+  const auto number = number_of(place.below);
+  return opened.under() != nullptr && opened.type() == H5I_DATASET && number &&
+         opened.in_file(*number) && is_of(logged, opened.token());
+}
+
 // The first filter of a dataset that may give other values back than it was given; else empty.
 std::string inexact_filter(const vol::Object& dataset) {
   // Deflate, shuffle, Fletcher32, SZIP, BZip2, LZF, Blosc, LZ4, Bitshuffle and Zstd.
@@ -87,20 +101,15 @@ void retire(const Place& place, const engine::log::Owner& owner) {
   remove_log(place.path, owner);
 }
 
-std::unique_ptr<Stored> Stored::find(const Place& place, bool recover) {
-  const auto owner = read_marker(place.below);
-  if (!owner) return nullptr;
-  return std::unique_ptr<Stored>(new Stored(place, *owner, recover));
-}
-
-Stored::Stored(Place place, const engine::log::Owner& owner, bool recover)
+Stored::Stored(Place place, const engine::log::Owner& owner, const Options& options)
     : place_(std::move(place)), owner_(owner) {
   const std::string path = log_path(place_.path, owner);
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0)
     throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
   try {
-    read(path, recover);
+    read(path, is_on(kSettings, "recover", options));
+    find_datasets(is_on(kSettings, "skip_missing", options));
   } catch (const std::exception& error) {
     ::close(descriptor_);
     // One text, as programs show the innermost cause only.
@@ -123,18 +132,45 @@ void Stored::read(const std::string& path, bool recover) {
   if (uncovered == 0) return;
   log(Level::warning, "log " + path + " ends with " + std::to_string(uncovered) +
                           " bytes that no flush of the program covers");
-  const std::array<std::pair<std::string_view, std::uint64_t>, 1> told{
-      {{"uncovered_bytes", uncovered}}};
+  report("uncovered_bytes", uncovered);
+}
+
+void Stored::report(std::string_view name, std::uint64_t value) const {
+  const std::array<std::pair<std::string_view, std::uint64_t>, 1> told{{{name, value}}};
   report_statistics(Seat::vol, "headrace_log", place_.path, told);
+}
+
+// A dataset that was deleted may have another one in its place, which nothing but the name tells.
+void Stored::find_datasets(bool skip_missing) {
+  std::uint64_t missing = 0;
+  for (const LoggedDataset& logged : reader_->index().datasets) {
+    missing_.push_back(!is_there(place_, logged));
+    if (!missing_.back()) continue;
+    if (!skip_missing)
+      throw Error("dataset " + printable(logged.name) + " of the log is not in file " +
+                  place_.path +
+                  " under that name any more. If it has another name now, give it back the old "
+                  "one; if it was deleted, `headrace replay --skip-missing` drops what the log "
+                  "holds of it");
+    ++missing;
+    log(Level::warning, "dataset " + printable(logged.name) + " of log " +
+                            log_path(place_.path, owner_) + " is not in file " + place_.path);
+  }
+  if (missing > 0) report("missing_datasets", missing);
 }
 
 void Stored::replay(const vol::UnderRef& connector, bool verify) const {
   const auto datasets = static_cast<std::uint32_t>(reader_->index().datasets.size());
-  for (std::uint32_t i = 0; i < datasets; ++i) replay(connector, i, verify);
+  for (std::uint32_t i = 0; i < datasets; ++i) {
+    replay(connector, i, verify);
+    report_replayed(Seat::vol, "headrace_log", place_.path,
+                    printable(reader_->index().datasets[i].name));
+  }
   retire(place_, owner_);
 }
 
 void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool verify) const {
+  if (missing_[number]) return;
   Layers layers;
   layers.add(*reader_, number);
   if (layers.empty()) return;
@@ -161,15 +197,17 @@ void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool v
 }
 
 bool Stored::holds(const H5O_token_t& token) const {
-  return std::ranges::any_of(reader_->index().datasets,
-                             [&](const auto& one) { return is_of(one, token); });
+  const auto& datasets = reader_->index().datasets;
+  for (std::size_t i = 0; i < datasets.size(); ++i)
+    if (is_of(datasets[i], token) && !missing_[i]) return true;
+  return false;
 }
 
 std::unique_ptr<Layers> Stored::layers_of(const Dataset& dataset) const {
   auto layers = std::make_unique<Layers>();
   const auto& datasets = reader_->index().datasets;
   for (std::uint32_t i = 0; i < datasets.size(); ++i) {
-    if (!is_of(datasets[i], dataset.identity.token)) continue;
+    if (!is_of(datasets[i], dataset.identity.token) || missing_[i]) continue;
     layers->add(*reader_, i);
     require_fit(dataset, datasets[i], *layers, place_.path);
   }

@@ -1,9 +1,13 @@
 // A log that an earlier program has left, of a file that is open.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/settings.hpp"
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/marker.hpp"
 #include "engine/log/layers.hpp"
@@ -14,7 +18,8 @@ namespace headrace::log_layout {
 struct Place {
   Below below;
   std::string path;
-  bool sync = false;  // whether data is to survive a power cut
+  bool sync = false;         // whether data is to survive a power cut
+  std::uint64_t budget = 0;  // memory for a log, in bytes
 };
 
 // What a log held is in the file: says so there, then removes the log. Throws Error.
@@ -26,9 +31,10 @@ class Stored {
   Stored& operator=(const Stored&) = delete;
   ~Stored();
 
-  // Null when the file has no marker. Throws Error, with the cause, when its log is not there, is
-  // another file's, is damaged, or, unless we `recover`, of a program that did not close the file.
-  static std::unique_ptr<Stored> find(const Place& place, bool recover);
+  // The log that the file's marker names. Throws Error, with the cause, when that is not there, is
+  // another file's, is damaged, or, unless we `recover`, of a program that did not close the file;
+  // or, unless we `skip_missing`, has data of datasets that are not in the file.
+  Stored(Place place, const engine::log::Owner& owner, const Options& options);
 
   // Writes all that the log holds to the datasets and retires it; with `verify` compares first.
   // Throws Error; then the log remains.
@@ -39,14 +45,16 @@ class Stored {
   [[nodiscard]] std::unique_ptr<engine::log::Layers> layers_of(const Dataset& dataset) const;
 
  private:
-  Stored(Place place, const engine::log::Owner& owner, bool recover);
   void read(const std::string& path, bool recover);
+  void find_datasets(bool skip_missing);
+  void report(std::string_view name, std::uint64_t value) const;
   void replay(const vol::UnderRef& connector, std::uint32_t number, bool verify) const;
 
   Place place_;
   engine::log::Owner owner_;
   int descriptor_ = -1;
   std::unique_ptr<engine::log::Reader> reader_;
+  std::vector<bool> missing_;  // of the log's datasets, those that are not in the file
 };
 
 }  // namespace headrace::log_layout

@@ -56,8 +56,25 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
   return write;
 }
 
-// The program's elements row by row, in the type of the dataset.
-void append_converted(engine::log::Writer& log, const Write& write, hid_t dxpl) {
+void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& write) {
+  const Dataset& dataset = *write.dataset;
+  const engine::Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
+  const std::uint64_t first = std::ranges::min(write.file, {}, &Run::first).first;
+  log.add(place, engine::Pattern(write.file, std::span(strides).first(dataset.rank - 1)), first);
+  ++statistics().writes;
+  statistics().bytes += write.elements * dataset.element;
+  statistics().rows += write.file.size();
+}
+
+void add(const Write& write, hid_t dxpl) {
+  Dataset& dataset = *write.dataset;
+  dataset.file->note_pending(dataset, *write.handle);
+  append(dataset.file->log(), dataset.place, write, dxpl);
+}
+
+}  // namespace
+
+engine::Buffer converted(const Write& write, hid_t dxpl, std::byte* background) {
   engine::Buffer buffer(write.elements * std::max(write.mem_element, write.dataset->element));
   std::size_t done = 0;
   for (const Run& run : write.memory) {
@@ -65,31 +82,30 @@ void append_converted(engine::log::Writer& log, const Write& write, hid_t dxpl) 
                 run.count * write.mem_element);
     done += run.count * write.mem_element;
   }
-  if (h5.Tconvert(write.mem_type, write.dataset->type.get(), write.elements, buffer.data(), nullptr,
-                  dxpl) < 0)
+  if (h5.Tconvert(write.mem_type, write.dataset->type.get(), write.elements, buffer.data(),
+                  background, dxpl) < 0)
     throw Error("HDF5 cannot convert the elements of a write");
-  log.append(buffer.bytes().first(write.elements * write.dataset->element));
+  return buffer;
 }
 
-void add(const Write& write, hid_t dxpl) {
-  Dataset& dataset = *write.dataset;
-  dataset.file->note_pending(dataset, *write.handle);
-  engine::log::Writer& log = dataset.file->log();
-  if (write.converts)
-    append_converted(log, write, dxpl);
-  else
-    for (const Run& run : write.memory)
-      log.append({write.buffer + run.first * dataset.element, run.count * dataset.element});
-  const engine::Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
-  const std::uint64_t first = std::ranges::min(write.file, {}, &Run::first).first;
-  log.add(dataset.place, engine::Pattern(write.file, std::span(strides).first(dataset.rank - 1)),
-          first);
-  ++statistics().writes;
-  statistics().bytes += write.elements * dataset.element;
-  statistics().rows += write.file.size();
+void append(engine::log::Writer& log, std::uint32_t place, const Write& write, hid_t dxpl) {
+  const std::size_t element = write.dataset->element;
+  if (write.converts) {
+    const engine::Buffer buffer = converted(write, dxpl, nullptr);
+    return append_elements(log, place, write, buffer.bytes().first(write.elements * element));
+  }
+  for (const Run& run : write.memory)
+    log.append({write.buffer + run.first * element, run.count * element});
+  add_to_index(log, place, write);
 }
 
-}  // namespace
+void append_elements(engine::log::Writer& log, std::uint32_t place, const Write& write,
+                     std::span<const std::byte> elements) {
+  log.append(elements);
+  add_to_index(log, place, write);
+}
+
+void count_left() { ++statistics().left; }
 
 std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer) {
   Write write;
@@ -121,6 +137,7 @@ bool log_all(std::span<const Write> writes, hid_t dxpl) {
   for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
   try {
     for (const Write& write : writes) add(write, dxpl);
+    file.limit_memory();
     return true;
   } catch (const std::exception& error) {
     // What has reached the log of this call is written once more by HDF5, with the same bytes.
@@ -146,7 +163,7 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
   };
   if (writes.size() != count || count == 0 || !std::ranges::all_of(writes, same_file) ||
       !vol::leaves_data_alone(dxpl)) {
-    ++statistics().left;
+    count_left();
     return false;
   }
   return log_all(writes, dxpl);

@@ -7,6 +7,8 @@
 
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/sequences.hpp"
+#include "engine/buffer.hpp"
+#include "engine/log/writer.hpp"
 
 namespace headrace::log_layout {
 
@@ -39,6 +41,18 @@ bool too_large_to_convert(const Write& write);
 // Logs writes to one file. False when the log cannot be written: then HDF5 must write them, and all
 // that follows.
 bool log_all(std::span<const Write> writes, hid_t dxpl);
+
+// The program's elements one after the other, in the type of the dataset, which those in
+// `background` are in already; null where the conversion needs none. Throws Error.
+engine::Buffer converted(const Write& write, hid_t dxpl, std::byte* background);
+// Appends the data of a write to a log, and the write to its index; `place` is the dataset's there.
+// Throws Error.
+void append(engine::log::Writer& log, std::uint32_t place, const Write& write, hid_t dxpl);
+// The same when its elements are in the dataset's type already, one after the other.
+void append_elements(engine::log::Writer& log, std::uint32_t place, const Write& write,
+                     std::span<const std::byte> elements);
+// A call that was left to HDF5.
+void count_left();
 
 // What was logged and what was left to HDF5, for `headrace run --stats`.
 void report_writes();

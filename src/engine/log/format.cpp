@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 
+// The memory that is spent on telling patterns once only, in bytes, and what each takes beside its
+// own.
+constexpr std::size_t kMostKnown = 4 << 20;
+constexpr std::size_t kEach = 64;
+
 [[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
 
 std::string_view take(std::string_view& bytes, std::uint64_t size) {
@@ -110,11 +115,17 @@ std::uint32_t IndexWriter::add(LoggedDataset dataset) {
 
 void IndexWriter::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
   std::string encoded = pattern.encode();
-  const auto [known, is_new] =
-      known_.try_emplace(std::move(encoded), static_cast<std::uint32_t>(known_.size()));
+  if (known_bytes_ > kMostKnown) {
+    known_.clear();
+    known_bytes_ = 0;
+  }
+  const auto [known, is_new] = known_.try_emplace(std::move(encoded), all_patterns_);
   if (is_new) {
     patterns_ += known->first;
     ++new_patterns_;
+    ++all_patterns_;
+    readers_memory_ += pattern.memory();
+    known_bytes_ += known->first.size() + kEach;
   }
   put_signed(writes_, std::uint64_t{dataset} - dataset_);
   put_varint(writes_, known->second);
@@ -122,6 +133,7 @@ void IndexWriter::add(std::uint32_t dataset, const Pattern& pattern, std::uint64
   dataset_ = dataset;
   last_[dataset] = first;
   ++new_writes_;
+  readers_memory_ += sizeof(LoggedWrite);
 }
 
 std::string IndexWriter::take(std::uint64_t epoch) {

@@ -52,7 +52,7 @@ std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 
 struct LoggedDataset {
   std::uint64_t element = 0;          // bytes
   std::array<std::byte, 16> token{};  // H5O_token_t
-  std::string name;                   // for messages
+  std::string name;                   // empty where none is known
   std::string type;                   // what its elements are, in words
   std::vector<std::uint64_t> row;     // the extent of all dimensions but the slowest
 };
@@ -100,13 +100,22 @@ class IndexWriter {
   // The next write; its data follows that of the one before.
   void add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first);
   [[nodiscard]] bool empty() const { return new_writes_ == 0; }
+  // The memory of what was added since the last take(), in bytes, and about that of an IndexReader
+  // of all.
+  [[nodiscard]] std::uint64_t memory() const {
+    return datasets_.size() + patterns_.size() + writes_.size();
+  }
+  [[nodiscard]] std::uint64_t readers_memory() const { return readers_memory_; }
   // The segment for what was added since the last call, in that epoch or a later one.
   std::string take(std::uint64_t epoch);
 
  private:
-  std::unordered_map<std::string, std::uint32_t> known_;  // patterns, encoded
-  std::vector<std::uint64_t> last_;                       // by dataset: where its last write began
-  std::uint32_t dataset_ = 0;                             // of the last write
+  std::unordered_map<std::string, std::uint32_t> known_;  // patterns, encoded; the latest ones
+  std::size_t known_bytes_ = 0;
+  std::uint32_t all_patterns_ = 0;
+  std::uint64_t readers_memory_ = 0;
+  std::vector<std::uint64_t> last_;  // by dataset: where its last write began
+  std::uint32_t dataset_ = 0;        // of the last write
   // Since the last take().
   std::string datasets_, patterns_, writes_;
   std::uint64_t new_datasets_ = 0, new_patterns_ = 0, new_writes_ = 0;

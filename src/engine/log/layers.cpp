@@ -72,34 +72,78 @@ bool Layers::any(std::uint64_t begin, std::uint64_t end) const {
   return found;
 }
 
-void Layers::apply(std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
+void Layers::apply(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
                    std::uint64_t place) const {
-  for (const Write* write : within(begin, begin + bytes.size() / element_))
-    copy(*write, begin, bytes, covered, place);
+  const auto goes_back = [](const Run& one, const Run& next) {
+    return next.first < one.first + one.count;
+  };
+  // Points come in any order: what ascends is looked up together.
+  while (!runs.empty()) {
+    const auto last = std::ranges::adjacent_find(runs, goes_back);
+    const auto size = static_cast<std::size_t>(last - runs.begin()) + (last != runs.end() ? 1 : 0);
+    const auto part = runs.first(size);
+    const std::uint64_t elements = elements_of(part);
+    apply_ascending(part, bytes.first(elements * element_), covered, place);
+    runs = runs.subspan(size);
+    bytes = bytes.subspan(elements * element_);
+    place += elements;
+  }
 }
 
-void Layers::copy(const Write& write, std::uint64_t begin, std::span<std::byte> bytes,
+void Layers::apply_ascending(std::span<const Run> runs, std::span<std::byte> bytes,
+                             Covered& covered, std::uint64_t place) const {
+  const auto writes = within(runs.front().first, runs.back().first + runs.back().count);
+  if (writes.empty()) return;
+  std::vector<std::uint64_t> before(runs.size());
+  for (std::size_t i = 1; i < runs.size(); ++i) before[i] = before[i - 1] + runs[i - 1].count;
+  for (const Write* write : writes) copy(*write, {runs, before}, bytes, covered, place);
+}
+
+// Calls visit(place in the range, count, position in the write) for what is in both.
+template <typename Visit>
+void Layers::match(const Write& write, const Range& range, const Visit& visit) {
+  const auto& runs = range.runs;
+  const auto end_of = [&](std::size_t i) { return runs[i].first + runs[i].count; };
+  const std::uint64_t begin = std::max(runs.front().first, write.first) - write.first;
+  std::size_t i = 0;
+  const auto step = [&](const Run& run, std::uint64_t position) {
+    const std::uint64_t first = write.first + run.first;
+    const std::uint64_t end = first + run.count;
+    if (i > 0 && end_of(i - 1) > first)  // the write does not ascend
+      i = static_cast<std::size_t>(
+          std::ranges::partition_point(
+              runs, [&](const Run& one) { return one.first + one.count <= first; }) -
+          runs.begin());
+    while (i < runs.size() && end_of(i) <= first) ++i;
+    for (; i < runs.size() && runs[i].first < end; ++i) {
+      const std::uint64_t from = std::max(first, runs[i].first);
+      const std::uint64_t to = std::min(end, end_of(i));
+      visit(range.before[i] + (from - runs[i].first), to - from, position + (from - first));
+      if (end_of(i) > end) break;
+    }
+  };
+  write.pattern->within(begin, end_of(runs.size() - 1) - write.first, step);
+}
+
+void Layers::copy(const Write& write, const Range& range, std::span<std::byte> bytes,
                   Covered& covered, std::uint64_t place) const {
   // Runs that lie together in the range lie together in the log, but for points without order.
   constexpr std::uint64_t kTogether = 32 << 20;
-  const std::uint64_t end = begin + bytes.size() / element_;
-  const auto visit = [&](const auto& action) {
-    write.pattern->within(std::max(begin, write.first) - write.first, end - write.first,
-                          [&](const Run& run, std::uint64_t position) {
-                            action(write.first + run.first - begin, run.count, position);
-                          });
-  };
+  constexpr std::uint64_t kLittle = 4 << 10;
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
-  visit([&](std::uint64_t, std::uint64_t count, std::uint64_t position) {
+  std::uint64_t wanted = 0;
+  match(write, range, [&](std::uint64_t, std::uint64_t count, std::uint64_t position) {
     low = std::min(low, position);
     high = std::max(high, position + count);
+    wanted += count;
   });
   if (high == 0) return;
-  const bool together = (high - low) * element_ <= kTogether;
-  Buffer data(together ? (high - low) * element_ : 0);
+  const std::uint64_t span = (high - low) * element_;
+  const bool together = span <= kTogether && span <= std::max(kLittle, 8 * wanted * element_);
+  Buffer data(together ? span : 0);
   if (together) write.reader->read(write.position + low * element_, data.bytes());
-  visit([&](std::uint64_t at, std::uint64_t count, std::uint64_t position) {
+  match(write, range, [&](std::uint64_t at, std::uint64_t count, std::uint64_t position) {
     const auto to = bytes.subspan(at * element_, count * element_);
     if (together)
       std::memcpy(to.data(), data.data() + (position - low) * element_, to.size());

@@ -36,10 +36,10 @@ class Layers {
   // Behind the last element that there is anything of.
   [[nodiscard]] std::uint64_t end() const { return reaches_.empty() ? 0 : reaches_.back(); }
 
-  // Copies what there is of the elements from `begin` on over `bytes`, which holds whole elements,
-  // and marks them in `covered`, where the first of them is number `place`. Throws Error when a log
-  // cannot be read.
-  void apply(std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
+  // Copies what there is of the elements of some runs over `bytes`, which holds them one after the
+  // other, and marks them in `covered`, where the first of them is number `place`. Throws Error
+  // when a log cannot be read.
+  void apply(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
              std::uint64_t place = 0) const;
   // The first element from `begin` on that there may be anything of; ~0 when there is none.
   [[nodiscard]] std::uint64_t next(std::uint64_t begin) const;
@@ -63,7 +63,16 @@ class Layers {
   // Those, the earliest first.
   [[nodiscard]] std::vector<const Write*> within(std::uint64_t begin, std::uint64_t end) const;
   void sort();
-  void copy(const Write& write, std::uint64_t begin, std::span<std::byte> bytes, Covered& covered,
+  // Runs that ascend, and how many elements come before each.
+  struct Range {
+    std::span<const Run> runs;
+    std::span<const std::uint64_t> before;
+  };
+  void apply_ascending(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
+                       std::uint64_t place) const;
+  template <typename Visit>
+  static void match(const Write& write, const Range& range, const Visit& visit);
+  void copy(const Write& write, const Range& range, std::span<std::byte> bytes, Covered& covered,
             std::uint64_t place) const;
 
   std::size_t element_ = 1;

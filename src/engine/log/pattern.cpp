@@ -1,5 +1,6 @@
 #include "engine/log/pattern.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "base/error.hpp"
@@ -94,6 +95,28 @@ void Pattern::measure() {
   }
 }
 
+void Pattern::sort() {
+  if (ascending_) return;
+  const auto first = [&](std::size_t i) { return runs_[i].first; };
+  by_first_.resize(runs_.size());
+  std::iota(by_first_.begin(), by_first_.end(), std::size_t{0});
+  std::ranges::sort(by_first_, {}, first);
+  std::uint64_t reach = 0;
+  for (const std::size_t i : by_first_)
+    reaches_.push_back(reach = std::max(reach, runs_[i].first + runs_[i].count));
+}
+
+std::vector<std::size_t> Pattern::find(std::uint64_t begin, std::uint64_t end) const {
+  const auto first = [&](std::size_t i) { return runs_[i].first; };
+  const auto behind = std::ranges::lower_bound(by_first_, end, {}, first);
+  std::vector<std::size_t> found;
+  for (auto at = static_cast<std::size_t>(behind - by_first_.begin());
+       at > 0 && reaches_[at - 1] > begin; --at)
+    found.push_back(by_first_[at - 1]);
+  std::ranges::sort(found);
+  return found;
+}
+
 std::size_t Pattern::first_reaching(std::uint64_t begin) const {
   const auto ends_before = [&](const Run& run) { return run.first + run.count <= begin; };
   return static_cast<std::size_t>(std::ranges::partition_point(runs_, ends_before) - runs_.begin());
@@ -149,6 +172,7 @@ Pattern Pattern::decode(std::string_view& bytes, std::uint64_t most) {
   }
   pattern.measure();
   if (pattern.elements_ > most) damaged();
+  pattern.sort();
   return pattern;
 }
 

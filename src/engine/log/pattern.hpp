@@ -17,6 +17,12 @@ struct Run {
   std::uint64_t count = 0;
 };
 
+inline std::uint64_t elements_of(std::span<const Run> runs) {
+  std::uint64_t elements = 0;
+  for (const Run& run : runs) elements += run.count;
+  return elements;
+}
+
 // A list of runs, again and again: `count` times, `stride` elements apart.
 struct Repeat {
   std::uint64_t count = 1;
@@ -41,6 +47,12 @@ class Pattern {
   // How many elements there are, and from the first to behind the last.
   [[nodiscard]] std::uint64_t elements() const { return elements_; }
   [[nodiscard]] std::uint64_t extent() const { return extent_; }
+  // The memory that it takes, in bytes.
+  [[nodiscard]] std::uint64_t memory() const {
+    const std::uint64_t found = ascending_ ? 0 : 2 * sizeof(std::uint64_t);
+    return sizeof *this + runs_.size() * (sizeof(Run) + sizeof(std::uint64_t) + found) +
+           repeats_.size() * (sizeof(Repeat) + sizeof(Extent));
+  }
 
   // Calls visit(Run, position) for what lies within [begin, end), in the order of the data,
   // clipped; `position` is that of the run's first element among all elements of the write.
@@ -54,6 +66,10 @@ class Pattern {
   void fold(std::span<const std::uint64_t> strides);
   // Fills what follows from the runs and repeats; throws Error when it does not fit in 64 bits.
   void measure();
+  // Makes those findable that do not ascend; without it all of them are looked at.
+  void sort();
+  // Those that reach into a range, in the order of the data.
+  [[nodiscard]] std::vector<std::size_t> find(std::uint64_t begin, std::uint64_t end) const;
   // Runs from this one on reach `begin`, where they ascend.
   [[nodiscard]] std::size_t first_reaching(std::uint64_t begin) const;
 
@@ -77,14 +93,26 @@ class Pattern {
   template <typename Visit>
   void leaf(std::uint64_t offset, std::uint64_t position, std::uint64_t begin, std::uint64_t end,
             const Visit& visit) const {
+    if (!by_first_.empty()) {
+      if (end > offset)
+        for (const std::size_t i : find(begin > offset ? begin - offset : 0, end - offset))
+          visit_run(i, offset, position, begin, end, visit);
+      return;
+    }
     std::size_t i = ascending_ && begin > offset ? first_reaching(begin - offset) : 0;
     for (; i < runs_.size(); ++i) {
-      const std::uint64_t first = offset + runs_[i].first;
-      if (ascending_ && first >= end) return;
-      const std::uint64_t from = std::max(first, begin);
-      const std::uint64_t to = std::min(first + runs_[i].count, end);
-      if (from < to) visit(Run{from, to - from}, position + before_[i] + (from - first));
+      if (ascending_ && offset + runs_[i].first >= end) return;
+      visit_run(i, offset, position, begin, end, visit);
     }
+  }
+
+  template <typename Visit>
+  void visit_run(std::size_t i, std::uint64_t offset, std::uint64_t position, std::uint64_t begin,
+                 std::uint64_t end, const Visit& visit) const {
+    const std::uint64_t first = offset + runs_[i].first;
+    const std::uint64_t from = std::max(first, begin);
+    const std::uint64_t to = std::min(first + runs_[i].count, end);
+    if (from < to) visit(Run{from, to - from}, position + before_[i] + (from - first));
   }
 
   struct Extent {
@@ -93,10 +121,12 @@ class Pattern {
   };
 
   std::vector<Run> runs_;
-  std::vector<Repeat> repeats_;        // the outermost first
-  std::vector<Extent> inner_;          // what each of them repeats
-  std::vector<std::uint64_t> before_;  // elements before each run, in one list
-  bool ascending_ = true;              // no run begins before the one before it ends
+  std::vector<Repeat> repeats_;         // the outermost first
+  std::vector<Extent> inner_;           // what each of them repeats
+  std::vector<std::uint64_t> before_;   // elements before each run, in one list
+  bool ascending_ = true;               // no run begins before the one before it ends
+  std::vector<std::size_t> by_first_;   // the runs by their first elements, once sorted
+  std::vector<std::uint64_t> reaches_;  // and the end of all up to each
   std::uint64_t elements_ = 0;
   std::uint64_t extent_ = 0;
 };

@@ -9,8 +9,12 @@
 
 namespace headrace::engine::log {
 
-Reader::Reader(std::unique_ptr<Device> device, std::uint64_t size)
-    : device_(std::move(device)), size_(size) {
+Reader::Reader(std::unique_ptr<Device> device, std::uint64_t size) : device_(std::move(device)) {
+  read_on(size);
+}
+
+void Reader::read_on(std::uint64_t size) {
+  size_ = size;
   SegmentHeader header;
   while (!closed_ && header_at(end_, header) && header.sequence == sequence_ &&
          take(end_ + kHeaderBytes, header)) {

@@ -19,6 +19,8 @@ class Reader {
   // `size`: the file's, in bytes. Throws Error when the file cannot be read, or the index holds
   // what no writer makes.
   Reader(std::unique_ptr<Device> device, std::uint64_t size);
+  // The same of what a writer has appended since. What points into the index is invalid then.
+  void read_on(std::uint64_t size);
 
   [[nodiscard]] const Index& index() const { return reader_.index(); }
   // What the log belongs to; none when it does not say.
@@ -61,7 +63,7 @@ class Reader {
   [[nodiscard]] bool is_right(const Segment& segment) const;
 
   std::unique_ptr<Device> device_;
-  std::uint64_t size_;
+  std::uint64_t size_ = 0;
   std::uint64_t sequence_ = 0;  // of the segment at end_
   std::vector<Segment> segments_;
   std::uint64_t data_bytes_ = 0;  // of all of them

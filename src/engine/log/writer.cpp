@@ -12,8 +12,9 @@ constexpr std::uint64_t kLongest = 64 << 20;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner)
-    : file_(std::move(device), 0, StagingLimits{}), gathered_(kGathered), end_(kHeaderBytes) {
+Writer::Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner,
+               const StagingLimits& limits)
+    : file_(std::move(device), 0, limits), gathered_(kGathered), end_(kHeaderBytes) {
   if (owner) put_segment(SegmentKind::owner, encode(*owner));
 }
 
@@ -77,7 +78,7 @@ void Writer::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t fi
   ++writes_;
 }
 
-void Writer::flush(bool sync) {
+void Writer::publish(bool sync) {
   pass_on();
   end_segment();
   // Whatever ends us, an index in the file says that the data before it is there.
@@ -87,8 +88,12 @@ void Writer::flush(bool sync) {
     put_segment(SegmentKind::index, std::as_bytes(std::span(index_segment_)));
     index_segment_.clear();
   }
-  ++epoch_;
   drain(sync);
+}
+
+void Writer::flush(bool sync) {
+  publish(sync);
+  ++epoch_;
 }
 
 void Writer::close(bool sync) {

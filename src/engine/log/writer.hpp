@@ -19,7 +19,8 @@ namespace headrace::engine::log {
 class Writer {
  public:
   // `device`: an empty file. `owner`: what the log belongs to, where others are to know.
-  explicit Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner = {});
+  explicit Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner = {},
+                  const StagingLimits& limits = {});
 
   // Returns the dataset's place, for add().
   std::uint32_t add(LoggedDataset dataset) { return index_.add(std::move(dataset)); }
@@ -29,14 +30,19 @@ class Writer {
   // begins at.
   void add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first);
 
-  // Returns when a reader of the file finds all writes; with `sync`, after a power cut too. Later
-  // writes are of the next epoch.
+  // Returns when a reader of the file finds all writes; with `sync`, after a power cut too.
+  void publish(bool sync);
+  // The same; later writes are of the next epoch.
   void flush(bool sync);
   // The same, and says in the log that nothing follows. To be called last.
   void close(bool sync);
   // Where what was flushed ends in the file, and how many writes were added.
   [[nodiscard]] std::uint64_t end() const { return segment_; }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
+  // The memory that the index takes until the next flush, in bytes, and about what it takes who
+  // reads the log.
+  [[nodiscard]] std::uint64_t memory() const { return index_.memory(); }
+  [[nodiscard]] std::uint64_t readers_memory() const { return index_.readers_memory(); }
 
  private:
   void gather(std::span<const std::byte> bytes);

@@ -1,0 +1,23 @@
+// What a file is that the program opens, by its name, its access property list and HDF5's word.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "connectors/log/marker.hpp"
+
+namespace headrace::log_layout {
+
+constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the library
+constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
+
+// Whether ranks open it together.
+bool parallel(hid_t fapl);
+// Whether the file is one that every HDF5 can open as it is.
+bool ordinary(hid_t fapl);
+// As the file is called from everywhere.
+std::string path_of(const char* name);
+// The number that HDF5 has for it; none when it does not tell.
+std::optional<unsigned long> number_of(const Below& file);
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,83 @@
+#include "connectors/log/rank_logs.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "connectors/log/sidecar.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+bool all_of(std::string_view text, std::string_view allowed) {
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+// ID.RANK.log; a log that outlives its program is ID.log.
+bool is_rank_log(std::string_view name) {
+  constexpr std::string_view kSuffix = ".log";
+  constexpr std::size_t kId = 2 * sizeof(engine::log::Owner);
+  if (!name.ends_with(kSuffix) || name.size() <= kId + 1 + kSuffix.size() || name[kId] != '.')
+    return false;
+  name.remove_suffix(kSuffix.size());
+  return all_of(name.substr(0, kId), "0123456789abcdef") &&
+         all_of(name.substr(kId + 1), "0123456789");
+}
+
+// Whether no process has it.
+bool is_left(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+
+}  // namespace
+
+std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank) {
+  return log_path(file, owner, '.' + std::to_string(rank));
+}
+
+int make_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) {
+  const std::string path = rank_log_path(file, owner, rank);
+  std::error_code failure;
+  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
+  const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
+  // Where the file system has no locks, nothing is ever removed as left.
+  ::flock(descriptor, LOCK_EX | LOCK_NB);
+  return descriptor;
+}
+
+int open_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) {
+  const std::string path = rank_log_path(file, owner, rank);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw Error("log " + path + " of another rank cannot be opened", errno);
+  return descriptor;
+}
+
+void remove_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) noexcept {
+  try {
+    const std::string path = rank_log_path(file, owner, rank);
+    ::unlink(path.c_str());
+    ::rmdir(std::filesystem::path(path).parent_path().c_str());
+  } catch (...) {  // it is in nobody's way
+  }
+}
+
+void remove_left_rank_logs(const std::string& file) noexcept {
+  try {
+    std::error_code failure;
+    for (const auto& entry : std::filesystem::directory_iterator(file + ".headrace", failure)) {
+      if (!is_rank_log(entry.path().filename().string())) continue;
+      const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
+      if (descriptor < 0) continue;
+      if (is_left(descriptor)) ::unlink(entry.path().c_str());
+      ::close(descriptor);
+    }
+  } catch (...) {  // they are in nobody's way either
+  }
+}
+
+}  // namespace headrace::log_layout

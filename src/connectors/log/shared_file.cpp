@@ -1,0 +1,231 @@
+#include "connectors/log/shared_file.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "connectors/log/logged.hpp"
+#include "connectors/log/opening.hpp"
+#include "connectors/log/settings.hpp"
+#include "connectors/log/sidecar.hpp"
+#include "connectors/log/state.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+// In the order in which they were opened. Leaked: HDF5 closes what is open while the process exits.
+std::vector<SharedFile*>& logging() {
+  static auto& files = *new std::vector<SharedFile*>;
+  return files;
+}
+
+// Then HDF5's answers to our questions may be calls that all ranks make together.
+bool collective_metadata_reads(hid_t fapl) {
+  int reads = 0;  // H5P_USER_FALSE
+  return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
+}
+
+bool asks(const Options& options) { return value_of(kSettings, "mpi_logs", options) == "rank"; }
+
+// Which chunks have filters: not `some` of them, as where those at the borders have none.
+enum class Filters { none, all, some };
+
+Filters filters_of(const vol::Object& dataset) {
+  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  if (h5.Pget_nfilters(dcpl.get()) == 0) return Filters::none;
+  unsigned options = 0;
+  return h5.Pget_chunk_opts(dcpl.get(), &options) >= 0 && options == 0 ? Filters::all
+                                                                       : Filters::some;
+}
+
+bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// HDF5 that ends, with MPI at the latest, closes files, but writes no datasets any more.
+void end_library(void* /*context*/) {
+  ends_with_library = false;  // HDF5 forgets it, and may begin anew
+  const std::vector<SharedFile*> files = logging();
+  for (SharedFile* file : files) file->stop_at_close();
+}
+
+}  // namespace
+
+CommunicatorHandle ranks_of(unsigned flags, bool created, hid_t fapl, const Options& options) {
+  if ((!created && (flags & kReadWrite) == 0) || !parallel(fapl)) return nullptr;
+  const Aside aside;
+  try {
+    return communicator_of(fapl);
+  } catch (const std::exception& error) {
+    log(asks(options) ? Level::warning : Level::debug,
+        std::string("files over MPI are left to HDF5: ") + error.what());
+    return nullptr;
+  }
+}
+
+SharedFile* SharedFile::of(const vol::UnderConnector& connector) {
+  const FileState* const state = FileState::of(connector);
+  return state == nullptr ? nullptr : state->shared.get();
+}
+
+SharedFile::SharedFile(vol::UnderConnector& connector, Place place, CommunicatorHandle ranks)
+    : connector_(&connector), place_(std::move(place)), ranks_(std::move(ranks)) {}
+
+SharedFile::~SharedFile() { end(); }
+
+void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
+                        CommunicatorHandle ranks, const Options& options) {
+  if (ranks == nullptr) return;
+  const Aside aside;
+  Owner owner{};
+  bool able = file != nullptr && asks(options) && !collective_metadata_reads(fapl);
+  try {
+    if (ranks->rank() == 0) owner = random_owner();
+    // Before the others go on: a log that is just being made is not locked yet.
+    if (able && ranks->rank() == 0) remove_left_rank_logs(path_of(name));
+  } catch (const Error&) {
+    able = false;
+  }
+  ranks->broadcast(owner, 0);
+  if (ranks->reduce(able ? 1 : 0, Reduction::min) == 0) return;
+  const Place place{{file->under, file->connector->id()},
+                    path_of(name),
+                    false,
+                    number_of(kSettings, "budget", options)};
+  // Handles of one file that was opened twice do not know of each other.
+  for (SharedFile* other : std::vector(logging()))
+    if (other->place_.path == place.path && other->ranks_->size() == ranks->size()) {
+      other->stop();
+      able = false;
+    }
+  auto state = std::make_shared<SharedFile>(*file->connector, place, std::move(ranks));
+  if (!state->begin(owner, able)) return;
+  file->connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
+}
+
+// Collective. A rank that cannot make its log, or does not see that of another, has all of them
+// leave the file to HDF5.
+bool SharedFile::begin(const Owner& owner, bool able) {
+  const auto all = [&](bool mine) { return ranks_->reduce(mine ? 1 : 0, Reduction::min) != 0; };
+  owner_ = owner;
+  const auto number = number_of(place_.below);
+  number_ = number.value_or(0);
+  bool good = able && number.has_value();
+  try {
+    if (good) descriptor_ = make_rank_log(place_.path, owner_, ranks_->rank());
+  } catch (const Error& error) {
+    log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
+    good = false;
+  }
+  good = all(good);
+  const int next = (ranks_->rank() + 1) % ranks_->size();
+  good = good && ::access(rank_log_path(place_.path, owner_, next).c_str(), R_OK) == 0;
+  good = all(good);
+  if (!good) return false;
+  logs_ = true;
+  logging().push_back(this);
+  if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
+  return true;
+}
+
+void SharedFile::end() noexcept {
+  logs_ = false;
+  std::erase(logging(), this);
+  datasets_.clear();  // handles may know them longer
+  reader_.reset();
+  log_.reset();
+  if (descriptor_ < 0) return;
+  ::close(std::exchange(descriptor_, -1));
+  if (process_ == ::getpid()) remove_rank_log(place_.path, owner_, ranks_->rank());
+}
+
+void SharedFile::require_whole() const {
+  if (broken_ == nullptr && failed_ == nullptr) return;
+  const std::string what = "the log of file " + place_.path + " could not be written";
+  try {
+    std::rethrow_exception(broken_ != nullptr ? broken_ : failed_);
+  } catch (const std::exception& error) {  // one text: programs show the innermost cause only
+    throw Error(what + ": " + error.what());
+  }
+}
+
+std::shared_ptr<SharedDataset> SharedFile::know(std::shared_ptr<Dataset> dataset) {
+  auto& known = datasets_[dataset->identity];
+  if (known != nullptr) return known;
+  known = std::make_shared<SharedDataset>();
+  known->elements = std::move(dataset);
+  known->file = this;
+  return known;
+}
+
+bool SharedFile::has_read(const vol::Identity& identity) const {
+  const auto known = datasets_.find(identity);
+  return known != datasets_.end() && known->second->read;
+}
+
+void SharedFile::add(SharedDataset& dataset, vol::Object& handle, const Append& append) {
+  require_whole();
+  try {
+    if (log_ == nullptr)
+      log_ = std::make_unique<engine::log::Writer>(
+          engine::posix_device(descriptor_, ("log of " + place_.path).c_str()), owner_,
+          engine::StagingLimits{place_.budget, {}});
+    if (!dataset.pending) {
+      dataset.elements->place = log_->add(logged_as(*dataset.elements, vol::name_of(handle)));
+      dataset.pending = true;
+    }
+    append(*log_, dataset.elements->place);
+  } catch (...) {
+    failed_ = std::current_exception();
+    require_whole();
+  }
+}
+
+bool SharedFile::any_own() const {
+  return std::ranges::any_of(datasets_, [](const auto& one) { return one.second->pending; });
+}
+
+const engine::log::Layers* SharedFile::own(SharedDataset& dataset) {
+  require_whole();
+  if (!dataset.pending) return nullptr;
+  if (reader_ == nullptr || reader_->index().writes.size() != log_->writes()) {
+    for (const auto& [identity, one] : datasets_) one->layers.reset();  // they point into the index
+    log_->publish(false);
+    const std::uint64_t size = size_of(descriptor_);
+    if (reader_ == nullptr)
+      reader_ = std::make_unique<engine::log::Reader>(
+          engine::posix_device(descriptor_, place_.path.c_str()), size);
+    else
+      reader_->read_on(size);
+    if (reader_->end() != log_->end() || reader_->index().writes.size() != log_->writes())
+      throw Error("a part of the log of file " + place_.path + " is gone");
+  }
+  if (dataset.layers == nullptr) {
+    dataset.layers = std::make_unique<engine::log::Layers>();
+    dataset.layers->add(*reader_, dataset.elements->place);
+  }
+  return dataset.layers.get();
+}
+
+SharedDataset* shared_dataset_of(vol::Object& object) {
+  SharedFile* const file = SharedFile::of(*object.connector);
+  if (file == nullptr || !file->logs()) return nullptr;
+  Handle& handle = handle_of(object);
+  if (!handle.looked_up) {
+    const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
+    const Aside aside;
+    auto dataset = examine(object);
+    const Filters filters = dataset == nullptr ? Filters::some : filters_of(object);
+    // Those behind external links are in files that HDF5 has opened on its own.
+    if (dataset != nullptr && filters != Filters::some && file->is(dataset->identity.file)) {
+      handle.shared = file->know(std::move(dataset));
+      handle.shared->filtered = filters == Filters::all;
+    }
+    handle.looked_up = true;  // an error is one of each call
+  }
+  return handle.shared.get();
+}
+
+}  // namespace headrace::log_layout

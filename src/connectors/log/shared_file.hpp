@@ -1,0 +1,115 @@
+// A file over MPI that writes are logged of, as one of its ranks has it.
+//
+// Each rank appends to its own log, and calls no other rank for that. What is collective here says
+// so: all ranks that have the file open make these calls together, where HDF5 demands that of the
+// program. What they depend on is the same on all ranks: whether writes are logged above all.
+#pragma once
+
+#include <unistd.h>
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/settings.hpp"
+#include "comm/communicator.hpp"
+#include "connectors/log/dataset.hpp"
+#include "connectors/log/rank_logs.hpp"
+#include "connectors/log/stored.hpp"
+#include "engine/log/layers.hpp"
+#include "engine/log/writer.hpp"
+
+namespace headrace::log_layout {
+
+class SharedFile;
+
+// For all handles of a dataset.
+struct SharedDataset {
+  std::shared_ptr<Dataset> elements;
+  SharedFile* file = nullptr;
+  bool pending = false;                         // whether there is anything in this rank's log
+  std::unique_ptr<engine::log::Layers> layers;  // that, as it was when it was last read
+
+  // Has chunks that HDF5 codes. It keeps those in memory that this rank has `read`, and does not
+  // know when ranks write them together: then they are to be read anew.
+  bool filtered = false;
+  bool read = false;
+};
+
+// The communicator of a file that is being opened for writing, made before HDF5 opens it: a rank
+// that fails there must not leave the others waiting. Collective. Null for other files.
+// Whatever the options: other ranks may have others.
+CommunicatorHandle ranks_of(unsigned flags, bool created, hid_t fapl, const Options& options);
+
+// The application's thread only.
+class SharedFile {
+ public:
+  // Null for a file that is left to HDF5 from its beginning.
+  static SharedFile* of(const vol::UnderConnector& connector);
+  // Collective, whether HDF5 has opened the file or (null) not: logs writes if all ranks can.
+  static void opened(const vol::Object* file, const char* name, hid_t fapl,
+                     CommunicatorHandle ranks, const Options& options);
+
+  // The same on all ranks.
+  [[nodiscard]] bool logs() const { return logs_; }
+  // Throws Error when a log could not be written or put in order.
+  void require_whole() const;
+  [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
+
+  // The dataset as it is known already, or the new one from now on.
+  std::shared_ptr<SharedDataset> know(std::shared_ptr<Dataset> dataset);
+  // Calls append(log, place of the dataset). What it throws is this rank's error of every later
+  // call, and all ranks' error where they settle next.
+  using Append = std::function<void(engine::log::Writer& log, std::uint32_t place)>;
+  void add(SharedDataset& dataset, vol::Object& handle, const Append& append);
+  // What this rank's log holds of the dataset; null when it is nothing. Throws Error.
+  const engine::log::Layers* own(SharedDataset& dataset);
+  // Whether that is anything of any dataset.
+  [[nodiscard]] bool any_own() const;
+  // Whether HDF5 may have chunks of a filtered dataset in memory, see there.
+  [[nodiscard]] bool has_read(const vol::Identity& identity) const;
+
+  // Collective: all that the ranks have logged is in the datasets, for all of them. Throws Error,
+  // on all ranks if on one. Does nothing when no writes are logged.
+  void settle();
+  // The same; what goes wrong is deferred to the end of H5Fflush or to H5Fclose.
+  void settle_at_flush() noexcept;
+  // Collective: and from now on all is left to HDF5.
+  void stop();
+  void stop_at_close() noexcept;
+
+  SharedFile(vol::UnderConnector& connector, Place place, CommunicatorHandle ranks);
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+  ~SharedFile();
+
+ private:
+  bool begin(const engine::log::Owner& owner, bool able);
+  void agree(const std::exception_ptr& error);
+  void settle_all(hid_t together);
+  void empty();
+  void end() noexcept;
+
+  vol::UnderConnector* connector_;  // which keeps this
+  pid_t process_ = ::getpid();      // the children of which have no part in it
+  Place place_;
+  CommunicatorHandle ranks_;
+  unsigned long number_ = 0;  // HDF5's
+  bool logs_ = false;
+  std::exception_ptr failed_;  // of this rank's log
+  std::exception_ptr broken_;  // of all ranks
+
+  engine::log::Owner owner_{};
+  int descriptor_ = -1;
+  std::unique_ptr<engine::log::Writer> log_;
+  std::unique_ptr<engine::log::Reader> reader_;  // of that
+  std::map<vol::Identity, std::shared_ptr<SharedDataset>> datasets_;
+};
+
+// The dataset behind a handle; null when it is left to HDF5. Asks HDF5, but no other rank, on the
+// first call for a handle.
+SharedDataset* shared_dataset_of(vol::Object& object);
+
+}  // namespace headrace::log_layout

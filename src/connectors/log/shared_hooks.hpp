@@ -1,0 +1,89 @@
+// What ranks do before HDF5 carries out a call that they make together.
+#pragma once
+
+#include "connectors/log/dataset.hpp"
+#include "connectors/log/shared_file.hpp"
+#include "connectors/log/shared_transfer.hpp"
+#include "hdf5/library_context.hpp"
+#include "vol/callbacks.hpp"
+#include "vol/raw_data.hpp"
+
+namespace headrace::log_layout::shared {
+
+template <typename... Rest>
+SharedFile* file_of(const void* self, const Rest&... /*rest*/) {
+  return self == nullptr ? nullptr : SharedFile::of(*vol::Object::from(self).connector);
+}
+
+inline void before_file_specific(const void* self, const H5VL_file_specific_args_t* args,
+                                 hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type != H5VL_FILE_FLUSH) return;
+  if (SharedFile* const file = file_of(self)) file->settle_at_flush();
+}
+
+inline void before_file_optional(const void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                                 void** /*req*/) {
+  // H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which only a parallel HDF5's headers have. From then on
+  // ranks see what others have written when it is written.
+  constexpr int kSetAtomicity = 27;
+  if (args->op_type != kSetAtomicity) return;
+  if (SharedFile* const file = file_of(self)) file->stop();
+}
+
+// The program may have the file by other ids; H5Iget_file_id has made those that are not `opened`,
+// for one rank alone perhaps.
+inline void before_file_close(const void* self, hid_t /*dxpl*/, void** /*req*/) {
+  const bool opened = vol::Object::from(self).state != nullptr;
+  SharedFile* const file = file_of(self);
+  if (file != nullptr && opened) file->stop_at_close();
+}
+
+// Elements keep their numbers when a dataset grows in its slowest dimension.
+inline void before_dataset_specific(void* self, const H5VL_dataset_specific_args_t* args,
+                                    hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type != H5VL_DATASET_SET_EXTENT) return;
+  SharedDataset* const dataset = shared_dataset_of(vol::Object::from(self));
+  const LibraryContext apart;
+  if (dataset == nullptr ||
+      extends_at_end(*dataset->elements, vol::Object::from(self), args->args.set_extent.size))
+    return;
+  // Chunks that are cut stay changed in the memory of each rank.
+  if (dataset->filtered)
+    dataset->file->stop();
+  else
+    dataset->file->settle();
+}
+
+inline void before_dataset_optional(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                                    void** /*req*/) {
+  if (file_of(self) != nullptr && (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
+                                   args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE))
+    require_none_own(vol::Object::from(self));
+}
+
+inline void before_group_specific(const void* self, const H5VL_group_specific_args_t* args,
+                                  hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type != H5VL_GROUP_MOUNT) return;
+  for (const void* one : {self, static_cast<const void*>(args->args.mount.child_file)})
+    if (SharedFile* const file = file_of(one)) file->stop();
+}
+
+// Most calls are a rank's own, or leave raw data alone.
+template <vol::Callback callback, typename... Args>
+void before(const Args&... args) {
+  using vol::Callback;
+  if constexpr (callback == Callback::file_specific) before_file_specific(args...);
+  if constexpr (callback == Callback::file_optional) before_file_optional(args...);
+  if constexpr (callback == Callback::file_close) before_file_close(args...);
+  if constexpr (callback == Callback::dataset_specific) before_dataset_specific(args...);
+  if constexpr (callback == Callback::dataset_optional) before_dataset_optional(args...);
+  if constexpr (callback == Callback::group_specific) before_group_specific(args...);
+  if constexpr (callback == Callback::object_copy)
+    if (SharedFile* const file = file_of(args...)) file->settle();
+  // The token of what is deleted may become a new dataset's.
+  if constexpr (callback == Callback::link_specific || callback == Callback::object_specific)
+    if (SharedFile* const file = file_of(args...); file != nullptr && vol::unlinks(args...))
+      file->stop();
+}
+
+}  // namespace headrace::log_layout::shared

@@ -1,0 +1,299 @@
+#include "connectors/log/shared_transfer.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/error.hpp"
+#include "connectors/log/file.hpp"
+#include "connectors/log/read.hpp"
+#include "connectors/log/write.hpp"
+#include "hdf5/error_stack.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/pass_through.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+constexpr const char* kFlushed = "the file is flushed";
+
+bool is_default(hid_t dxpl) { return dxpl == kDefaultPlist || dxpl == h5.transfer_list.get(); }
+
+// Whether all ranks make the call.
+bool collective(hid_t dxpl) {
+  int mode = 0;  // H5FD_MPIO_INDEPENDENT
+  return !is_default(dxpl) && h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 1;
+}
+
+// HDF5 applies it on the way, to what it writes itself.
+bool transforms(hid_t dxpl) {
+  const Aside aside;
+  return !is_default(dxpl) && h5.Pget_data_transform(dxpl, nullptr, 0) >= 0;
+}
+
+// As HDF5 tells the program after a transfer that no other rank took part in, in its own list.
+void tell_independent(hid_t dxpl) {
+  const int none = 0;             // H5D_MPIO_NO_COLLECTIVE, H5D_MPIO_NO_CHUNK_OPTIMIZATION
+  const std::uint32_t asked = 1;  // H5D_MPIO_SET_INDEPENDENT
+  if (is_default(dxpl)) return;
+  h5.Pset(dxpl, "actual_io_mode", &none);
+  h5.Pset(dxpl, "actual_chunk_opt_mode", &none);
+  h5.Pset(dxpl, "local_no_collective_cause", &asked);
+  h5.Pset(dxpl, "global_no_collective_cause", &asked);
+}
+
+// The arguments of a call, for some of its datasets.
+template <typename Pointer>
+struct Call {
+  std::vector<void*> dset;
+  std::vector<hid_t> mem_type, mem_space, file_space;
+  std::vector<Pointer> buf;
+
+  void add(void* one, hid_t type, hid_t memory, hid_t file, Pointer buffer) {
+    dset.push_back(one);
+    mem_type.push_back(type);
+    mem_space.push_back(memory);
+    file_space.push_back(file);
+    buf.push_back(buffer);
+  }
+};
+
+bool selects_nothing(const Dataset& dataset, hid_t file_space) {
+  if (file_space == 0) return engine::volume(dataset.rank, dataset.dims) == 0;  // H5S_ALL
+  return h5.Sget_select_npoints(file_space) == 0;
+}
+
+// Numbers need nothing but themselves; members that memory does not have stay what they are.
+bool converts_alone(const Dataset& dataset, hid_t mem_type) {
+  const H5T_class_t kind = h5.Tget_class(mem_type);
+  return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT);
+}
+
+Write write_of(Dataset& dataset, vol::Object& object, hid_t mem_type, const void* buffer) {
+  Write write;
+  write.dataset = &dataset;
+  write.handle = &object;
+  write.mem_type = mem_type;
+  write.mem_element = h5.Tget_size(mem_type);
+  write.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
+  write.buffer = static_cast<const std::byte*>(buffer);
+  return write;
+}
+
+// Throws Error for what HDF5 would refuse.
+Write describe_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_t mem_space,
+                     hid_t file_space, const void* buffer) {
+  Write write = write_of(dataset, object, mem_type, buffer);
+  auto file = file_rows_of(dataset, file_space, kAny);
+  if (!file) throw Error("a selection of " + vol::describe(object) + " is none within its extent");
+  write.file = std::move(*file);
+  write.elements = elements_of(write.file);
+  auto memory = memory_rows_of(mem_space, write.file, kAny);
+  if (!memory || elements_of(*memory) != write.elements)
+    throw Error("selections in memory and of " + vol::describe(object) +
+                " do not have the same number of elements");
+  if (buffer == nullptr || write.mem_element == 0)
+    throw Error("there is nothing to write to " + vol::describe(object));
+  write.memory = std::move(*memory);
+  return write;
+}
+
+void note_read(SharedDataset* shared) {
+  if (shared != nullptr && shared->filtered) shared->read = true;
+}
+
+engine::Buffer convert(SharedDataset& shared, const Write& write, hid_t file_space, hid_t dxpl) {
+  const Dataset& dataset = *shared.elements;
+  note_read(&shared);
+  if (converts_alone(dataset, write.mem_type)) return converted(write, dxpl, nullptr);
+  engine::Buffer background(write.elements * std::max(write.mem_element, dataset.element));
+  const Read read{*write.handle,          kInvalidId, kInvalidId, file_space,
+                  h5.transfer_list.get(), nullptr};
+  if (!fetch(read, dataset, shared.file->own(shared), write.file, background))
+    throw Error("HDF5 cannot read what is kept of " + vol::describe(*write.handle) + ": " +
+                root_cause());
+  return converted(write, dxpl, background.data());
+}
+
+void log_write(SharedDataset& shared, vol::Object& object, hid_t mem_type, hid_t mem_space,
+               hid_t file_space, hid_t dxpl, const void* buffer) {
+  Dataset& dataset = *shared.elements;
+  if (!vol::update_dims(dataset, object))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(object));
+  if (selects_nothing(dataset, file_space)) return;
+  const Write write = describe_write(dataset, object, mem_type, mem_space, file_space, buffer);
+  engine::Buffer elements;
+  if (write.converts) elements = convert(shared, write, file_space, dxpl);
+  const std::span<const std::byte> bytes = elements.bytes();
+  shared.file->add(shared, object, [&](engine::log::Writer& log, std::uint32_t place) {
+    if (write.converts)
+      append_elements(log, place, write, bytes.first(write.elements * dataset.element));
+    else
+      append(log, place, write, dxpl);
+  });
+}
+
+// What HDF5 has written itself, once more: it has its place among what is logged then.
+void log_again(SharedDataset& shared, vol::Object& object, hid_t file_space) {
+  Dataset& dataset = *shared.elements;
+  if (!vol::update_dims(dataset, object) || selects_nothing(dataset, file_space)) return;
+  auto file = file_rows_of(dataset, file_space, kAny);
+  if (!file) throw Error("a selection of " + vol::describe(object) + " is not known");
+  Write write;
+  write.dataset = &dataset;
+  write.elements = elements_of(*file);
+  write.file = std::move(*file);
+  engine::Buffer elements(write.elements * dataset.element);
+  const Read read{object, kInvalidId, kInvalidId, file_space, h5.transfer_list.get(), nullptr};
+  note_read(&shared);
+  if (!fetch(read, dataset, nullptr, write.file, elements))
+    throw Error("HDF5 cannot read what it has written to " + vol::describe(object));
+  shared.file->add(shared, object, [&](engine::log::Writer& log, std::uint32_t place) {
+    append_elements(log, place, write, elements.bytes());
+  });
+}
+
+// Each file of a call, in its order.
+template <typename Action>
+void for_files(std::size_t count, void* const dset[], const Action& action) {
+  std::vector<SharedFile*> done;
+  for (void* one : std::span(dset, count)) {
+    SharedFile* const file = SharedFile::of(*vol::Object::from(one).connector);
+    if (file == nullptr || std::ranges::find(done, file) != done.end()) continue;
+    done.push_back(file);
+    action(*file);
+  }
+}
+
+bool any(std::size_t count, void* const dset[], bool (SharedFile::*is)() const) {
+  bool found = false;
+  for_files(count, dset, [&](const SharedFile& one) { found = found || (one.*is)(); });
+  return found;
+}
+
+// Collective. Chunks that HDF5 has in memory are not known to be up to date from then on.
+void settle_for(std::size_t count, void* const dset[]) {
+  bool filtered = false;
+  for (void* one : std::span(dset, count)) {
+    const SharedDataset* const shared = shared_dataset_of(vol::Object::from(one));
+    filtered = filtered || (shared != nullptr && shared->filtered);
+  }
+  for_files(count, dset, [&](SharedFile& one) { filtered ? one.stop() : one.settle(); });
+}
+
+herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                     hid_t file_space[], hid_t dxpl, const void* buf[]) {
+  count_left();
+  const bool together = collective(dxpl);
+  if (together) settle_for(count, dset);
+  if (vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr) < 0)
+    return -1;
+  if (together) return 0;
+  const LibraryContext apart;
+  const Aside aside;
+  for (std::size_t i = 0; i < count; ++i) {
+    vol::Object& object = vol::Object::from(dset[i]);
+    if (SharedDataset* const shared = shared_dataset_of(object))
+      log_again(*shared, object, file_space[i]);
+  }
+  return 0;
+}
+
+}  // namespace
+
+SharedFile* shared_file_of(std::size_t count, void* const dset[]) {
+  SharedFile* first = nullptr;
+  for_files(count, dset, [&](SharedFile& one) { first = first == nullptr ? &one : first; });
+  return first;
+}
+
+// Whether a write is logged depends on what is the same on all ranks, but for the selections: a
+// rank that logs makes no call that others would wait in.
+herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                    hid_t file_space[], hid_t dxpl, const void* buf[]) {
+  constexpr hid_t kPlist = 2;  // H5S_PLIST
+  for_files(count, dset, [](const SharedFile& one) { one.require_whole(); });
+  const auto in_list = [&](hid_t space) { return space == kPlist; };
+  if (!any(count, dset, &SharedFile::logs))
+    return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
+                                   nullptr);
+  if (transforms(dxpl) || std::ranges::any_of(std::span(mem_space, count), in_list) ||
+      std::ranges::any_of(std::span(file_space, count), in_list))
+    return write_by_hdf5(count, dset, mem_type, mem_space, file_space, dxpl, buf);
+  std::vector<SharedDataset*> known;
+  Call<const void*> rest;
+  for (std::size_t i = 0; i < count; ++i) {
+    known.push_back(shared_dataset_of(vol::Object::from(dset[i])));
+    if (known.back() == nullptr)
+      rest.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
+  }
+  if (!rest.dset.empty()) {
+    count_left();
+    settle();  // what is logged of other files
+    if (vol::own::dataset_write(rest.dset.size(), rest.dset.data(), rest.mem_type.data(),
+                                rest.mem_space.data(), rest.file_space.data(), dxpl,
+                                rest.buf.data(), nullptr) < 0)
+      return -1;
+    if (rest.dset.size() == count) return 0;
+  }
+  const LibraryContext apart;
+  const Aside aside;
+  for (std::size_t i = 0; i < count; ++i)
+    if (known[i] != nullptr)
+      log_write(*known[i], vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i],
+                dxpl, buf[i]);
+  tell_independent(dxpl);
+  return 0;
+}
+
+bool write_shared_rows(SharedDataset& shared, vol::Object& object, hid_t mem_type, Runs rows,
+                       const void* buffer) {
+  shared.file->require_whole();
+  const LibraryContext apart;
+  const Aside aside;
+  Write write = write_of(*shared.elements, object, mem_type, buffer);
+  if (write.converts && !converts_alone(*shared.elements, mem_type)) return false;
+  write.elements = elements_of(rows);
+  write.file = std::move(rows);
+  write.memory = {{0, write.elements}};
+  shared.file->add(shared, object, [&](engine::log::Writer& log, std::uint32_t place) {
+    append(log, place, write, h5.transfer_list.get());
+  });
+  return true;
+}
+
+herr_t read_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                   hid_t file_space[], hid_t dxpl, void* buf[]) {
+  const bool together = collective(dxpl);
+  if (together) for_files(count, dset, [](SharedFile& one) { one.settle(); });
+  for_files(count, dset, [](const SharedFile& one) { one.require_whole(); });
+  if (!together)
+    for (void* one : std::span(dset, count)) note_read(shared_dataset_of(vol::Object::from(one)));
+  if (together || !any(count, dset, &SharedFile::any_own))
+    return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr);
+  const LibraryContext apart;
+  for (std::size_t i = 0; i < count; ++i) {
+    Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
+    SharedDataset* const shared = shared_dataset_of(read.object);
+    if (shared == nullptr && is_virtual(read.object)) refuse(read, kFlushed);
+    const engine::log::Layers* const own = shared == nullptr ? nullptr : shared->file->own(*shared);
+    if (own != nullptr && !vol::update_dims(*shared->elements, read.object))
+      throw Error("HDF5 does not tell the extent of " + vol::describe(read.object));
+    if ((own == nullptr ? read_below(read)
+                        : read_through(read, *shared->elements, *own, kFlushed)) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+void require_none_own(vol::Object& dataset) {
+  SharedDataset* const shared = shared_dataset_of(dataset);
+  if (shared == nullptr || !shared->pending) return;
+  throw Error("chunks of " + vol::describe(dataset) +
+              " are not read or written as they are stored before " + kFlushed);
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,41 @@
+// What the layer keeps with the objects of the connector below.
+#pragma once
+
+#include <memory>
+
+#include "vol/object.hpp"
+
+namespace headrace::log_layout {
+
+class File;
+class SharedFile;
+struct Dataset;
+struct SharedDataset;
+
+// With a file: one of the two, or none.
+struct FileState {
+  std::shared_ptr<File> alone;
+  std::shared_ptr<SharedFile> shared;  // over MPI
+
+  static const FileState* of(const vol::UnderConnector& connector) {
+    return static_cast<const FileState*>(connector.state.get());
+  }
+};
+
+// With the object of an id that the program has from H5Fcreate, H5Fopen or H5Freopen.
+struct OpenedByProgram {};
+
+// With a handle of a dataset. The datasets are null when it is left to HDF5.
+struct Handle {
+  bool looked_up = false;
+  bool no_log_elsewhere = false;
+  std::shared_ptr<Dataset> dataset;
+  std::shared_ptr<SharedDataset> shared;
+};
+
+inline Handle& handle_of(vol::Object& object) {
+  if (object.state == nullptr) object.state = std::make_shared<Handle>();
+  return *static_cast<Handle*>(object.state.get());
+}
+
+}  // namespace headrace::log_layout
