@@ -40,6 +40,9 @@ CLAIMS = (
     Claim(f"{KERNEL}/f-boxes-*", UNTIL_CLOSE, 15, stack=LATER.name),
     Claim(f"{KERNEL}/f-boxes-*", UNTIL_CLOSE, 4, stack=CLOSE.name),
     Claim(f"{KERNEL}/f-canonical-*", IN_CALLS, 15, stack=LATER.name),
+    # Over MPI the file is in order when it is closed.
+    Claim(f"{KERNEL}-*-ranks/f-boxes-*", UNTIL_CLOSE, 4, stack=RANKS.name),
+    Claim(f"{KERNEL}-*-ranks/f-canonical-*", IN_CALLS, 15, stack=RANKS.name),
     *(
         Claim(f"{kernel}/g-{calls}-*", UNTIL_CLOSE, 1, stack=way.name)
         for kernel, ways in ((KERNEL, (LATER, CLOSE)), (f"{KERNEL}-*-ranks", (RANKS,)))
