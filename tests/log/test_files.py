@@ -245,3 +245,19 @@ def test_another_kind_of_object_in_a_dataset_place(layer: Log, mode: str) -> Non
         f.close()
     h5py.File("x.h5", "w").close()
     """)
+
+
+@pytest.mark.parametrize("options", ["", LATER])
+def test_three_ids_of_a_file_when_hdf5_ends(layer: Log, options: str) -> None:
+    """HDF5 2.0 closes some when it has freed the file: it must not be asked about it."""
+    layer.python(
+        """
+    import ctypes
+    h5py.File("x.h5", "w").close()
+    first = h5py.File("y.h5", "w", driver="split")
+    second, third = (h5py.File("y.h5", "r+", driver="split") for _ in range(2))
+    first.close()
+    ctypes.CDLL(None).exit(0)
+    """,
+        options,
+    )

@@ -33,10 +33,17 @@ MPI = [("1.14.5-openmpi", 2), ("1.14.5-openmpi", 4), ("2.2.0-mpich", 2), ("2.2.0
 everywhere = pytest.mark.parametrize(("hdf5", "ranks"), MPI, indirect=["hdf5"])
 
 
-def start(layer: Log, hdf5: Hdf5, ranks: int, *arguments: str, connector: str = RANK) -> Result:
+def start(
+    layer: Log,
+    hdf5: Hdf5,
+    ranks: int,
+    *arguments: str,
+    connector: str = RANK,
+    name: str = "mpi_logs",
+) -> Result:
     log = {"HEADRACE_LOG_FILE": str(layer.folder / "log")}
     env = env_of(connector, PLUGINS, layer.folder / "report", **log)
-    program = built(f"tests/log/mpi_logs_{hdf5.mpi}")
+    program = built(f"tests/log/{name}_{hdf5.mpi}")
     command = [*hdf5.mpiexec, "-n", str(ranks), str(program), *arguments]
     return run(command, env=env, cwd=layer.folder, limit=120)
 
@@ -93,6 +100,29 @@ def test_atomic_files_are_not_logged(layer: Log, hdf5: Hdf5, ranks: int) -> None
 @pytest.mark.parametrize("mode", ["fail", "lose"])
 def test_an_error_of_one_rank_is_told_to_all(layer: Log, hdf5: Hdf5, ranks: int, mode: str) -> None:
     succeed(layer, hdf5, ranks, mode)
+    assert not list(layer.folder.glob("*.headrace")), "no log is left"
+
+
+LAST = {
+    "converted": "d = f['d'][...]; assert (d[::100] == 3).all() and (d == 2).sum() == 990",
+    "anonymous": "assert (f['d'][:20] == 2).all() and not f['d'][20:].any()",
+    "grown": "assert (f['d'][:20] == 7).all() and f['d'].shape == (200,)",
+    "forked": "d = f['d'][...]; assert all((d[k:][:5] == 1 + k % 40 // 10).all() "
+    "for k in (0, 10, 40, 50)) and (d > 0).sum() == 20",
+    "full": "assert f['compact'][()] == 5",
+    "others": "assert (f['d'][:20] == 8).all()",
+}
+
+
+@pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
+@pytest.mark.parametrize("case", LAST)
+def test_seldom_things(layer: Log, hdf5: Hdf5, case: str) -> None:
+    ranks = 3 if case == "others" else 2
+    done = start(layer, hdf5, ranks, case, name="mpi_cases")
+    assert done.status == 0, done.text
+    loads = {load["pid"] for load in layer.loads if load["name"] == "headrace_log"}
+    assert len(loads) == ranks
+    layer.plain(f"f = h5py.File('x.h5'); {LAST[case]}")
     assert not list(layer.folder.glob("*.headrace")), "no log is left"
 
 

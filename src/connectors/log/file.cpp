@@ -132,7 +132,8 @@ bool File::logs() const { return logs_ && !all_off && !broken(); }
 bool File::broken() const { return log_layout::pending().broken.contains(number_); }
 
 bool File::is(const vol::Object& file) const {
-  return file.under != nullptr && number_of({file.under, file.connector->id()}) == number_;
+  const auto* const opened = static_cast<const OpenedByProgram*>(file.state.get());
+  return opened != nullptr && opened->number == number_;
 }
 
 std::shared_ptr<Dataset> File::know(const std::shared_ptr<Dataset>& dataset) {

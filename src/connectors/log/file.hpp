@@ -55,6 +55,7 @@ class File {
 
   // Whether this is the file with that number; objects behind external links are in others.
   [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
+  // The same of an id of a file; no for one that H5Iget_file_id has made.
   [[nodiscard]] bool is(const vol::Object& file) const;
   [[nodiscard]] unsigned long number() const { return number_; }
   // Whether something of a dataset in that file is in the log.

@@ -10,6 +10,7 @@
 #include "connectors/log/crash.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/fork.hpp"
+#include "connectors/log/opening.hpp"
 #include "connectors/log/read.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/shared_hooks.hpp"
@@ -201,14 +202,24 @@ struct Connector : vol::PassThrough<Connector> {
     return PassThrough::terminate();
   }
 
+  static void note_number(vol::Object& file) {
+    const Aside aside;
+    file.state = std::make_shared<OpenedByProgram>(
+        OpenedByProgram{number_of({file.under, file.connector->id()})});
+  }
+
+  static void abandon(vol::Object& file) {
+    h5.VLfile_close(file.under, file.connector->id(), h5.transfer_list.get(), nullptr);
+    delete &file;
+  }
+
   // A file that cannot be used is closed again.
   static void note_opened(vol::Object& file, const File::Opening& opening) {
-    file.state = std::make_shared<OpenedByProgram>();
+    note_number(file);
     try {
       File::opened(file, opening, vol::info_of(opening.fapl, layer())->options);
     } catch (...) {
-      h5.VLfile_close(file.under, file.connector->id(), h5.transfer_list.get(), nullptr);
-      delete &file;
+      abandon(file);
       throw;
     }
   }
@@ -221,9 +232,9 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    const auto& options = vol::info_of(fapl, layer())->options;
-    CommunicatorHandle ranks = ranks_of(flags, false, fapl, options);
-    const auto other = recovery_access(name, fapl, options);
+    const auto info = vol::info_of(fapl, layer());
+    CommunicatorHandle ranks = ranks_of(flags, false, fapl, info->options);
+    const auto other = recovery_access(name, fapl, info->options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
     return note_opened_by_ranks(file, {name, flags, false, list}, std::move(ranks));
@@ -238,7 +249,12 @@ struct Connector : vol::PassThrough<Connector> {
       share(nullptr, opening, std::move(ranks));
       throw;
     }
-    share(file, opening, std::move(ranks));
+    try {
+      share(file, opening, std::move(ranks));
+    } catch (...) {
+      if (file != nullptr) abandon(vol::Object::from(file));
+      throw;
+    }
     return file;
   }
 
@@ -263,8 +279,7 @@ struct Connector : vol::PassThrough<Connector> {
       keep_all();
       if (const File* const file = File::of(*vol::Object::from(self).connector)) file->sync();
     }
-    if (args->op_type == H5VL_FILE_REOPEN)
-      vol::Object::from(*args->args.reopen.file).state = std::make_shared<OpenedByProgram>();
+    if (args->op_type == H5VL_FILE_REOPEN) note_number(vol::Object::from(*args->args.reopen.file));
     return result;
   }
 
@@ -273,7 +288,10 @@ struct Connector : vol::PassThrough<Connector> {
                               hid_t dxpl, void** req) {
     void* made =
         PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
-    if (made != nullptr && name == nullptr) leave_to_hdf5(vol::Object::from(made));
+    if (made == nullptr || name != nullptr) return made;
+    leave_to_hdf5(vol::Object::from(made));
+    // Once it is linked, other handles of it would be logged.
+    if (SharedFile* const file = SharedFile::of(*vol::Object::from(self).connector)) file->stop();
     return made;
   }
 

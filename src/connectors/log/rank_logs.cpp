@@ -45,9 +45,11 @@ int make_rank_log(const std::string& file, const engine::log::Owner& owner, int 
   std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
   const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
-  // Where the file system has no locks, nothing is ever removed as left.
-  ::flock(descriptor, LOCK_EX | LOCK_NB);
-  return descriptor;
+  // Where the file system has no locks, nothing is ever removed as left. Somebody who has the lock
+  // is about to remove it: a file of that path is being opened by others.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return descriptor;
+  ::close(descriptor);
+  throw Error("log " + path + " cannot be locked");
 }
 
 int open_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) {

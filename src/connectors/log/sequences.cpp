@@ -63,9 +63,15 @@ std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space,
   }
   unsigned rank = 0;
   engine::Index dims{};
-  if (!vol::read_dims(file_space, rank, dims) || rank != dataset.rank || dims != dataset.dims)
-    return std::nullopt;
-  return sequences_of(file_space, most);
+  if (!vol::read_dims(file_space, rank, dims) || rank != dataset.rank) return std::nullopt;
+  // One that was made before the dataset grew at its end has the same numbers for its elements.
+  dims[0] = dataset.dims[0];
+  if (dims != dataset.dims) return std::nullopt;
+  auto rows = sequences_of(file_space, most);
+  const std::uint64_t elements = engine::volume(rank, dims);
+  const auto is_outside = [&](const engine::Run& row) { return row.first + row.count > elements; };
+  if (rows && std::ranges::any_of(*rows, is_outside)) return std::nullopt;
+  return rows;
 }
 
 std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most) {

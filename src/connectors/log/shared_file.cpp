@@ -75,6 +75,25 @@ SharedFile::SharedFile(vol::UnderConnector& connector, Place place, Communicator
 
 SharedFile::~SharedFile() { end(); }
 
+// Collective. Handles of one file that was opened twice do not know of each other. Throws Error
+// when other ranks than these have it open with logs, which they only could put in order.
+bool SharedFile::stop_others(const std::string& path, Communicator& ranks) {
+  const auto here = [&](const SharedFile* one) { return one->place_.path == path; };
+  const std::vector<SharedFile*> files = logging();
+  const auto found = std::ranges::find_if(files, here);
+  SharedFile* const other = found == files.end() ? nullptr : *found;
+  if (ranks.reduce(other != nullptr ? 1 : 0, Reduction::max) == 0) return false;
+  Owner owner{};
+  if (other != nullptr) owner = other->owner_;
+  ranks.broadcast(owner, 0);
+  const bool same =
+      other != nullptr && other->owner_ == owner && other->ranks_->size() == ranks.size();
+  if (ranks.reduce(same ? 1 : 0, Reduction::min) == 0)
+    throw Error("file " + path + " is open with logs of other ranks than those that open it now");
+  other->stop();
+  return true;
+}
+
 void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
                         CommunicatorHandle ranks, const Options& options) {
   if (ranks == nullptr) return;
@@ -94,12 +113,7 @@ void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
                     path_of(name),
                     false,
                     number_of(kSettings, "budget", options)};
-  // Handles of one file that was opened twice do not know of each other.
-  for (SharedFile* other : std::vector(logging()))
-    if (other->place_.path == place.path && other->ranks_->size() == ranks->size()) {
-      other->stop();
-      able = false;
-    }
+  if (stop_others(place.path, *ranks)) able = false;
   auto state = std::make_shared<SharedFile>(*file->connector, place, std::move(ranks));
   if (!state->begin(owner, able)) return;
   file->connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
@@ -135,17 +149,29 @@ void SharedFile::end() noexcept {
   std::erase(logging(), this);
   datasets_.clear();  // handles may know them longer
   reader_.reset();
-  log_.reset();
+  if (process_ == ::getpid())
+    log_.reset();
+  else
+    static_cast<void>(log_.release());  // the file that it would write to is its parent's
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));
   if (process_ == ::getpid()) remove_rank_log(place_.path, owner_, ranks_->rank());
 }
 
+void SharedFile::require_agreed() const { rethrow(broken_); }
+
 void SharedFile::require_whole() const {
-  if (broken_ == nullptr && failed_ == nullptr) return;
+  if (logs_ && process_ != ::getpid())
+    throw Error("file " + place_.path + " has a log that is the parent's of this process");
+  require_agreed();
+  rethrow(failed_);
+}
+
+void SharedFile::rethrow(const std::exception_ptr& cause) const {
+  if (cause == nullptr) return;
   const std::string what = "the log of file " + place_.path + " could not be written";
   try {
-    std::rethrow_exception(broken_ != nullptr ? broken_ : failed_);
+    std::rethrow_exception(cause);
   } catch (const std::exception& error) {  // one text: programs show the innermost cause only
     throw Error(what + ": " + error.what());
   }

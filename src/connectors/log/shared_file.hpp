@@ -54,8 +54,11 @@ class SharedFile {
 
   // The same on all ranks.
   [[nodiscard]] bool logs() const { return logs_; }
-  // Throws Error when a log could not be written or put in order.
+  // Throws Error when a log could not be written or put in order, or this is a child of fork(): the
+  // log is its parent's.
   void require_whole() const;
+  // The same of what all ranks know: before calls that they make together.
+  void require_agreed() const;
   [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
 
   // The dataset as it is known already, or the new one from now on.
@@ -87,10 +90,12 @@ class SharedFile {
 
  private:
   bool begin(const engine::log::Owner& owner, bool able);
+  static bool stop_others(const std::string& path, Communicator& ranks);
   void agree(const std::exception_ptr& error);
   void settle_all(hid_t together);
   void empty();
   void end() noexcept;
+  void rethrow(const std::exception_ptr& cause) const;
 
   vol::UnderConnector* connector_;  // which keeps this
   pid_t process_ = ::getpid();      // the children of which have no part in it

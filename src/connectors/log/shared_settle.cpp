@@ -231,8 +231,10 @@ void SharedFile::settle_all(hid_t together) {
   }
   agree(error_of_writes);
   // What a rank has written for another is to be seen by that one.
-  agree(error_of([&] { flush(place_.below); }));
-  empty();
+  agree(error_of([&] {
+    flush(place_.below);
+    empty();
+  }));
 }
 
 void SharedFile::empty() {
@@ -242,8 +244,7 @@ void SharedFile::empty() {
     one->pending = false;
     one->layers.reset();
   }
-  if (::ftruncate(descriptor_, 0) != 0)
-    failed_ = std::make_exception_ptr(Error("a log cannot be cut off", errno));
+  if (::ftruncate(descriptor_, 0) != 0) throw Error("a log cannot be cut off", errno);
 }
 
 void SharedFile::settle_at_flush() noexcept {

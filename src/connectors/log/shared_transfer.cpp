@@ -86,6 +86,9 @@ Write write_of(Dataset& dataset, vol::Object& object, hid_t mem_type, const void
 // Throws Error for what HDF5 would refuse.
 Write describe_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_t mem_space,
                      hid_t file_space, const void* buffer) {
+  constexpr hid_t kPlist = 2;  // H5S_PLIST
+  if (file_space == kPlist || mem_space == kPlist)
+    throw Error("selections in a transfer property list are not logged: " + vol::describe(object));
   Write write = write_of(dataset, object, mem_type, buffer);
   auto file = file_rows_of(dataset, file_space, kAny);
   if (!file) throw Error("a selection of " + vol::describe(object) + " is none within its extent");
@@ -214,14 +217,11 @@ SharedFile* shared_file_of(std::size_t count, void* const dset[]) {
 // rank that logs makes no call that others would wait in.
 herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                     hid_t file_space[], hid_t dxpl, const void* buf[]) {
-  constexpr hid_t kPlist = 2;  // H5S_PLIST
-  for_files(count, dset, [](const SharedFile& one) { one.require_whole(); });
-  const auto in_list = [&](hid_t space) { return space == kPlist; };
+  for_files(count, dset, [](const SharedFile& one) { one.require_agreed(); });
   if (!any(count, dset, &SharedFile::logs))
     return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
                                    nullptr);
-  if (transforms(dxpl) || std::ranges::any_of(std::span(mem_space, count), in_list) ||
-      std::ranges::any_of(std::span(file_space, count), in_list))
+  if (transforms(dxpl))
     return write_by_hdf5(count, dset, mem_type, mem_space, file_space, dxpl, buf);
   std::vector<SharedDataset*> known;
   Call<const void*> rest;
@@ -268,10 +268,13 @@ bool write_shared_rows(SharedDataset& shared, vol::Object& object, hid_t mem_typ
 herr_t read_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                    hid_t file_space[], hid_t dxpl, void* buf[]) {
   const bool together = collective(dxpl);
-  if (together) for_files(count, dset, [](SharedFile& one) { one.settle(); });
-  for_files(count, dset, [](const SharedFile& one) { one.require_whole(); });
-  if (!together)
-    for (void* one : std::span(dset, count)) note_read(shared_dataset_of(vol::Object::from(one)));
+  for_files(count, dset, [&](SharedFile& one) {
+    if (!together) return one.require_whole();
+    one.settle();
+    one.require_agreed();
+  });
+  // Collective ones, too: HDF5 makes them independent where it converts, for one.
+  for (void* one : std::span(dset, count)) note_read(shared_dataset_of(vol::Object::from(one)));
   if (together || !any(count, dset, &SharedFile::any_own))
     return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr);
   const LibraryContext apart;

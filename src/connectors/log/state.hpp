@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "vol/object.hpp"
 
@@ -23,7 +24,11 @@ struct FileState {
 };
 
 // With the object of an id that the program has from H5Fcreate, H5Fopen or H5Freopen.
-struct OpenedByProgram {};
+struct OpenedByProgram {
+  // HDF5's number of the file. At exit HDF5 2.0 closes handles of files that it has freed already:
+  // it must not be asked then.
+  std::optional<unsigned long> number;
+};
 
 // With a handle of a dataset. The datasets are null when it is left to HDF5.
 struct Handle {

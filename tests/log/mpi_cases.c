@@ -1,0 +1,234 @@
+/* What ranks do to a file that is seldom done, each case by its name:
+ *   converted   collective reads that HDF5 makes independent, of chunks that others write then
+ *   anonymous   a dataset that gets its link later
+ *   grown       selections in a dataspace from before the dataset grew
+ *   forked      a child writes to the file of its parent: that is refused
+ *   full        one rank cannot write its log, and all write what HDF5 writes together
+ *   others      a file that is open with logs is opened by other ranks: that is refused, by all */
+#include <dirent.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REQUIRE(condition)                                                       \
+  do {                                                                           \
+    if (!(condition)) {                                                          \
+      fprintf(stderr, "rank %d, line %d: not %s\n", rank, __LINE__, #condition); \
+      H5Eprint2(H5E_DEFAULT, stderr);                                            \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
+    }                                                                            \
+  } while (0)
+
+static int rank, ranks;
+static hid_t independent, collective;
+
+static hid_t open_file(const char *name, MPI_Comm by, int create) {
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_mpio(fapl, by, MPI_INFO_NULL);
+  hid_t file = create ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)
+                      : H5Fopen(name, H5F_ACC_RDWR, fapl);
+  H5Pclose(fapl);
+  return file;
+}
+
+/* Of `n` integers; in chunks that can grow, deflated or not, unless `chunk` is 0. */
+static hid_t make_dataset(hid_t file, const char *name, hsize_t n, hsize_t chunk, int deflate) {
+  hsize_t most = H5S_UNLIMITED;
+  hid_t space = H5Screate_simple(1, &n, chunk ? &most : NULL), dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  if (chunk) H5Pset_chunk(dcpl, 1, &chunk);
+  if (deflate) H5Pset_deflate(dcpl, 1);
+  hid_t dataset =
+      name ? H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)
+           : H5Dcreate_anon(file, H5T_NATIVE_INT, space, dcpl, H5P_DEFAULT);
+  REQUIRE(dataset >= 0);
+  H5Pclose(dcpl);
+  H5Sclose(space);
+  return dataset;
+}
+
+static herr_t put(hid_t dataset, hsize_t first, hsize_t n, int value, hid_t dxpl) {
+  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(1, &n, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &n, NULL);
+  int *values = malloc(n * sizeof *values);
+  for (hsize_t i = 0; i < n; ++i) values[i] = value;
+  const herr_t result = H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, dxpl, values);
+  free(values);
+  H5Sclose(memory);
+  H5Sclose(space);
+  return result;
+}
+
+static int get(hid_t dataset, hsize_t at, int as_double, hid_t dxpl) {
+  const hsize_t one = 1;
+  int number = -1;
+  double real = -1;
+  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(1, &one, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL);
+  REQUIRE(H5Dread(dataset, as_double ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT, memory, space, dxpl,
+                  as_double ? (void *)&real : (void *)&number) >= 0);
+  H5Sclose(memory);
+  H5Sclose(space);
+  return as_double ? (int)real : number;
+}
+
+static void converted(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 1000, 100, 1);
+  for (int value = 1; value <= 2; ++value) {
+    if (rank == 0) REQUIRE(put(d, 0, 1000, value, independent) >= 0);
+    REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+    if (value == 1)
+      for (hsize_t i = 0; i < 1000; i += 50) REQUIRE(get(d, i, 1, collective) == 1);
+  }
+  /* A part of each chunk: the rest comes from what is there. */
+  if (rank == 0)
+    for (hsize_t i = 0; i < 1000; i += 100) REQUIRE(put(d, i, 1, 3, independent) >= 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  for (hsize_t i = 0; i < 1000; i += 25)
+    REQUIRE(get(d, i, 0, independent) == (i % 100 == 0 ? 3 : 2));
+  H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
+static void anonymous(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, NULL, 100, 0, 0);
+  REQUIRE(H5Olink(d, file, "d", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  hid_t again = H5Dopen2(file, "d", H5P_DEFAULT);
+  const hsize_t mine = 10 * (hsize_t)rank;
+  REQUIRE(put(again, mine, 10, 1, independent) >= 0);
+  REQUIRE(get(d, mine, 0, independent) == 1);
+  REQUIRE(put(d, mine, 10, 2, independent) >= 0);
+  REQUIRE(get(again, mine, 0, independent) == 2);
+  H5Dclose(again);
+  H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
+static void grown(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 100, 10, 0);
+  hid_t space = H5Dget_space(d);
+  hsize_t n = 200, first = 10 * (hsize_t)rank, ten = 10;
+  REQUIRE(H5Dset_extent(d, &n) >= 0);
+  hid_t memory = H5Screate_simple(1, &ten, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &ten, NULL);
+  int values[10] = {0}, seven[10] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+  REQUIRE(H5Dwrite(d, H5T_NATIVE_INT, memory, space, collective, seven) >= 0);
+  REQUIRE(H5Dread(d, H5T_NATIVE_INT, memory, space, independent, values) >= 0);
+  REQUIRE(memcmp(values, seven, sizeof values) == 0);
+  H5Sclose(memory);
+  H5Sclose(space);
+  H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
+static void forked(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 100, 0, 0);
+  const hsize_t mine = 40 * (hsize_t)rank;
+  REQUIRE(put(d, mine, 5, 1, independent) >= 0);
+  REQUIRE(get(d, mine, 0, independent) == 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    _exit(put(d, mine, 5, 9, independent) < 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+  REQUIRE(put(d, mine + 10, 5, 2, independent) >= 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  REQUIRE(get(d, mine, 0, independent) == 1 && get(d, mine + 10, 0, independent) == 2);
+  H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
+static void fill_disk(void) {
+  DIR *folder = opendir("/proc/self/fd");
+  for (struct dirent *one; (one = readdir(folder)) != NULL;) {
+    char link[300], name[4096] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%s", one->d_name);
+    if (readlink(link, name, sizeof name - 1) > 0 && strstr(name, "x.h5.headrace/"))
+      dup2(open("/dev/full", O_RDWR), atoi(one->d_name));
+  }
+  closedir(folder);
+}
+
+static void full(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 100, 0, 0);
+  hid_t space = H5Screate(H5S_SCALAR);
+  hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_layout(dcpl, H5D_COMPACT);
+  hid_t by_hdf5 =
+      H5Dcreate2(file, "compact", H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  if (rank == 1) {
+    fill_disk();
+    REQUIRE(put(d, 0, 10, 1, independent) >= 0); /* in memory */
+    hid_t one = H5Dopen2(file, "d", H5P_DEFAULT);
+    int value;
+    const hsize_t n = 1;
+    hid_t memory = H5Screate_simple(1, &n, NULL), first = H5Dget_space(one);
+    H5Sselect_hyperslab(first, H5S_SELECT_SET, (hsize_t[]){0}, NULL, &n, NULL);
+    REQUIRE(H5Dread(one, H5T_NATIVE_INT, memory, first, independent, &value) < 0); /* looks there */
+    H5Sclose(first);
+    H5Sclose(memory);
+    H5Dclose(one);
+  }
+  const int value = 5;
+  REQUIRE(H5Dwrite(by_hdf5, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, collective, &value) >= 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) < 0);
+  H5Pclose(dcpl);
+  H5Sclose(space);
+  H5Dclose(by_hdf5);
+  H5Dclose(d);
+  H5Fclose(file);
+}
+
+static void others(void) {
+  MPI_Comm first, second;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &first);
+  MPI_Comm_split(MPI_COMM_WORLD, rank != 1 ? 0 : MPI_UNDEFINED, rank, &second);
+  hid_t file = -1, d = -1;
+  if (rank < 2) {
+    file = open_file("x.h5", first, 1);
+    d = make_dataset(file, "d", 100, 0, 0);
+    REQUIRE(put(d, 10 * (hsize_t)rank, 10, 7, independent) >= 0);
+    REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  if (rank != 1) REQUIRE(open_file("x.h5", second, 0) < 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank < 2) {
+    REQUIRE(put(d, 10 * (hsize_t)rank, 10, 8, independent) >= 0);
+    H5Dclose(d);
+    REQUIRE(H5Fclose(file) >= 0);
+  }
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*play)(void);
+  } cases[] = {{"converted", converted}, {"anonymous", anonymous}, {"grown", grown},
+               {"forked", forked},       {"full", full},           {"others", others}};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  independent = H5Pcreate(H5P_DATASET_XFER);
+  collective = H5Pcreate(H5P_DATASET_XFER);
+  H5Pset_dxpl_mpio(collective, H5FD_MPIO_COLLECTIVE);
+  int played = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    if (argc == 2 && strcmp(argv[1], cases[i].name) == 0) {
+      cases[i].play();
+      ++played;
+    }
+  REQUIRE(played == 1);
+  H5Pclose(independent);
+  H5Pclose(collective);
+  MPI_Finalize();
+  return 0;
+}
