@@ -100,6 +100,16 @@ def test_a_dataset_that_has_its_name_again(layer: Log) -> None:
     layer.plain("assert (h5py.File('x.h5')['d'][:, ::2] == 7).all()")
 
 
+@pytest.mark.parametrize("driver", ["stdio", "sec2", "core"])
+def test_whatever_driver_looks(layer: Log, driver: str) -> None:
+    layer.python(WRITE, LATER)
+    layer.python(f"""
+        with h5py.File("x.h5", "r+", driver="{driver}") as f:
+            assert (f["d"][:, ::2] == 7).all()
+    """)
+    layer.plain("assert (h5py.File('x.h5')['d'][:, ::2] == 7).all()")
+
+
 def test_readers_may_go_without_it(layer: Log) -> None:
     layer.python(WRITE, LATER)
     layer.plain("with h5py.File('x.h5', 'r+') as f: f.move('d', 'e')")

@@ -78,6 +78,12 @@ bool exists(const Below& file, const H5VL_loc_params_t& where) {
   return found;
 }
 
+bool set_other_driver(hid_t fapl) {
+  const hid_t given = h5.Pget_driver(fapl);
+  if (h5.Pset_fapl_stdio(fapl) < 0) return false;
+  return h5.Pget_driver(fapl) != given || h5.Pset_fapl_sec2(fapl) >= 0;
+}
+
 // HDF5 crashes when a connector opens an attribute of variable length in a file that it has not
 // done with opening. To another driver it is another file, which nobody has open.
 void require_fitting_marker(const char* name, hid_t fapl) {
@@ -86,7 +92,7 @@ void require_fitting_marker(const char* name, hid_t fapl) {
   const Id<Kind::plist> access(h5.Pcopy(fapl));
   Id<Kind::file> file;
   if (native && access && h5.Pset_vol(access.get(), native.get(), nullptr) >= 0 &&
-      h5.Pset_fapl_stdio(access.get()) >= 0 &&
+      set_other_driver(access.get()) &&
       h5.Pset_file_locking(access.get(), false, false) >= 0 &&
       h5.Pset(access.get(), "clear_status_flags", &clear) >= 0)
     file = Id<Kind::file>(h5.Fopen(name, 0, access.get()));
