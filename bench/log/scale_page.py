@@ -8,6 +8,7 @@ from typing import Any
 from bench.common import panels
 from bench.common.page import table
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from headrace.bench import units
 from headrace.bench.report import style
@@ -58,7 +59,8 @@ def render(scaled: Scaled) -> str:
     """The section."""
     parts = [
         "## Over many ranks, modelled\n\n" + _TOLD,
-        *(f"### {caches.capitalize()}\n\n{_OF_CACHES[caches]}\n\n{_table(scaled.points, caches)}"
+        *(f"### {caches.capitalize()}\n\n{_OF_CACHES[caches]}\n\n"
+          f"{_table(scaled.points, caches)}\n\n{_outcome(scaled.points, caches)}"
           for caches in CACHES),
         f"![{FIGURE}]({FIGURE})",
         "### What every rank has to know\n\n" + _indexes(scaled),
@@ -68,7 +70,24 @@ def render(scaled: Scaled) -> str:
 
 
 def _times(point: Point, caches: str) -> str:
-    return f"{point.native(caches) / point.log(caches):.3g}x"
+    return f"{units.digits(point.native(caches) / point.log(caches))}x"
+
+
+def _outcome(points: Sequence[Point], caches: str) -> str:
+    """How the most ranks fare, and what the indexes have to do with it."""
+    ranks = max(each.ranks for each in points)
+    mine = [each for each in points if each.ranks == ranks]
+
+    def span(ratios: Sequence[float]) -> str:
+        return f"{units.digits(min(ratios))}x to {units.digits(max(ratios))}x"
+
+    shares = [each.part("indexes", caches) / each.log(caches) for each in mine]
+    rest = [
+        each.native(caches) / (each.log(caches) - each.part("indexes", caches)) for each in mine
+    ]
+    text = f"On {ranks:,} ranks: {span([each.native(caches) / each.log(caches) for each in mine])}."
+    text += f" Reading all indexes is {min(shares):.0%} to {max(shares):.0%} of the log's time;"
+    return text + f" if it cost nothing it were {span(rest)}."
 
 
 def _table(points: Sequence[Point], caches: str) -> str:
@@ -113,6 +132,10 @@ def _sampled(scaled: Scaled) -> str:
     return text + " 10 ranks. Reading indexes above 2000 ranks is a parabola through 1000 and 2000."
 
 
+def _number(value: float, _place: object) -> str:
+    return f"{value:g}" if value < 1e4 else f"{value:.0e}".replace("e+0", "e")
+
+
 def figure(points: Sequence[Point]) -> str:
     """Seconds over ranks, a panel for each preset."""
     presets = list(dict.fromkeys(each.preset for each in points))
@@ -134,8 +157,11 @@ def figure(points: Sequence[Point]) -> str:
                 )
                 axes.plot(ranks, logged, color=colours["log"], label=f"log, {caches}", **named)
             axes.set(xscale="log", yscale="log", title=preset, xlabel="ranks")
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter(FuncFormatter(_number))
+            axes.minorticks_off()
             axes.grid(visible=True)
         drawn.axes[0].set_ylabel("seconds, modelled")
         drawn.legend(*drawn.axes[0].get_legend_handles_labels(), loc="lower center", ncol=4)
-        drawn.subplots_adjust(bottom=0.3, left=0.06, right=0.99, wspace=0.25)
+        drawn.subplots_adjust(bottom=0.3, left=0.06, right=0.98, wspace=0.3)
         return panels.alone(style.svg(drawn, "seconds over ranks, native and with the log"))

@@ -293,6 +293,7 @@ def test_what_two_ranks_do_is_told_for_more(runner: execute.Runner) -> None:
     scaled = scale.Scaled(points, recorded.logs, {"lustre-4": 1.0})
     text = scale_page.render(scaled)
     assert "| lustre-4 | 10 |" in text
+    assert text.count("On 10 ranks: ") == 2
     assert "</svg>" in scale_page.figure(points)
     assert len(scaled.json()["points"]) == 4
 
