@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from headrace.bench.atomic import write_text
 from headrace.bench.report import style
 from headrace.errors import HeadraceError
 
-from . import claims, page
+from . import claims, page, scale, scale_page
 from .cases import LATER, Case, cases
 from .execute import Mpi, Runner
 
@@ -40,6 +41,12 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--hdf5", type=Path, default=_PARALLEL, help="a parallel libhdf5")
     parser.add_argument(
         "--only", nargs="+", default=["*"], help="cases whose kernel/name match one of the patterns"
+    )
+    parser.add_argument(
+        "--scale",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="what the model says of up to 10 000 ranks; by default with cases over MPI",
     )
     parser.add_argument("--dir", type=Path, help="folder on the disk that is measured")
     parser.add_argument(
@@ -66,22 +73,45 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="bench-log-", dir=parent) as name:
         folder = Path(name).resolve()
         try:
-            runner = Runner(folder, given.data.resolve(), mpi(chosen, given.hdf5))
+            runner = Runner(
+                folder, given.data.resolve(), mpi(chosen, given.hdf5, always=bool(given.scale))
+            )
             about = describe(folder, given, runner)
             measured = measure(runner, chosen, given.repeats, given.warmup)
             samples = session.collect(measured, LATER.name, console)
+            failed = any("error" in each for each in samples)
+            scaled = scale_up(runner, given.scale is not False and not failed, console)
         except (HeadraceError, RunError) as error:
             sys.exit(f"not measured: {error}")
     about["machine"]["load_after"] = machine.load()
-    return report(about, samples, given.output, console)
+    return report(about, samples, given.output, console, scaled)
 
 
-def mpi(chosen: Sequence[Case], library: Path) -> Mpi | None:
-    """Nothing where no case is over MPI; raises HeadraceError."""
-    if all(case.ranks == 1 for case in chosen):
+def mpi(chosen: Sequence[Case], library: Path, *, always: bool) -> Mpi | None:
+    """Nothing where no case is over MPI, unless always; raises HeadraceError."""
+    if not always and all(case.ranks == 1 for case in chosen):
         return None
     found = programs.hdf5(library, parallel=True)
     return Mpi(found, programs.launcher((), found))
+
+
+def scale_up(runner: Runner, wanted: bool, console: Console) -> scale.Scaled | RunError | None:
+    """Nothing where it is not wanted, or over no MPI. What has been measured outlives an error."""
+    if not wanted or runner.mpi is None:
+        return None
+
+    def tell(point: scale.Point) -> None:
+        found = (f"{each}: native {point.native(each):.4g} s, log {point.log(each):.4g} s"
+                 for each in scale.CACHES)  # fmt: skip
+        text = f"modelled {point.preset} {point.placement} {point.ranks}: {'; '.join(found)}"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    try:
+        return scale.measure(runner, tell)
+    except (RunError, HeadraceError, OSError) as error:
+        return RunError(f"many ranks: {error}")
+    except KeyboardInterrupt:
+        return RunError("many ranks: interrupted")
 
 
 def describe(folder: Path, given: argparse.Namespace, runner: Runner) -> dict[str, Any]:
@@ -96,7 +126,11 @@ def describe(folder: Path, given: argparse.Namespace, runner: Runner) -> dict[st
 
 
 def report(
-    about: dict[str, Any], samples: list[dict[str, Any]], output: Path | None, console: Console
+    about: dict[str, Any],
+    samples: list[dict[str, Any]],
+    output: Path | None,
+    console: Console,
+    scaled: scale.Scaled | RunError | None = None,
 ) -> int:
     """Shows the table of targets, writes all files; 1 when a run failed."""
     rows = summary.rows(samples)
@@ -109,9 +143,17 @@ def report(
         write_text(output / "results.json", tables.to_json(about, rows, samples))
         files = figures(rows, verdicts)
         files["README.md"] = page.render(about, rows, samples, list(files))
+        if isinstance(scaled, scale.Scaled):
+            files["README.md"] += "\n" + scale_page.render(scaled) + "\n"
+            files[scale_page.FIGURE] = scale_page.figure(scaled.points)
+            files["scale.json"] = json.dumps(scaled.json(), indent=1) + "\n"
         for name, text in files.items():
             write_text(output / name, text)
-    return session.fail(summary.failures(rows, ()), console)
+    failures = [
+        *summary.failures(rows, ()),
+        *([str(scaled)] if isinstance(scaled, RunError) else []),
+    ]
+    return session.fail(failures, console)
 
 
 def figures(rows: Sequence[summary.Row], verdicts: Sequence[Verdict]) -> dict[str, str]:

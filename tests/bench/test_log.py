@@ -23,7 +23,18 @@ from bench.common import installed  # noqa: E402
 from bench.common.claims import Claim  # noqa: E402
 from bench.common.evidence import RunError  # noqa: E402
 from bench.common.ways import NATIVE, Way  # noqa: E402
-from bench.log import cases, claims, command, execute, page, plain  # noqa: E402
+from bench.log import (  # noqa: E402
+    cases,
+    claims,
+    command,
+    execute,
+    ledgers,
+    page,
+    plain,
+    record,
+    scale,
+    scale_page,
+)
 
 DATA = ROOT.parent / "shared/data/e3sm"
 HDF5 = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
@@ -43,7 +54,7 @@ def test_measures_verifies_and_reports(tmp_path: Path) -> None:
     only = ("--only", "e3sm/g-boxes-*", "e3sm-2-ranks/g-canonical-*")
     done = subprocess.run(
         [sys.executable, ROOT / "bench/log/run.py", "--data", DATA, "--repeats", "1",
-         "--dir", tmp_path, "--output", output, *only],
+         "--dir", tmp_path, "--output", output, "--no-scale", *only],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -203,3 +214,93 @@ def test_selections_that_are_told_apart_are_not_counted_as_calls() -> None:
     assert found.median == pytest.approx(16)
     assert "*Select* is the kernel building selections" in rendered(samples)
     assert "| define | select | post |" in rendered(samples)
+
+
+LOG: dict[str, Any] = {
+    "size": 52 + 32 + 3_000_000 + 32 + 500, "data_bytes": 3_000_000, "index_bytes": 500,
+    "patterns": 2,
+    "datasets": [{"writes": 4, "bytes": 2_000_000}, {"writes": 4, "bytes": 1_000_000}],
+}  # fmt: skip
+
+
+def replayed(folder: Path, given: scale.Given, ranks: int) -> dict[str, Any]:
+    """What headrace-model tells of ledgers that were made."""
+    files = []
+    for number, (file, rank, records) in enumerate(given):
+        files.append(folder / f"{number}.ledger")
+        ledgers.write(files[-1], file, rank, records)
+        read_rank, read = ledgers.read(files[-1])
+        assert read_rank == rank
+        assert read.tobytes() == records.tobytes()
+    program = programs.bench(None, "headrace-model")
+    answer = folder / "answer.json"
+    subprocess.run(
+        [program, "replay", *files, "--ranks", str(ranks), "--json", answer],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    found: dict[str, Any] = json.loads(answer.read_text())["results"][0]
+    return found
+
+
+def test_ledgers_that_are_made_are_replayed_as_they_are_meant(tmp_path: Path) -> None:
+    own = [(f"log {rank}", rank, ledgers.appended(LOG)) for rank in (0, 1)]
+    told = replayed(tmp_path, own, 10)
+    assert told["bytes"] == 10 * LOG["size"]
+    assert told["requests"] == 10 * (len(own[0][2]) - 1)
+    assert told["revocations"] == 0  # nobody writes to the log of another
+    for cached, requests in ((False, 5), (True, 2)):
+        read = ledgers.indexes(LOG, 10, cached)
+        told = replayed(tmp_path, [("logs", rank, read) for rank in (0, 1)], 10)
+        assert told["requests"] == 10 * 10 * requests
+        assert told["bytes"] == 10 * 10 * (52 + 32 + 32 + 500)
+    shares = ledgers.shares([LOG, LOG], [1, 3], 4, cached=False)
+    assert [len(shares[rank, 0]) for rank in (0, 1)] == [2, 6]
+    assert sum(int(each["length"].sum()) for each in shares.values()) == 2 * LOG["data_bytes"]
+    pieces = np.sort(np.concatenate([shares[0, 1], shares[1, 1]]), order="offset")
+    assert pieces["offset"][0] == 52 + 32
+    assert (pieces["offset"][1:] == (pieces["offset"] + pieces["length"])[:-1]).all()
+    shares = ledgers.shares([LOG, LOG], [0, 3], 4, cached=True)
+    assert len(shares[0, 0]) == 0
+    assert shares[1, 0]["length"].sum() == LOG["size"]
+
+
+def test_requests_are_gathered_and_left_out() -> None:
+    mib = 1 << 20
+    places = [0, 8, 100, 50, 60, mib - 4, mib, mib + 9]
+    records = ledgers.made(ledgers.WRITE, [(place, 4) for place in places])
+    joined = ledgers.gathered(records)
+    assert joined["offset"].tolist() == [0, 50, mib]
+    assert joined["length"].tolist() == [12, 12, 8]
+    many = ledgers.made(ledgers.WRITE, [(place, 4) for place in range(10_000)])
+    some = ledgers.sampled(many, 1000)
+    assert len(some) == 1000
+    assert some["offset"][[0, -1]].tolist() == [0, 9999]
+    assert ledgers.sampled(many, 10_000) is many
+
+
+def test_what_two_ranks_do_is_told_for_more(runner: execute.Runner) -> None:
+    recorded = record.record(runner)
+    assert not list(runner.folder.iterdir())
+    for log, native in zip(recorded.logs, recorded.native, strict=True):
+        data = (native["kind"] == ledgers.WRITE) & (native["flags"] & ledgers.METADATA == 0)
+        assert log["data_bytes"] <= native["length"][data].sum() <= log["data_bytes"] + 100
+        assert ledgers.appended(log)["length"].sum() == log["size"]
+    points = scale.curve(recorded, runner.folder, lambda _: None, ("lustre-4",), (2, 10))
+    assert [each.ranks for each in points] == [2, 2, 10, 10]
+    assert all(value > 0 for each in points for value in each.seconds.values())
+    assert points[2].part("indexes", scale.NONE) > points[0].part("indexes", scale.NONE)
+    assert points[2].native(scale.NONE) > points[2].log(scale.NONE)
+    scaled = scale.Scaled(points, recorded.logs, {"lustre-4": 1.0})
+    text = scale_page.render(scaled)
+    assert "| lustre-4 | 10 |" in text
+    assert text.count("On 10 ranks: ") == 2
+    assert "</svg>" in scale_page.figure(points)
+    assert len(scaled.json()["points"]) == 4
+
+
+def test_a_fit_goes_through_what_was_replayed() -> None:
+    part = scale.parts(record.Recorded([], [], [LOG, LOG]))[f"indexes, {scale.NONE}"](10_000)
+    times = [3 * ranks**2 + 5 * ranks for _, ranks, _ in part.replays]
+    weights = [weight for _, _, weight in part.replays]
+    total = sum(time * weight for time, weight in zip(times, weights, strict=True))
+    assert total == pytest.approx(3 * 10_000**2 + 5 * 10_000)
