@@ -92,8 +92,7 @@ void require_fitting_marker(const char* name, hid_t fapl) {
   const Id<Kind::plist> access(h5.Pcopy(fapl));
   Id<Kind::file> file;
   if (native && access && h5.Pset_vol(access.get(), native.get(), nullptr) >= 0 &&
-      set_other_driver(access.get()) &&
-      h5.Pset_file_locking(access.get(), false, false) >= 0 &&
+      set_other_driver(access.get()) && h5.Pset_file_locking(access.get(), false, false) >= 0 &&
       h5.Pset(access.get(), "clear_status_flags", &clear) >= 0)
     file = Id<Kind::file>(h5.Fopen(name, 0, access.get()));
   const hid_t list = h5.default_lists.back().get();
