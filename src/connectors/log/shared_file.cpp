@@ -98,7 +98,8 @@ bool SharedFile::stop_others(const std::string& path, Communicator& ranks) {
   ranks.broadcast(owner, 0);
   const bool same =
       other != nullptr && other->owner_ == owner && other->ranks_->size() == ranks.size();
-  if (ranks.reduce(same ? 1 : 0, Reduction::min) == 0)
+  const bool all_same = ranks.reduce(same ? 1 : 0, Reduction::min) != 0;
+  if (other == nullptr || !all_same)
     throw Error("file " + path + " is open with logs of other ranks than those that open it now");
   other->stop();
   return true;
@@ -165,10 +166,10 @@ void SharedFile::end() noexcept {
   std::erase(logging(), this);
   datasets_.clear();  // handles may know them longer
   reader_.reset();
-  if (process_ == ::getpid())
-    log_.reset();
-  else
-    static_cast<void>(log_.release());  // the file that it would write to is its parent's
+  if (process_ != ::getpid())  // the file that it would write to is its parent's
+      [[maybe_unused]]
+    auto* const left = log_.release();
+  log_.reset();
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));
   if (process_ == ::getpid()) remove_rank_log(place_.path, owner_, ranks_->rank());
