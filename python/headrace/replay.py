@@ -52,24 +52,29 @@ def replay_to(output: Path, file: Path, **options: Any) -> Replayed:
     Raises:
         FileError: As there, or the copy cannot be made.
     """
-    if output.exists():
-        raise FileError(f"{output}: is there already")
+    logs = output.resolve().with_name(output.name + ".headrace")
+    for one in (output, logs):
+        if os.path.lexists(one):
+            raise FileError(f"{one}: is there already")
     if not file.is_file():
         raise FileError(f"{file}: there is no such file")
-    logs = output.resolve().with_name(output.name + ".headrace")
-    try:
-        shutil.copyfile(file, output)
-        for log in waiting_logs(file):
-            logs.mkdir(exist_ok=True)
-            shutil.copyfile(log, logs / log.name)
-        return replay(output, **options)
-    except BaseException as error:
-        output.unlink(missing_ok=True)
-        if isinstance(error, OSError):
+    with contextlib.ExitStack() as cleanup:
+        try:
+            output.touch(exist_ok=False)  # what is there from here on is ours
+            kept = cleanup.enter_context(contextlib.ExitStack())
+            kept.callback(output.unlink, missing_ok=True)
+            shutil.copyfile(file, output)
+            if waiting := waiting_logs(file):
+                logs.mkdir()
+                cleanup.callback(shutil.rmtree, logs, ignore_errors=True)
+            for log in waiting:
+                shutil.copyfile(log, logs / log.name)
+            done = replay(output, **options)
+            shutil.copymode(file, output)
+        except OSError as error:
             raise FileError(f"{output}: cannot be made: {error.strerror}") from None
-        raise
-    finally:
-        shutil.rmtree(logs, ignore_errors=True)
+        kept.pop_all()
+        return done
 
 
 def replay(

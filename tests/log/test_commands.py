@@ -85,6 +85,30 @@ def test_to_another_file_that_fails(tmp_path: Path) -> None:
     assert done.status == 0, done.text
 
 
+def test_another_files_log_is_left_alone(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    folder = tmp_path / "y.h5.headrace"
+    folder.mkdir()
+    (folder / "mine").touch()
+    (tmp_path / "link.h5").symlink_to("absent.h5")
+    for output in ("y.h5", "link.h5"):
+        done = headrace(tmp_path, "replay", "x.h5", "-o", output)
+        assert done.status == 2
+        assert "is there already" in done.text
+    assert (folder / "mine").exists()
+    assert (tmp_path / "link.h5").is_symlink()
+    assert not (tmp_path / "y.h5").exists()
+
+
+@pytest.mark.parametrize("locking", ["TRUE", "BEST_EFFORT", "FALSE"])
+def test_however_files_are_locked(tmp_path: Path, locking: str) -> None:
+    write(tmp_path, "f.close()")
+    environ = CLEAN | {"HDF5_USE_FILE_LOCKING": locking}
+    done = run([HEADRACE, "replay", "x.h5"], env=environ, cwd=tmp_path, limit=60)
+    assert done.status == 0, done.text
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+
+
 def test_after_a_crash(tmp_path: Path) -> None:
     write(tmp_path, "os._exit(0)")
     with logs(tmp_path)[0].open("ab") as log:
@@ -224,7 +248,7 @@ def test_what_waits_is_listed(tmp_path: Path) -> None:
     write(tmp_path, "f.close()")
     told = headrace(tmp_path, "log", "ls", "x.h5")
     assert told.status == 0, told.text
-    row = next(line.split() for line in told.text.splitlines() if "/d" in line)
+    row = next(line.split() for line in told.text.splitlines() if line.startswith("/d "))
     # 100 columns of even numbers, then the odd elements of 100 rows: h5py spreads a number row by
     # row. Nothing overlaps.
     assert row == ["/d", "200", "60,000", "240.0", "kB", "0", "bytes"]

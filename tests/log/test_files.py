@@ -261,3 +261,51 @@ def test_three_ids_of_a_file_when_hdf5_ends(layer: Log, options: str) -> None:
     """,
         options,
     )
+
+
+def test_a_flush_is_one_of_its_file(layer: Log) -> None:
+    """The log of another one must not cover what HDF5 has not written of that."""
+    layer.python(
+        """
+    a, b = h5py.File("a.h5", "w"), h5py.File("b.h5", "w")
+    for f in (a, b):
+        f.create_dataset("d", (100, 100), "i4", maxshape=(None, 100), chunks=(10, 100))
+        f["d"][:, ::2] = 1
+        f.flush()
+    b["d"].resize(200, 0)
+    b["d"][100:, ::2] = 2
+    b.create_dataset("new", (100, 100), "i4")[:, ::2] = 3
+    a["d"][:, 1::2] = 2
+    a.flush()
+    os._exit(0)
+    """,
+        LATER,
+    )
+    layer.python(
+        """
+    for name, odd in (("a.h5", 2), ("b.h5", 0)):
+        with h5py.File(name, "r+") as f:
+            d = f["d"][:100]
+            assert (d[:, ::2] == 1).all() and (d[:, 1::2] == odd).all(), name
+    """,
+        LATER + "recover=true;",
+    )
+
+
+def test_a_group_that_is_moved_amid_writes(layer: Log) -> None:
+    layer.python(
+        """
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("g/h/d", (100, 100), "i4")
+        d[:, ::2] = 1
+        f.move("g", "k")
+        d[:, 1::2] = 2
+    """,
+        LATER,
+    )
+    assert layer.counted("writes_logged") > 0
+    layer.python("h5py.File('x.h5', 'r+').close()", LATER)
+    layer.plain("""
+        d = h5py.File("x.h5")["k/h/d"]
+        assert (d[:, ::2] == 1).all() and (d[:, 1::2] == 2).all()
+    """)

@@ -39,7 +39,8 @@ Pending& pending() {
   return pending;
 }
 
-bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool all_off = false;    // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool old_names = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // An unnamed file beside another one, so that nothing is left of it whatever happens.
 int open_beside(const std::string& path) {
@@ -192,7 +193,8 @@ void File::unmark() noexcept {
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (!dataset.pending) {
-    dataset.place = log().add(logged_as(dataset, later_ ? vol::name_of(handle) : std::string()));
+    const bool named = later_ && !old_names;
+    dataset.place = log().add(logged_as(dataset, named ? vol::name_of(handle) : std::string()));
     dataset.pending = true;
   }
   if (dataset.closed == nullptr) dataset.handle = &handle;
@@ -437,9 +439,12 @@ void settle_and_unmark() noexcept {
   for (File* file : files) file->unmark();
 }
 
-void keep_all() {
-  for (File* file : pending().files) file->keep(false);
+void keep_all(unsigned long number) {
+  for (File* file : pending().files)
+    if (file->is(number)) file->keep(false);  // it may be open twice
 }
+
+void names_may_be_old() { old_names = true; }
 
 void log_nothing_more() { all_off = true; }
 

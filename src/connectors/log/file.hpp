@@ -136,7 +136,11 @@ void settle_short_lived() noexcept;
 // Before HDF5 flushes a file: settles, but for logs that outlive the program, which are to be kept.
 void prepare_flush() noexcept;
 // Those have all that was logged; see File::keep().
-void keep_all();
+// That is for the logs of the file that HDF5 has flushed; another one's hold what is not in theirs.
+void keep_all(unsigned long number);
+// From now on logs do not say how datasets are called: HDF5 tells the old names of those that are
+// open when a group above them is moved.
+void names_may_be_old();
 // Whether there is anything to settle.
 bool anything_pending();
 // In a child of fork() that cannot settle.

@@ -61,6 +61,22 @@ inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
   vol::extents_may_have_changed();
 }
 
+// The file of an object behind an external link is another one.
+inline void keep_flushed(const vol::Object& object, H5I_type_t type) {
+  const File* const file = File::of(*object.connector);
+  if (file == nullptr || !anything_pending()) return;
+  if (type == H5I_FILE) return keep_all(file->number());
+  const Aside aside;
+  H5O_info2_t info{};
+  H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
+  args.args.get_info = {H5O_INFO_BASIC, &info};
+  const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
+  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
+                      nullptr) < 0)
+    throw Error("HDF5 does not tell which file it has flushed");
+  keep_all(info.fileno);
+}
+
 template <typename... Args>
 bool flushes_file(const Args&... /*args*/) {
   return false;
@@ -147,6 +163,10 @@ struct Connector : vol::PassThrough<Connector> {
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
     shared::before<callback>(args...);
+    if constexpr (callback == Callback::link_move) {
+      settle();
+      names_may_be_old();
+    }
     if constexpr (!vol::leaves_raw_data_alone(callback)) {
       if (leaves_log_alone(args...)) return;
       if constexpr (callback == Callback::dataset_optional)
@@ -276,7 +296,7 @@ struct Connector : vol::PassThrough<Connector> {
     const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
     if (result < 0) return result;
     if (args->op_type == H5VL_FILE_FLUSH) {
-      keep_all();
+      keep_flushed(vol::Object::from(self), args->args.flush.obj_type);
       if (const File* const file = File::of(*vol::Object::from(self).connector)) file->sync();
     }
     if (args->op_type == H5VL_FILE_REOPEN) note_number(vol::Object::from(*args->args.reopen.file));

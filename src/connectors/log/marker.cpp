@@ -95,15 +95,17 @@ void require_fitting_marker(const char* name, hid_t fapl) {
       set_other_driver(access.get()) && h5.Pset_file_locking(access.get(), false, false) >= 0 &&
       h5.Pset(access.get(), "clear_status_flags", &clear) >= 0)
     file = Id<Kind::file>(h5.Fopen(name, 0, access.get()));
+  // Where that cannot be opened, being locked, say, or does not have it yet, there is no more to
+  // know.
+  if (!file) return;
   const hid_t list = h5.default_lists.back().get();
-  const Id<Kind::attribute> attribute(file ? h5.Aopen_by_name(file.get(), "/", kName, list, list)
-                                           : kInvalidId);
-  const std::string cause = attribute ? "it is not 16 opaque bytes" : root_cause();
-  const Id<Kind::datatype> type(attribute ? h5.Aget_type(attribute.get()) : kInvalidId);
-  const Id<Kind::dataspace> space(attribute ? h5.Aget_space(attribute.get()) : kInvalidId);
+  const Id<Kind::attribute> attribute(h5.Aopen_by_name(file.get(), "/", kName, list, list));
+  if (!attribute) return;
+  const Id<Kind::datatype> type(h5.Aget_type(attribute.get()));
+  const Id<Kind::dataspace> space(h5.Aget_space(attribute.get()));
   if (!fits(type.get(), space.get()))
     throw Error("attribute _headrace_log of the root group of file " + std::string(name) +
-                " does not name a log: " + cause);
+                " does not name a log: it is not 16 opaque bytes");
 }
 
 // Of a file that HDF5 has opened, or one whose marker is known to fit.
