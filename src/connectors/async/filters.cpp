@@ -13,6 +13,7 @@
 #include "engine/thread_pool.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/transfer_list.hpp"
 
 namespace headrace::async {
 namespace {
@@ -53,23 +54,10 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
   return Taken::left_to_hdf5;
 }
 
-bool is_default(hid_t dxpl) { return dxpl == kDefaultPlist || dxpl == h5.transfer_list.get(); }
-
 // Of a transfer list over MPI.
 bool independent(hid_t dxpl) {
   int mode = 0;  // H5FD_MPIO_INDEPENDENT
-  return is_default(dxpl) || (h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 0);
-}
-
-// As HDF5 tells the program after such a transfer, in its own list.
-void tell_independent(hid_t dxpl) {
-  const int none = 0;             // H5D_MPIO_NO_COLLECTIVE, H5D_MPIO_NO_CHUNK_OPTIMIZATION
-  const std::uint32_t asked = 1;  // H5D_MPIO_SET_INDEPENDENT
-  if (is_default(dxpl)) return;
-  h5.Pset(dxpl, "actual_io_mode", &none);
-  h5.Pset(dxpl, "actual_chunk_opt_mode", &none);
-  h5.Pset(dxpl, "local_no_collective_cause", &asked);
-  h5.Pset(dxpl, "global_no_collective_cause", &asked);
+  return vol::is_default(dxpl) || (h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 0);
 }
 
 std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
@@ -105,7 +93,7 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
   const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
   if (!independent(dxpl)) return leave_to_hdf5(object, {nullptr, {}, "left_for_file"}, false);
   const Taken taken = read(object, mem_type, mem_space, file_space, dxpl, buffer, nullptr);
-  if (taken == Taken::done) tell_independent(dxpl);
+  if (taken == Taken::done) vol::tell_independent(dxpl);
   return taken;
 }
 

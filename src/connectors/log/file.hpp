@@ -135,8 +135,8 @@ void settle_and_unmark() noexcept;
 void settle_short_lived() noexcept;
 // Before HDF5 flushes a file: settles, but for logs that outlive the program, which are to be kept.
 void prepare_flush() noexcept;
-// Those have all that was logged; see File::keep().
-// That is for the logs of the file that HDF5 has flushed; another one's hold what is not in theirs.
+// Those of the file that HDF5 has flushed have all that was logged; see File::keep(). The log of
+// another one would cover what that does not have.
 void keep_all(unsigned long number);
 // From now on logs do not say how datasets are called: HDF5 tells the old names of those that are
 // open when a group above them is moved.

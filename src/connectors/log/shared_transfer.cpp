@@ -13,6 +13,7 @@
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/transfer_list.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -20,29 +21,16 @@ namespace {
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 constexpr const char* kFlushed = "the file is flushed";
 
-bool is_default(hid_t dxpl) { return dxpl == kDefaultPlist || dxpl == h5.transfer_list.get(); }
-
 // Whether all ranks make the call.
 bool collective(hid_t dxpl) {
   int mode = 0;  // H5FD_MPIO_INDEPENDENT
-  return !is_default(dxpl) && h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 1;
+  return !vol::is_default(dxpl) && h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 1;
 }
 
 // HDF5 applies it on the way, to what it writes itself.
 bool transforms(hid_t dxpl) {
   const Aside aside;
-  return !is_default(dxpl) && h5.Pget_data_transform(dxpl, nullptr, 0) >= 0;
-}
-
-// As HDF5 tells the program after a transfer that no other rank took part in, in its own list.
-void tell_independent(hid_t dxpl) {
-  const int none = 0;             // H5D_MPIO_NO_COLLECTIVE, H5D_MPIO_NO_CHUNK_OPTIMIZATION
-  const std::uint32_t asked = 1;  // H5D_MPIO_SET_INDEPENDENT
-  if (is_default(dxpl)) return;
-  h5.Pset(dxpl, "actual_io_mode", &none);
-  h5.Pset(dxpl, "actual_chunk_opt_mode", &none);
-  h5.Pset(dxpl, "local_no_collective_cause", &asked);
-  h5.Pset(dxpl, "global_no_collective_cause", &asked);
+  return !vol::is_default(dxpl) && h5.Pget_data_transform(dxpl, nullptr, 0) >= 0;
 }
 
 // The arguments of a call, for some of its datasets.
@@ -245,7 +233,7 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
     if (known[i] != nullptr)
       log_write(*known[i], vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i],
                 dxpl, buf[i]);
-  tell_independent(dxpl);
+  vol::tell_independent(dxpl);
   return 0;
 }
 
