@@ -160,8 +160,8 @@ TEST(LogFile, SaysWhatItBelongsTo) {
   EXPECT_EQ(read_log(nobodys.path).owner(), std::nullopt);
 
   const TestFile file(folder / "log");
-  Owner owner{};
-  owner.fill(std::byte{7});
+  Belonging owner{{}, 2, 3};
+  owner.owner.fill(std::byte{7});
   Writer writer(file.device(), owner);
   writer.add(dataset(1, 'x'));
   const std::string data(10, 'a');
@@ -179,6 +179,7 @@ TEST(LogFile, SaysWhatItBelongsTo) {
     EXPECT_THROW(decode_owner(std::span(bytes).first(i)), Error) << i;
   bytes[0] = std::byte{2};
   EXPECT_THROW(decode_owner(bytes), Error);
+  EXPECT_THROW(decode_owner(encode(Belonging{{}, 3, 3})), Error);
 }
 
 TEST(LogFile, FlushesThatFailAreTriedAgain) {

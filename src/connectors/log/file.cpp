@@ -92,26 +92,29 @@ File* File::of(const vol::UnderConnector& connector) {
   return state == nullptr ? nullptr : state->alone.get();
 }
 
-void File::opened(const vol::Object& file, const Opening& opening, const Options& options) {
+std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Opening& opening,
+                                               bool by_ranks, const Options& options) {
   const Aside aside;
   const bool writes = opening.created || (opening.flags & kReadWrite) != 0;
-  const bool alone = (opening.flags & kSwmr) == 0 && !parallel(opening.fapl);
+  const bool swmr = (opening.flags & kSwmr) != 0;
+  const bool together = parallel(opening.fapl);
   const Place place{{file.under, file.connector->id()},
                     path_of(opening.name),
                     is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
-  std::unique_ptr<Stored> stored;
   const auto marker =
       opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
+  if (writes && by_ranks) return marker;
+  std::unique_ptr<Stored> stored;
   if (marker) stored = std::make_unique<Stored>(place, *marker, options);
-  if (stored != nullptr && !alone)
+  if (stored != nullptr && (swmr || (together && writes)))
     throw Error("file " + place.path +
                 " has a log, which must be replayed first (headrace replay)");
   if (stored != nullptr && writes) {
     stored->replay(file.connector, is_on(kSettings, "verify", options));
     stored.reset();
   }
-  if (!alone) return;
+  if (swmr || (together && stored == nullptr)) return std::nullopt;
   const bool later =
       value_of(kSettings, "canonicalise", options) == "later" && ordinary(opening.fapl);
   auto state = std::make_shared<File>(*file.connector, place, later && writes);
@@ -121,6 +124,7 @@ void File::opened(const vol::Object& file, const Opening& opening, const Options
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
   file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
+  return std::nullopt;
 }
 
 File::~File() {
@@ -163,7 +167,8 @@ void File::begin_log() {
   descriptor_ = later_ ? open_log(path(), *owner, first) : open_beside(path());
   log_ = std::make_unique<engine::log::Writer>(
       engine::posix_device(descriptor_, ("log of " + path()).c_str()),
-      later_ ? owner : std::nullopt, engine::StagingLimits{place_.budget, {}});
+      later_ ? std::optional(engine::log::Belonging{*owner}) : std::nullopt,
+      engine::StagingLimits{place_.budget, {}});
   if (!first) return;
   // Whoever finds the marker finds the log, after a power cut, too.
   try {
@@ -172,7 +177,7 @@ void File::begin_log() {
     write_marker(place_.below, *owner);
   } catch (const Error&) {
     forget();
-    remove_log(path(), *owner);
+    remove_log(log_path(path(), *owner));
     throw;
   }
   owner_ = owner;
@@ -367,7 +372,7 @@ std::optional<std::string> File::to_sync() const {
 // to the datasets, and must not be what the log is put on top of.
 void File::close(bool ends) noexcept {
   try {
-    if (pending_ && keeps_log() && (ends || only_one_open())) {
+    if (pending_ && keeps_log() && (ends || only_one_open(place_.below))) {
       flush_closed_datasets();
       flush(place_.below);
       keep(true);
@@ -392,15 +397,6 @@ void File::sync_rest() noexcept {
   } catch (...) {
     connector_->defer(std::current_exception());
   }
-}
-
-bool File::only_one_open() const {
-  std::size_t open = 0;
-  H5VL_file_get_args_t args{H5VL_FILE_GET_OBJ_COUNT, {}};
-  args.args.get_obj_count = {H5F_OBJ_ALL, &open};
-  return h5.VLfile_get(place_.below.file, place_.below.connector, &args, h5.transfer_list.get(),
-                       nullptr) >= 0 &&
-         open <= 1;
 }
 
 bool anything_pending() { return !pending().files.empty(); }

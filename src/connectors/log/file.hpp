@@ -24,15 +24,17 @@ class File {
   static File* of(const vol::UnderConnector& connector);
 
   // To be called when the program has opened a file, with its arguments. What an earlier program
-  // has left in a log is put in order now if that is possible. Throws Error when it is neither
-  // possible nor are reads of it.
+  // has left in logs is put in order now if that is possible. Throws Error when it is neither
+  // possible nor are reads of it. Where ranks open the file for writing (`by_ranks`), they do that
+  // together: returns what names the logs.
   struct Opening {
     const char* name;
     unsigned flags;
     bool created;
     hid_t fapl;
   };
-  static void opened(const vol::Object& file, const Opening& opening, const Options& options);
+  static std::optional<engine::log::Owner> opened(const vol::Object& file, const Opening& opening,
+                                                  bool by_ranks, const Options& options);
 
   [[nodiscard]] const std::string& path() const { return place_.path; }
   // Whether writes may be logged.
@@ -109,7 +111,6 @@ class File {
   void flush_closed_datasets();
   void replay();
   void forget();
-  [[nodiscard]] bool only_one_open() const;
   [[nodiscard]] Error lost_error() const;
 
   vol::UnderConnector* connector_;  // which keeps this

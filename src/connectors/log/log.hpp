@@ -233,11 +233,13 @@ struct Connector : vol::PassThrough<Connector> {
     delete &file;
   }
 
-  // A file that cannot be used is closed again.
-  static void note_opened(vol::Object& file, const File::Opening& opening) {
+  // A file that cannot be used is closed again. Returns what names logs that ranks are to replay.
+  static std::optional<engine::log::Owner> note_opened(vol::Object& file,
+                                                       const File::Opening& opening,
+                                                       bool by_ranks) {
     note_number(file);
     try {
-      File::opened(file, opening, vol::info_of(opening.fapl, layer())->options);
+      return File::opened(file, opening, by_ranks, vol::info_of(opening.fapl, layer())->options);
     } catch (...) {
       abandon(file);
       throw;
@@ -263,14 +265,15 @@ struct Connector : vol::PassThrough<Connector> {
   // A rank that fails must not leave the others waiting.
   static void* note_opened_by_ranks(void* file, const File::Opening& opening,
                                     CommunicatorHandle ranks) {
+    std::optional<engine::log::Owner> marker;
     try {
-      if (file != nullptr) note_opened(vol::Object::from(file), opening);
+      if (file != nullptr) marker = note_opened(vol::Object::from(file), opening, ranks != nullptr);
     } catch (...) {
-      share(nullptr, opening, std::move(ranks));
+      share(nullptr, opening, std::move(ranks), {});
       throw;
     }
     try {
-      share(file, opening, std::move(ranks));
+      share(file, opening, std::move(ranks), marker);
     } catch (...) {
       if (file != nullptr) abandon(vol::Object::from(file));
       throw;
@@ -278,11 +281,12 @@ struct Connector : vol::PassThrough<Connector> {
     return file;
   }
 
-  static void share(const void* file, const File::Opening& opening, CommunicatorHandle ranks) {
+  static void share(const void* file, const File::Opening& opening, CommunicatorHandle ranks,
+                    const std::optional<engine::log::Owner>& marker) {
     if (ranks == nullptr) return;
     SharedFile::opened(file == nullptr ? nullptr : &vol::Object::from(file), opening.name,
-                       opening.fapl, std::move(ranks),
-                       vol::info_of(opening.fapl, layer())->options);
+                       opening.fapl, std::move(ranks), vol::info_of(opening.fapl, layer())->options,
+                       marker);
   }
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {

@@ -24,6 +24,14 @@ std::string path_of(const char* name) {
   return path;
 }
 
+bool only_one_open(const Below& file) {
+  std::size_t open = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_OBJ_COUNT, {}};
+  args.args.get_obj_count = {H5F_OBJ_ALL, &open};
+  return h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) >= 0 &&
+         open <= 1;
+}
+
 std::optional<unsigned long> number_of(const Below& file) {
   unsigned long number = 0;
   H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};

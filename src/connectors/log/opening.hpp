@@ -17,6 +17,8 @@ bool parallel(hid_t fapl);
 bool ordinary(hid_t fapl);
 // As the file is called from everywhere.
 std::string path_of(const char* name);
+// Whether nothing of it is open but the id that it was opened by.
+bool only_one_open(const Below& file);
 // The number that HDF5 has for it; none when it does not tell.
 std::optional<unsigned long> number_of(const Below& file);
 

@@ -10,8 +10,10 @@
 #include "connectors/log/file.hpp"
 #include "connectors/log/sequences.hpp"
 #include "engine/buffer.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/transfer_list.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -113,9 +115,16 @@ herr_t read_stored(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_
     Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
     const Dataset* const dataset = dataset_of(read.object);
     if (dataset == nullptr && is_virtual(read.object)) refuse(read, kReplayed);
-    const bool logged = dataset != nullptr && dataset->stored != nullptr;
-    if ((logged ? read_through(read, *dataset, *dataset->stored, kReplayed) : read_below(read)) < 0)
-      return -1;
+    if (dataset == nullptr || dataset->stored == nullptr) {
+      if (read_below(read) < 0) return -1;
+      continue;
+    }
+    const LibraryContext apart;   // HDF5 keeps the mode of the first transfer in a context
+    if (vol::collective(dxpl)) {  // some ranks may have all of it from logs
+      if (converts_otherwise(dxpl)) refuse(read, kReplayed);
+      read.dxpl = h5.transfer_list.get();
+    }
+    if (read_through(read, *dataset, *dataset->stored, kReplayed) < 0) return -1;
   }
   return 0;
 }

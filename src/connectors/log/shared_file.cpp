@@ -11,8 +11,10 @@
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opening.hpp"
 #include "connectors/log/settings.hpp"
+#include "connectors/log/shared_stored.hpp"
 #include "connectors/log/sidecar.hpp"
 #include "connectors/log/state.hpp"
+#include "connectors/log/target.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -41,24 +43,13 @@ bool has_room_for(int logs) {
 
 bool asks(const Options& options) { return value_of(kSettings, "mpi_logs", options) == "rank"; }
 
-// Which chunks have filters: not `some` of them, as where those at the borders have none.
-enum class Filters { none, all, some };
-
-Filters filters_of(const vol::Object& dataset) {
-  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
-  if (h5.Pget_nfilters(dcpl.get()) == 0) return Filters::none;
-  unsigned options = 0;
-  return h5.Pget_chunk_opts(dcpl.get(), &options) >= 0 && options == 0 ? Filters::all
-                                                                       : Filters::some;
-}
-
 bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // HDF5 that ends, with MPI at the latest, closes files, but writes no datasets any more.
 void end_library(void* /*context*/) {
   ends_with_library = false;  // HDF5 forgets it, and may begin anew
   const std::vector<SharedFile*> files = logging();
-  for (SharedFile* file : files) file->stop_at_close();
+  for (SharedFile* file : files) file->stop_at_close(true);
 }
 
 }  // namespace
@@ -106,15 +97,17 @@ bool SharedFile::stop_others(const std::string& path, Communicator& ranks) {
 }
 
 void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
-                        CommunicatorHandle ranks, const Options& options) {
+                        CommunicatorHandle ranks, const Options& options,
+                        const std::optional<Owner>& marker) {
   if (ranks == nullptr) return;
   const Aside aside;
+  replay_together(file, path_of(name), *ranks, options, marker);
   Owner owner{};
   bool able = file != nullptr && asks(options) && !collective_metadata_reads(fapl);
   if (able && !has_room_for(ranks->size())) {
-    log(Level::warning, std::string("file ") + name +
-                            " is written by HDF5: a process may not open " +
-                            "the logs of so many ranks (ulimit -n)");
+    headrace::log(Level::warning, std::string("file ") + name +
+                                      " is written by HDF5: a process may not open " +
+                                      "the logs of so many ranks (ulimit -n)");
     able = false;
   }
   try {
@@ -126,28 +119,32 @@ void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
   }
   ranks->broadcast(owner, 0);
   if (ranks->reduce(able ? 1 : 0, Reduction::min) == 0) return;
+  const bool wants = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
+  const bool later = ranks->reduce(wants ? 1 : 0, Reduction::min) != 0;
   const Place place{{file->under, file->connector->id()},
                     path_of(name),
-                    false,
+                    later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
   if (stop_others(place.path, *ranks)) able = false;
   auto state = std::make_shared<SharedFile>(*file->connector, place, std::move(ranks));
-  if (!state->begin(owner, able)) return;
+  if (!state->begin(owner, able, later)) return;
   file->connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
 }
 
 // Collective. A rank that cannot make its log, or does not see that of another, has all of them
 // leave the file to HDF5.
-bool SharedFile::begin(const Owner& owner, bool able) {
+bool SharedFile::begin(const Owner& owner, bool able, bool later) {
   const auto all = [&](bool mine) { return ranks_->reduce(mine ? 1 : 0, Reduction::min) != 0; };
   owner_ = owner;
+  later_ = later;
   const auto number = number_of(place_.below);
   number_ = number.value_or(0);
   bool good = able && number.has_value();
   try {
     if (good) descriptor_ = make_rank_log(place_.path, owner_, ranks_->rank());
+    if (good && later_) log().publish(place_.sync);  // says whose it is before the file does
   } catch (const Error& error) {
-    log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
+    headrace::log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
     good = false;
   }
   good = all(good);
@@ -163,6 +160,8 @@ bool SharedFile::begin(const Owner& owner, bool able) {
 
 void SharedFile::end() noexcept {
   logs_ = false;
+  flushed_.clear();
+  others_.clear();
   std::erase(logging(), this);
   datasets_.clear();  // handles may know them longer
   reader_.reset();
@@ -172,7 +171,8 @@ void SharedFile::end() noexcept {
   log_.reset();
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));
-  if (process_ == ::getpid()) remove_rank_log(place_.path, owner_, ranks_->rank());
+  // A log that the file still speaks of remains, whatever has gone wrong.
+  if (process_ == ::getpid() && !marked_) remove_rank_log(place_.path, owner_, ranks_->rank());
 }
 
 void SharedFile::require_agreed() const { rethrow(broken_); }
@@ -208,48 +208,32 @@ bool SharedFile::has_read(const vol::Identity& identity) const {
   return known != datasets_.end() && known->second->read;
 }
 
+engine::log::Writer& SharedFile::log() {
+  if (log_ == nullptr)
+    log_ = std::make_unique<engine::log::Writer>(
+        engine::posix_device(descriptor_, ("log of " + place_.path).c_str()),
+        belonging(ranks_->rank()), engine::StagingLimits{place_.budget, {}});
+  return *log_;
+}
+
+void SharedFile::settle_and_forget_names() {
+  if (later_) settle();
+  knows_names_ = false;
+}
+
 void SharedFile::add(SharedDataset& dataset, vol::Object& handle, const Append& append) {
   require_whole();
   try {
-    if (log_ == nullptr)
-      log_ = std::make_unique<engine::log::Writer>(
-          engine::posix_device(descriptor_, ("log of " + place_.path).c_str()), owner_,
-          engine::StagingLimits{place_.budget, {}});
     if (!dataset.pending) {
-      dataset.elements->place = log_->add(logged_as(*dataset.elements, vol::name_of(handle)));
+      const std::string name = knows_names_ ? vol::name_of(handle) : std::string();
+      dataset.elements->place = log().add(logged_as(*dataset.elements, name));
       dataset.pending = true;
     }
-    append(*log_, dataset.elements->place);
+    append(log(), dataset.elements->place);
   } catch (...) {
     failed_ = std::current_exception();
     require_whole();
   }
-}
-
-bool SharedFile::any_own() const {
-  return std::ranges::any_of(datasets_, [](const auto& one) { return one.second->pending; });
-}
-
-const engine::log::Layers* SharedFile::own(SharedDataset& dataset) {
-  require_whole();
-  if (!dataset.pending) return nullptr;
-  if (reader_ == nullptr || reader_->index().writes.size() != log_->writes()) {
-    for (const auto& [identity, one] : datasets_) one->layers.reset();  // they point into the index
-    log_->publish(false);
-    const std::uint64_t size = size_of(descriptor_);
-    if (reader_ == nullptr)
-      reader_ = std::make_unique<engine::log::Reader>(
-          engine::posix_device(descriptor_, place_.path.c_str()), size);
-    else
-      reader_->read_on(size);
-    if (reader_->end() != log_->end() || reader_->index().writes.size() != log_->writes())
-      throw Error("a part of the log of file " + place_.path + " is gone");
-  }
-  if (dataset.layers == nullptr) {
-    dataset.layers = std::make_unique<engine::log::Layers>();
-    dataset.layers->add(*reader_, dataset.elements->place);
-  }
-  return dataset.layers.get();
 }
 
 SharedDataset* shared_dataset_of(vol::Object& object) {

@@ -11,11 +11,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "comm/communicator.hpp"
 #include "connectors/log/dataset.hpp"
+#include "connectors/log/log_files.hpp"
 #include "connectors/log/rank_logs.hpp"
 #include "connectors/log/stored.hpp"
 #include "engine/log/layers.hpp"
@@ -30,7 +33,7 @@ struct SharedDataset {
   std::shared_ptr<Dataset> elements;
   SharedFile* file = nullptr;
   bool pending = false;                         // whether there is anything in this rank's log
-  std::unique_ptr<engine::log::Layers> layers;  // that, as it was when it was last read
+  std::unique_ptr<engine::log::Layers> layers;  // what logs held of it when they were last read
 
   // Has chunks that HDF5 codes. It keeps those in memory that this rank has `read`, and does not
   // know when ranks write them together: then they are to be read anew.
@@ -49,8 +52,10 @@ class SharedFile {
   // Null for a file that is left to HDF5 from its beginning.
   static SharedFile* of(const vol::UnderConnector& connector);
   // Collective, whether HDF5 has opened the file or (null) not: logs writes if all ranks can.
+  // Puts the logs in order first that the file's marker names, if there is one.
   static void opened(const vol::Object* file, const char* name, hid_t fapl,
-                     CommunicatorHandle ranks, const Options& options);
+                     CommunicatorHandle ranks, const Options& options,
+                     const std::optional<engine::log::Owner>& marker);
 
   // The same on all ranks.
   [[nodiscard]] bool logs() const { return logs_; }
@@ -67,21 +72,25 @@ class SharedFile {
   // call, and all ranks' error where they settle next.
   using Append = std::function<void(engine::log::Writer& log, std::uint32_t place)>;
   void add(SharedDataset& dataset, vol::Object& handle, const Append& append);
-  // What this rank's log holds of the dataset; null when it is nothing. Throws Error.
-  const engine::log::Layers* own(SharedDataset& dataset);
+  // What this rank's log holds of the dataset, and those of others that have been flushed and not
+  // put in order; null when it is nothing. Throws Error.
+  const engine::log::Layers* logged(SharedDataset& dataset);
   // Whether that is anything of any dataset.
-  [[nodiscard]] bool any_own() const;
+  [[nodiscard]] bool any_logged() const;
   // Whether HDF5 may have chunks of a filtered dataset in memory, see there.
   [[nodiscard]] bool has_read(const vol::Identity& identity) const;
 
   // Collective: all that the ranks have logged is in the datasets, for all of them. Throws Error,
   // on all ranks if on one. Does nothing when no writes are logged.
   void settle();
-  // The same; what goes wrong is deferred to the end of H5Fflush or to H5Fclose.
-  void settle_at_flush() noexcept;
-  // Collective: and from now on all is left to HDF5.
+  // Collective: the same, or (canonicalise=later) all of it is in logs that survive a crash. What
+  // goes wrong is deferred to the end of H5Fflush or to H5Fclose.
+  void settle_or_keep_at_flush() noexcept;
+  // Collective: and from now on all is left to HDF5, which `ends` perhaps.
   void stop();
-  void stop_at_close() noexcept;
+  void stop_at_close(bool ends) noexcept;
+  // Collective: a link gets another name. Logs that are kept find datasets by their names.
+  void settle_and_forget_names();
 
   SharedFile(vol::UnderConnector& connector, Place place, CommunicatorHandle ranks);
   SharedFile(const SharedFile&) = delete;
@@ -89,13 +98,32 @@ class SharedFile {
   ~SharedFile();
 
  private:
-  bool begin(const engine::log::Owner& owner, bool able);
+  // What a rank says of its log.
+  struct Told {
+    std::uint64_t writes = 0;
+    std::uint64_t end = 0;
+    std::uint64_t failed = 0;
+  };
+  bool begin(const engine::log::Owner& owner, bool able, bool later);
   static bool stop_others(const std::string& path, Communicator& ranks);
-  void agree(const std::exception_ptr& error);
+  void act_together(const std::function<void()>& action);
+  // Collective: what each rank's log file has then; empty when there is nothing.
+  std::vector<Told> tell();
   void settle_all(hid_t together);
+  void keep(bool closes);
   void empty();
   void end() noexcept;
   void rethrow(const std::exception_ptr& cause) const;
+
+  [[nodiscard]] engine::log::Belonging belonging(int rank) const {
+    return {owner_, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks_->size())};
+  }
+  engine::log::Writer& log();
+  [[nodiscard]] LogFile open_log_of(int rank) const;
+  void read_own();
+  void read_others();
+  void forget_layers();
+  [[nodiscard]] std::unique_ptr<engine::log::Layers> layers_of(const Dataset& dataset) const;
 
   vol::UnderConnector* connector_;  // which keeps this
   pid_t process_ = ::getpid();      // the children of which have no part in it
@@ -103,6 +131,10 @@ class SharedFile {
   CommunicatorHandle ranks_;
   unsigned long number_ = 0;  // HDF5's
   bool logs_ = false;
+  bool later_ = false;         // flushes and closes keep the logs
+  bool marked_ = false;        // the file says that they belong to it
+  bool kept_ = false;          // and it is closed
+  bool knows_names_ = true;    // of datasets
   std::exception_ptr failed_;  // of this rank's log
   std::exception_ptr broken_;  // of all ranks
 
@@ -110,6 +142,9 @@ class SharedFile {
   int descriptor_ = -1;
   std::unique_ptr<engine::log::Writer> log_;
   std::unique_ptr<engine::log::Reader> reader_;  // of that
+  std::vector<Told> flushed_;                    // what the logs of all held at the last flush
+  std::map<int, LogFile> others_;                // those of other ranks
+  bool others_stale_ = false;                    // are to be read on
   std::map<vol::Identity, std::shared_ptr<SharedDataset>> datasets_;
 };
 

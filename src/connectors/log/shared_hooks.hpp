@@ -18,7 +18,7 @@ SharedFile* file_of(const void* self, const Rest&... /*rest*/) {
 inline void before_file_specific(const void* self, const H5VL_file_specific_args_t* args,
                                  hid_t /*dxpl*/, void** /*req*/) {
   if (args->op_type != H5VL_FILE_FLUSH) return;
-  if (SharedFile* const file = file_of(self)) file->settle_at_flush();
+  if (SharedFile* const file = file_of(self)) file->settle_or_keep_at_flush();
 }
 
 inline void before_file_optional(const void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
@@ -35,7 +35,7 @@ inline void before_file_optional(const void* self, const H5VL_optional_args_t* a
 inline void before_file_close(const void* self, hid_t /*dxpl*/, void** /*req*/) {
   const bool opened = vol::Object::from(self).state != nullptr;
   SharedFile* const file = file_of(self);
-  if (file != nullptr && opened) file->stop_at_close();
+  if (file != nullptr && opened) file->stop_at_close(false);
 }
 
 // Elements keep their numbers when a dataset grows in its slowest dimension.
@@ -58,7 +58,7 @@ inline void before_dataset_optional(void* self, const H5VL_optional_args_t* args
                                     void** /*req*/) {
   if (file_of(self) != nullptr && (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
                                    args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE))
-    require_none_own(vol::Object::from(self));
+    require_none_logged(vol::Object::from(self));
 }
 
 inline void before_group_specific(const void* self, const H5VL_group_specific_args_t* args,
@@ -80,6 +80,8 @@ void before(const Args&... args) {
   if constexpr (callback == Callback::group_specific) before_group_specific(args...);
   if constexpr (callback == Callback::object_copy)
     if (SharedFile* const file = file_of(args...)) file->settle();
+  if constexpr (callback == Callback::link_move)
+    if (SharedFile* const file = file_of(args...)) file->settle_and_forget_names();
   // The token of what is deleted may become a new dataset's.
   if constexpr (callback == Callback::link_specific || callback == Callback::object_specific)
     if (SharedFile* const file = file_of(args...); file != nullptr && vol::unlinks(args...))

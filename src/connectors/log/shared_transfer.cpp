@@ -19,13 +19,7 @@ namespace headrace::log_layout {
 namespace {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
-constexpr const char* kFlushed = "the file is flushed";
-
-// Whether all ranks make the call.
-bool collective(hid_t dxpl) {
-  int mode = 0;  // H5FD_MPIO_INDEPENDENT
-  return !vol::is_default(dxpl) && h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 1;
-}
+constexpr const char* kInOrder = "the logs of the file are put in order";
 
 // HDF5 applies it on the way, to what it writes itself.
 bool transforms(hid_t dxpl) {
@@ -103,7 +97,7 @@ engine::Buffer convert(SharedDataset& shared, const Write& write, hid_t file_spa
   engine::Buffer background(write.elements * std::max(write.mem_element, dataset.element));
   const Read read{*write.handle,          kInvalidId, kInvalidId, file_space,
                   h5.transfer_list.get(), nullptr};
-  if (!fetch(read, dataset, shared.file->own(shared), write.file, background))
+  if (!fetch(read, dataset, shared.file->logged(shared), write.file, background))
     throw Error("HDF5 cannot read what is kept of " + vol::describe(*write.handle) + ": " +
                 root_cause());
   return converted(write, dxpl, background.data());
@@ -178,7 +172,7 @@ void settle_for(std::size_t count, void* const dset[]) {
 herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                      hid_t file_space[], hid_t dxpl, const void* buf[]) {
   count_left();
-  const bool together = collective(dxpl);
+  const bool together = vol::collective(dxpl);
   if (together) settle_for(count, dset);
   if (vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr) < 0)
     return -1;
@@ -255,7 +249,7 @@ bool write_shared_rows(SharedDataset& shared, vol::Object& object, hid_t mem_typ
 
 herr_t read_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                    hid_t file_space[], hid_t dxpl, void* buf[]) {
-  const bool together = collective(dxpl);
+  const bool together = vol::collective(dxpl);
   for_files(count, dset, [&](SharedFile& one) {
     if (!together) return one.require_whole();
     one.settle();
@@ -263,28 +257,31 @@ herr_t read_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_
   });
   // Collective ones, too: HDF5 makes them independent where it converts, for one.
   for (void* one : std::span(dset, count)) note_read(shared_dataset_of(vol::Object::from(one)));
-  if (together || !any(count, dset, &SharedFile::any_own))
+  if (together || !any(count, dset, &SharedFile::any_logged))
     return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr);
   const LibraryContext apart;
   for (std::size_t i = 0; i < count; ++i) {
     Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
     SharedDataset* const shared = shared_dataset_of(read.object);
-    if (shared == nullptr && is_virtual(read.object)) refuse(read, kFlushed);
-    const engine::log::Layers* const own = shared == nullptr ? nullptr : shared->file->own(*shared);
-    if (own != nullptr && !vol::update_dims(*shared->elements, read.object))
+    if (shared == nullptr && is_virtual(read.object)) refuse(read, kInOrder);
+    const engine::log::Layers* const logged =
+        shared == nullptr ? nullptr : shared->file->logged(*shared);
+    if (logged != nullptr && !vol::update_dims(*shared->elements, read.object))
       throw Error("HDF5 does not tell the extent of " + vol::describe(read.object));
-    if ((own == nullptr ? read_below(read)
-                        : read_through(read, *shared->elements, *own, kFlushed)) < 0)
+    if ((logged == nullptr ? read_below(read)
+                           : read_through(read, *shared->elements, *logged, kInOrder)) < 0)
       return -1;
   }
   return 0;
 }
 
-void require_none_own(vol::Object& dataset) {
+void require_none_logged(vol::Object& dataset) {
   SharedDataset* const shared = shared_dataset_of(dataset);
-  if (shared == nullptr || !shared->pending) return;
+  if (shared == nullptr || !shared->file->any_logged()) return;
+  const Aside aside;
+  if (shared->file->logged(*shared) == nullptr) return;
   throw Error("chunks of " + vol::describe(dataset) +
-              " are not read or written as they are stored before " + kFlushed);
+              " are not read or written as they are stored before " + kInOrder);
 }
 
 }  // namespace headrace::log_layout

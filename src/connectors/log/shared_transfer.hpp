@@ -22,8 +22,8 @@ herr_t read_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_
 bool write_shared_rows(SharedDataset& shared, vol::Object& object, hid_t mem_type, Runs rows,
                        const void* buffer);
 
-// Throws Error when this rank's log holds something of the dataset, for calls past H5Dread and
-// H5Dwrite.
-void require_none_own(vol::Object& dataset);
+// Throws Error when logs hold something of the dataset that this rank may read, for calls past
+// H5Dread and H5Dwrite.
+void require_none_logged(vol::Object& dataset);
 
 }  // namespace headrace::log_layout

@@ -66,10 +66,9 @@ std::uint64_t size_of(int descriptor) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-void remove_log(const std::string& file, const Owner& owner) {
-  const std::string path = log_path(file, owner);
+void remove_log(const std::string& path) {
   if (::unlink(path.c_str()) != 0) throw Error("log " + path + " cannot be removed", errno);
-  ::rmdir(folder_of(file).c_str());
+  ::rmdir(std::filesystem::path(path).parent_path().c_str());
 }
 
 void sync_file(const std::string& path) {

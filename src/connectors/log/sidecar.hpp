@@ -23,7 +23,7 @@ int open_log(const std::string& file, const Owner& owner, bool is_new);
 void empty_log(int descriptor, const std::string& path, bool sync);
 std::uint64_t size_of(int descriptor);
 // The folder goes, too, when nothing else is in it. Throws Error when the log remains.
-void remove_log(const std::string& file, const Owner& owner);
+void remove_log(const std::string& path);
 
 // The file, or the folder and what it has of names, survive a power cut. Throws Error.
 void sync_file(const std::string& path);

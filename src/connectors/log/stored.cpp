@@ -16,6 +16,7 @@
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opened.hpp"
 #include "connectors/log/opening.hpp"
+#include "connectors/log/rank_logs.hpp"
 #include "connectors/log/replay.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
@@ -26,7 +27,6 @@ namespace {
 
 using engine::log::Layers;
 using engine::log::LoggedDataset;
-using engine::log::Reader;
 
 // Calls action(object) with the dataset of a log, and sees to it that all of it is in the file
 // then.
@@ -51,10 +51,6 @@ void with_object(const Place& place, const vol::UnderRef& connector, const Logge
   if (!opened.close())
     throw Error("dataset " + logged.name + " of file " + place.path +
                 " could not be closed, and misses data: " + root_cause());
-}
-
-bool is_of(const LoggedDataset& logged, const H5O_token_t& token) {
-  return std::memcmp(logged.token.data(), &token, logged.token.size()) == 0;
 }
 
 // Whether the dataset has the name that it had when it was logged, if it had one then.
@@ -88,9 +84,15 @@ std::string inexact_filter(const vol::Object& dataset) {
   return {};
 }
 
+bool is_of_epoch(const engine::log::Index& index, std::uint32_t dataset, std::uint64_t epoch) {
+  return std::ranges::all_of(index.writes, [&](const engine::log::LoggedWrite& write) {
+    return write.dataset != dataset || write.epoch == epoch;
+  });
+}
+
 }  // namespace
 
-void retire(const Place& place, const engine::log::Owner& owner) {
+void retire_marker(const Place& place, const engine::log::Owner& owner) {
   // Until all of the data is in the file the marker says that it is not.
   flush(place.below);
   if (place.sync) sync_file(place.path);
@@ -98,41 +100,69 @@ void retire(const Place& place, const engine::log::Owner& owner) {
   if (marks(place.below, owner)) remove_marker(place.below);
   flush(place.below);
   if (place.sync) sync_file(place.path);
-  remove_log(place.path, owner);
+}
+
+void retire(const Place& place, const engine::log::Owner& owner) {
+  retire_marker(place, owner);
+  remove_log(log_path(place.path, owner));
 }
 
 Stored::Stored(Place place, const engine::log::Owner& owner, const Options& options)
     : place_(std::move(place)), owner_(owner) {
-  const std::string path = log_path(place_.path, owner);
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0)
-    throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
-  try {
-    read(path, is_on(kSettings, "recover", options));
-    find_datasets(is_on(kSettings, "skip_missing", options));
-  } catch (const std::exception& error) {
-    ::close(descriptor_);
-    // One text, as programs show the innermost cause only.
-    throw Error("log " + path + " cannot be used: " + error.what());
+  const bool recover = is_on(kSettings, "recover", options);
+  open();
+  for (const LogFile& log : logs_) {
+    try {
+      check(log, recover);
+      find_datasets(log, recover, is_on(kSettings, "skip_missing", options));
+    } catch (const std::exception& error) {  // one text: programs show the innermost cause only
+      throw Error("log " + log.path() + " cannot be used: " + error.what());
+    }
+  }
+  report_uncovered();
+  if (missing_ > 0) report("missing_datasets", missing_);
+}
+
+// ID.log, or ID.0.log and as many more as that says.
+void Stored::open() {
+  std::string path = log_path(place_.path, owner_);
+  if (::access(path.c_str(), F_OK) != 0 &&
+      ::access(rank_log_path(place_.path, owner_, 0).c_str(), F_OK) == 0)
+    path = rank_log_path(place_.path, owner_, 0);
+  std::uint32_t ranks = 1;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (rank > 0) path = rank_log_path(place_.path, owner_, static_cast<int>(rank));
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+      throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
+    try {
+      const auto belonging = logs_.emplace_back(descriptor, path).reader().owner();
+      if (rank == 0 && belonging) ranks = belonging->ranks;
+      if (belonging != engine::log::Belonging{owner_, rank, ranks})
+        throw Error("it belongs to another file");
+    } catch (const std::exception& error) {
+      throw Error("log " + path + " cannot be used: " + error.what());
+    }
   }
 }
 
-Stored::~Stored() { ::close(descriptor_); }
-
-void Stored::read(const std::string& path, bool recover) {
-  const std::uint64_t size = size_of(descriptor_);
-  reader_ = std::make_unique<Reader>(engine::posix_device(descriptor_, path.c_str()), size);
-  if (reader_->owner() != owner_) throw Error("it belongs to another file");
-  if (const auto damage = reader_->damage()) throw Error(*damage);
-  if (reader_->closed()) return;
-  if (!recover)
+void Stored::check(const LogFile& log, bool recover) const {
+  if (const auto damage = log.reader().damage()) throw Error(*damage);
+  if (!log.reader().closed() && !recover)
     throw Error("the program that wrote file " + place_.path +
                 " did not close it; `headrace recover` takes what its flushes cover");
-  const std::uint64_t uncovered = size - reader_->covered();
-  if (uncovered == 0) return;
-  log(Level::warning, "log " + path + " ends with " + std::to_string(uncovered) +
-                          " bytes that no flush of the program covers");
-  report("uncovered_bytes", uncovered);
+}
+
+void Stored::report_uncovered() const {
+  std::uint64_t all = 0;
+  for (const LogFile& log : logs_) {
+    const std::uint64_t uncovered = log.reader().closed() ? 0 : log.size() - log.reader().covered();
+    if (uncovered == 0) continue;
+    headrace::log(Level::warning, "log " + log.path() + " ends with " + std::to_string(uncovered) +
+                                      " bytes that no flush of the program covers");
+    all += uncovered;
+  }
+  if (all > 0) report("uncovered_bytes", all);
 }
 
 void Stored::report(std::string_view name, std::uint64_t value) const {
@@ -141,75 +171,88 @@ void Stored::report(std::string_view name, std::uint64_t value) const {
 }
 
 // A dataset that was deleted may have another one in its place, which nothing but the name tells.
-void Stored::find_datasets(bool skip_missing) {
-  std::uint64_t missing = 0;
-  for (const LoggedDataset& logged : reader_->index().datasets) {
-    missing_.push_back(!is_there(place_, logged));
-    if (!missing_.back()) continue;
-    if (!skip_missing)
+void Stored::find_datasets(const LogFile& log, bool recover, bool skip_missing) {
+  const auto& index = log.reader().index();
+  for (std::uint32_t i = 0; i < index.datasets.size(); ++i) {
+    const LoggedDataset& logged = index.datasets[i];
+    if (is_there(place_, logged)) {
+      parts_[logged.token].push_back({&log.reader(), i});
+      continue;
+    }
+    // A rank that reads what it has just written has an index before the file has the dataset.
+    const bool unflushed = recover && logs_.size() > 1 && !log.reader().closed() &&
+                           is_of_epoch(index, i, index.writes.back().epoch);
+    if (!skip_missing && !unflushed)
       throw Error("dataset " + printable(logged.name) + " of the log is not in file " +
                   place_.path +
                   " under that name any more. If it has another name now, give it back the old "
                   "one; if it was deleted, `headrace replay --skip-missing` drops what the log "
                   "holds of it");
-    ++missing;
-    log(Level::warning, "dataset " + printable(logged.name) + " of log " +
-                            log_path(place_.path, owner_) + " is not in file " + place_.path);
+    ++missing_;
+    headrace::log(Level::warning, "dataset " + printable(logged.name) + " of log " + log.path() +
+                                      " is not in file " + place_.path);
   }
-  if (missing > 0) report("missing_datasets", missing);
 }
 
 void Stored::replay(const vol::UnderRef& connector, bool verify) const {
-  const auto datasets = static_cast<std::uint32_t>(reader_->index().datasets.size());
-  for (std::uint32_t i = 0; i < datasets; ++i) {
-    replay(connector, i, verify);
-    report_replayed(Seat::vol, "headrace_log", place_.path,
-                    printable(reader_->index().datasets[i].name));
+  for (const auto& [token, parts] : parts_) {
+    with_dataset(connector, parts, [](Dataset& dataset, const Layers& layers) {
+      log_layout::replay(dataset, layers);
+      dataset.flush();  // others may have it open, so that closing it does not
+    });
+    if (!verify)
+      report_replayed(Seat::vol, "headrace_log", place_.path,
+                      printable(parts.front().logged().name));
   }
-  retire(place_, owner_);
+  if (verify) this->verify(connector);
+  retire_marker(place_, owner_);
+  remove();
 }
 
-void Stored::replay(const vol::UnderRef& connector, std::uint32_t number, bool verify) const {
-  if (missing_[number]) return;
-  Layers layers;
-  layers.add(*reader_, number);
-  if (layers.empty()) return;
-  const LoggedDataset& logged = reader_->index().datasets[number];
-  const auto with_dataset = [&](const auto& action) {
-    with_object(place_, connector, logged, [&](vol::Object& object) {
-      const auto dataset = examine(object);
-      if (dataset == nullptr || !vol::update_dims(*dataset, object))
-        throw Error("dataset " + logged.name + " is none that is logged");
-      require_fit(*dataset, logged, layers, place_.path);
-      dataset->handle = &object;
-      action(*dataset, layers);
-      dataset->flush();  // others may have it open, so that closing it does not
-    });
-  };
-  with_dataset(&log_layout::replay);
-  if (!verify) return;
+void Stored::remove() const {
+  for (const LogFile& log : logs_) remove_log(log.path());
+}
+
+void Stored::verify(const vol::UnderRef& connector) const {
   flush(place_.below);
-  with_dataset([&](Dataset& dataset, const Layers& held) {  // opened anew: it comes from the file
-    const std::string filter = inexact_filter(*dataset.handle);
-    if (filter.empty()) return log_layout::verify(dataset, held);
-    report_unverified(Seat::vol, "headrace_log", place_.path, printable(logged.name), filter);
+  for (const auto& [token, parts] : parts_) {
+    const std::string name = printable(parts.front().logged().name);
+    // Opened anew: it comes from the file.
+    with_dataset(connector, parts, [&](Dataset& dataset, const Layers& held) {
+      const std::string filter = inexact_filter(*dataset.handle);
+      if (filter.empty()) return log_layout::verify(dataset, held);
+      report_unverified(Seat::vol, "headrace_log", place_.path, name, filter);
+    });
+    report_replayed(Seat::vol, "headrace_log", place_.path, name);
+  }
+}
+
+template <typename Action>
+void Stored::with_dataset(const vol::UnderRef& connector, const std::vector<Part>& parts,
+                          const Action& action) const {
+  Layers layers;
+  for (const Part& part : parts) layers.add(*part.reader, part.place);
+  if (layers.empty()) return;
+  const LoggedDataset& first = parts.front().logged();
+  with_object(place_, connector, first, [&](vol::Object& object) {
+    const auto dataset = examine(object);
+    if (dataset == nullptr || !vol::update_dims(*dataset, object))
+      throw Error("dataset " + first.name + " is none that is logged");
+    for (const Part& part : parts) require_fit(*dataset, part.logged(), layers, place_.path);
+    dataset->handle = &object;
+    action(*dataset, layers);
   });
 }
 
-bool Stored::holds(const H5O_token_t& token) const {
-  const auto& datasets = reader_->index().datasets;
-  for (std::size_t i = 0; i < datasets.size(); ++i)
-    if (is_of(datasets[i], token) && !missing_[i]) return true;
-  return false;
-}
+bool Stored::holds(const H5O_token_t& token) const { return parts_.contains(token_of(token)); }
 
 std::unique_ptr<Layers> Stored::layers_of(const Dataset& dataset) const {
+  const auto found = parts_.find(token_of(dataset.identity.token));
+  if (found == parts_.end()) return nullptr;
   auto layers = std::make_unique<Layers>();
-  const auto& datasets = reader_->index().datasets;
-  for (std::uint32_t i = 0; i < datasets.size(); ++i) {
-    if (!is_of(datasets[i], dataset.identity.token) || missing_[i]) continue;
-    layers->add(*reader_, i);
-    require_fit(dataset, datasets[i], *layers, place_.path);
+  for (const Part& part : found->second) {
+    layers->add(*part.reader, part.place);
+    require_fit(dataset, part.logged(), *layers, place_.path);
   }
   return layers->empty() ? nullptr : std::move(layers);
 }

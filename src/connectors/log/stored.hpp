@@ -1,4 +1,4 @@
-// A log that an earlier program has left, of a file that is open.
+// The logs that an earlier program has left, of a file that is open: one of each rank.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "base/settings.hpp"
 #include "connectors/log/dataset.hpp"
+#include "connectors/log/log_files.hpp"
 #include "connectors/log/marker.hpp"
 #include "engine/log/layers.hpp"
 
@@ -22,39 +23,49 @@ struct Place {
   std::uint64_t budget = 0;  // memory for a log, in bytes
 };
 
-// What a log held is in the file: says so there, then removes the log. Throws Error.
+// What a log held is in the file: says so there, where it is `retire` then removes the log. Throws
+// Error.
+void retire_marker(const Place& place, const engine::log::Owner& owner);
 void retire(const Place& place, const engine::log::Owner& owner);
 
 class Stored {
  public:
   Stored(const Stored&) = delete;
   Stored& operator=(const Stored&) = delete;
-  ~Stored();
+  ~Stored() = default;
 
-  // The log that the file's marker names. Throws Error, with the cause, when that is not there, is
+  // The logs that the file's marker names. Throws Error, with the cause, when one is not there, is
   // another file's, is damaged, or, unless we `recover`, of a program that did not close the file;
   // or, unless we `skip_missing`, has data of datasets that are not in the file.
   Stored(Place place, const engine::log::Owner& owner, const Options& options);
 
-  // Writes all that the log holds to the datasets and retires it; with `verify` compares first.
-  // Throws Error; then the log remains.
+  // Writes all that the logs hold to the datasets and retires them; with `verify` compares first.
+  // Throws Error; then the logs remain.
   void replay(const vol::UnderRef& connector, bool verify) const;
+  // What that does with each dataset, and with the logs, for ranks that write together.
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  void verify(const vol::UnderRef& connector) const;
+  void remove() const;
 
   [[nodiscard]] bool holds(const H5O_token_t& token) const;
   // What there is of a dataset; null when nothing is. Throws Error when that does not fit.
   [[nodiscard]] std::unique_ptr<engine::log::Layers> layers_of(const Dataset& dataset) const;
 
  private:
-  void read(const std::string& path, bool recover);
-  void find_datasets(bool skip_missing);
+  void open();
+  void check(const LogFile& log, bool recover) const;
+  void report_uncovered() const;
+  void find_datasets(const LogFile& log, bool recover, bool skip_missing);
   void report(std::string_view name, std::uint64_t value) const;
-  void replay(const vol::UnderRef& connector, std::uint32_t number, bool verify) const;
+  template <typename Action>
+  void with_dataset(const vol::UnderRef& connector, const std::vector<Part>& parts,
+                    const Action& action) const;
 
   Place place_;
   engine::log::Owner owner_;
-  int descriptor_ = -1;
-  std::unique_ptr<engine::log::Reader> reader_;
-  std::vector<bool> missing_;  // of the log's datasets, those that are not in the file
+  std::vector<LogFile> logs_;  // by rank
+  std::uint64_t missing_ = 0;  // parts that are not in the file
+  Parts parts_;                // the others
 };
 
 }  // namespace headrace::log_layout

@@ -68,24 +68,30 @@ bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& heade
   return true;
 }
 
-std::array<std::byte, kOwnerBytes> encode(const Owner& owner) {
+std::array<std::byte, kOwnerBytes> encode(const Belonging& belonging) {
   std::array<std::byte, kOwnerBytes> result{};
+  std::byte* const numbers = result.data() + sizeof kVersion + sizeof(Owner);
   put_little_endian(result.data(), kVersion);
-  std::ranges::copy(owner, result.begin() + sizeof kVersion);
+  std::ranges::copy(belonging.owner, result.begin() + sizeof kVersion);
+  put_little_endian(numbers, belonging.rank);
+  put_little_endian(numbers + sizeof belonging.rank, belonging.ranks);
   return result;
 }
 
-Owner decode_owner(std::span<const std::byte> bytes) {
-  Owner owner{};
+Belonging decode_owner(std::span<const std::byte> bytes) {
+  Belonging belonging;
   if (bytes.size() < sizeof kVersion) throw Error("the log does not say what it belongs to");
   const auto version = little_endian<std::uint32_t>(bytes.data());
   if (version != kVersion)
     throw Error("the log is of version " + std::to_string(version) + " of the format, not " +
                 std::to_string(kVersion));
-  if (bytes.size() != sizeof kVersion + owner.size())
-    throw Error("the log does not say what it belongs to");
-  std::ranges::copy(bytes.subspan(sizeof kVersion), owner.begin());
-  return owner;
+  if (bytes.size() != kOwnerBytes) throw Error("the log does not say what it belongs to");
+  const auto numbers = bytes.last(sizeof belonging.rank + sizeof belonging.ranks);
+  std::ranges::copy(bytes.subspan(sizeof kVersion, sizeof(Owner)), belonging.owner.begin());
+  belonging.rank = little_endian<std::uint32_t>(numbers.data());
+  belonging.ranks = little_endian<std::uint32_t>(numbers.data() + sizeof belonging.rank);
+  if (belonging.rank >= belonging.ranks) throw Error("the log is of a rank that there is not");
+  return belonging;
 }
 
 std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std::uint64_t bytes) {

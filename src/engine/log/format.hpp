@@ -22,6 +22,15 @@ enum class SegmentKind : std::uint32_t { data = 1, index = 2, owner = 3, closing
 // What a log and the file that it belongs to have in common.
 using Owner = std::array<std::byte, 16>;
 
+// The same of each log of a file that ranks have written together, and which of them it is.
+struct Belonging {
+  Owner owner{};
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+
+  bool operator==(const Belonging&) const = default;
+};
+
 // Stands before each segment, and is written after it.
 struct SegmentHeader {
   SegmentKind kind = SegmentKind::data;
@@ -37,9 +46,9 @@ bool decode(std::span<const std::byte, kHeaderBytes> bytes, SegmentHeader& heade
 
 // What an owner's segment holds, and back. Throws Error for a version of the format that is not
 // this one, and for anything else.
-constexpr std::size_t kOwnerBytes = 4 + sizeof(Owner);
-std::array<std::byte, kOwnerBytes> encode(const Owner& owner);
-Owner decode_owner(std::span<const std::byte> bytes);
+constexpr std::size_t kOwnerBytes = 4 + sizeof(Owner) + 4 + 4;
+std::array<std::byte, kOwnerBytes> encode(const Belonging& belonging);
+Belonging decode_owner(std::span<const std::byte> bytes);
 
 // What the last segment of a log holds whose file was closed: how many segments and bytes are
 // before it.

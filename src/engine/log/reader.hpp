@@ -24,7 +24,7 @@ class Reader {
 
   [[nodiscard]] const Index& index() const { return reader_.index(); }
   // What the log belongs to; none when it does not say.
-  [[nodiscard]] const std::optional<Owner>& owner() const { return owner_; }
+  [[nodiscard]] const std::optional<Belonging>& owner() const { return owner_; }
   // Whether there is a closing segment. Without it more may have been written than is here.
   [[nodiscard]] bool closed() const { return closed_; }
   // Where the last whole segment ends, and the last that is there for sure: behind it a crash of
@@ -68,7 +68,7 @@ class Reader {
   std::vector<Segment> segments_;
   std::uint64_t data_bytes_ = 0;  // of all of them
   std::size_t described_ = 0;     // those that an index comes after
-  std::optional<Owner> owner_;
+  std::optional<Belonging> owner_;
   IndexReader reader_;
   std::uint64_t index_segments_ = 0;
   std::uint64_t index_bytes_ = 0;

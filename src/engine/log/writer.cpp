@@ -12,7 +12,7 @@ constexpr std::uint64_t kLongest = 64 << 20;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner,
+Writer::Writer(std::unique_ptr<Device> device, const std::optional<Belonging>& owner,
                const StagingLimits& limits)
     : file_(std::move(device), 0, limits), gathered_(kGathered), end_(kHeaderBytes) {
   if (owner) put_segment(SegmentKind::owner, encode(*owner));

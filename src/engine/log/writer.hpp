@@ -19,7 +19,7 @@ namespace headrace::engine::log {
 class Writer {
  public:
   // `device`: an empty file. `owner`: what the log belongs to, where others are to know.
-  explicit Writer(std::unique_ptr<Device> device, const std::optional<Owner>& owner = {},
+  explicit Writer(std::unique_ptr<Device> device, const std::optional<Belonging>& owner = {},
                   const StagingLimits& limits = {});
 
   // Returns the dataset's place, for add().

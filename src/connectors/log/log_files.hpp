@@ -1,0 +1,59 @@
+// Logs that are open for reading, and what they hold by dataset.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/log/reader.hpp"
+#include "hdf5/api.hpp"
+
+namespace headrace::log_layout {
+
+class LogFile {
+ public:
+  // Takes the descriptor over. Throws Error when the log cannot be read.
+  LogFile(int descriptor, std::string path);
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+  LogFile(LogFile&& other) noexcept;
+  LogFile& operator=(LogFile&&) = delete;
+  ~LogFile();
+
+  // The same of what its writer has appended since. What points into the index is invalid then.
+  void read_on();
+  [[nodiscard]] const engine::log::Reader& reader() const { return *reader_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // The file's, in bytes, when it was last read.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  int descriptor_;
+  std::string path_;
+  std::uint64_t size_ = 0;
+  std::unique_ptr<engine::log::Reader> reader_;
+};
+
+// A dataset in a log. The reader must outlive it.
+struct Part {
+  const engine::log::Reader* reader;
+  std::uint32_t place;
+  [[nodiscard]] const engine::log::LoggedDataset& logged() const {
+    return reader->index().datasets[place];
+  }
+};
+
+bool is_of(const engine::log::LoggedDataset& logged, const H5O_token_t& token);
+
+// By the dataset's token in the file; the parts in the order of the logs.
+using Token = std::array<std::byte, 16>;
+using Parts = std::map<Token, std::vector<Part>>;
+
+Token token_of(const H5O_token_t& token);
+void add_parts(Parts& parts, const engine::log::Reader& reader);
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,132 @@
+// Where the ranks of a file keep what they have logged (canonicalise=later), and read through it.
+#include <algorithm>
+#include <exception>
+
+#include "base/error.hpp"
+#include "connectors/log/agreement.hpp"
+#include "connectors/log/opening.hpp"
+#include "connectors/log/shared_file.hpp"
+#include "connectors/log/sidecar.hpp"
+#include "connectors/log/target.hpp"
+
+namespace headrace::log_layout {
+
+using engine::log::Layers;
+using engine::log::Reader;
+
+void SharedFile::keep(bool closes) {
+  const auto told = tell();
+  if (told.empty()) return;
+  // Whoever finds the marker finds all logs: they have been there since the file was opened.
+  if (!marked_) {
+    do_together(*ranks_, [&] { write_marker(place_.below, owner_); });
+    marked_ = true;
+  }
+  // What the logs say of the file now, the file must have on storage first.
+  do_together(*ranks_, [&] {
+    flush(place_.below);
+    if (place_.sync) sync_file(place_.path);
+  });
+  do_together(*ranks_, [&] {
+    closes ? log().close(place_.sync) : log().flush(place_.sync);
+    if (place_.sync) sync_names(place_.path);
+  });
+  flushed_ = told;
+  others_stale_ = true;
+}
+
+void SharedFile::settle_or_keep_at_flush() noexcept {
+  if (!logs_ || broken_ != nullptr) return;  // which it was told
+  try {
+    later_ ? act_together([&] { keep(false); }) : settle();
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
+}
+
+// Objects that the program leaves open keep the file open below; what is written through them would
+// be what the logs are put on top of.
+void SharedFile::stop_at_close(bool ends) noexcept {
+  try {
+    if (logs_ && broken_ == nullptr && later_)
+      act_together([&] {
+        const bool last = ends || only_one_open(place_.below);
+        if (ranks_->reduce(last ? 1 : 0, Reduction::min) == 0) return;
+        keep(true);
+        kept_ = marked_;
+      });
+    if (broken_ == nullptr && !kept_) settle();
+  } catch (...) {
+    connector_->defer(std::current_exception());
+  }
+  end();
+}
+
+bool SharedFile::any_logged() const {
+  return !flushed_.empty() ||
+         std::ranges::any_of(datasets_, [](const auto& one) { return one.second->pending; });
+}
+
+void SharedFile::forget_layers() {
+  for (const auto& [identity, one] : datasets_) one->layers.reset();  // they point into indexes
+}
+
+void SharedFile::read_own() {
+  if (log_ == nullptr || (reader_ != nullptr && reader_->index().writes.size() == log_->writes()))
+    return;
+  forget_layers();
+  log_->publish(false);
+  const std::uint64_t size = size_of(descriptor_);
+  if (reader_ == nullptr)
+    reader_ =
+        std::make_unique<Reader>(engine::posix_device(descriptor_, place_.path.c_str()), size);
+  else
+    reader_->read_on(size);
+  if (reader_->end() != log_->end() || reader_->index().writes.size() != log_->writes())
+    throw Error("a part of the log of file " + place_.path + " is gone");
+}
+
+// What other ranks have logged since may be seen, too.
+void SharedFile::read_others() {
+  if (!others_stale_) return;
+  forget_layers();
+  for (int rank = 0; rank < static_cast<int>(flushed_.size()); ++rank) {
+    const Told& told = flushed_[static_cast<std::size_t>(rank)];
+    if (rank == ranks_->rank() || told.writes == 0) continue;
+    auto log = others_.find(rank);
+    if (log == others_.end())
+      log = others_.try_emplace(rank, open_log_of(rank)).first;
+    else
+      log->second.read_on();
+    const Reader& reader = log->second.reader();
+    if (reader.end() < told.end || reader.index().writes.size() < told.writes)
+      throw Error("log " + log->second.path() + " is not what its rank has written");
+  }
+  others_stale_ = false;
+}
+
+std::unique_ptr<Layers> SharedFile::layers_of(const Dataset& dataset) const {
+  auto layers = std::make_unique<Layers>();
+  const auto add = [&](const Reader& reader) {
+    const auto& datasets = reader.index().datasets;
+    for (std::uint32_t place = 0; place < datasets.size(); ++place)
+      if (is_of(datasets[place], dataset.identity.token)) layers->add(reader, place);
+  };
+  for (int rank = 0; rank < ranks_->size(); ++rank) {
+    const auto other = others_.find(rank);
+    if (rank == ranks_->rank() && reader_ != nullptr) add(*reader_);
+    if (other != others_.end()) add(other->second.reader());
+  }
+  return layers;
+}
+
+const Layers* SharedFile::logged(SharedDataset& dataset) {
+  require_whole();
+  if (flushed_.empty() && !dataset.pending) return nullptr;
+  read_own();
+  read_others();
+  if (dataset.layers == nullptr) dataset.layers = layers_of(*dataset.elements);
+  return dataset.layers->empty() ? nullptr : dataset.layers.get();
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,38 @@
+#include "connectors/log/shared_stored.hpp"
+
+#include <memory>
+
+#include "base/error.hpp"
+#include "connectors/log/agreement.hpp"
+#include "connectors/log/settings.hpp"
+#include "connectors/log/target.hpp"
+#include "hdf5/library_context.hpp"
+
+namespace headrace::log_layout {
+
+void replay_together(const vol::Object* file, const std::string& path, Communicator& ranks,
+                     const Options& options, const std::optional<engine::log::Owner>& marker) {
+  if (ranks.reduce(file != nullptr ? 1 : 0, Reduction::min) == 0) return;
+  if (ranks.reduce(marker ? 1 : 0, Reduction::max) == 0) return;
+  const Id<Kind::plist> together = collective_list();
+  const LibraryContext apart;
+  const vol::UnderRef connector = file->connector;
+  const Place place{{file->under, connector->id()}, path, is_on(kSettings, "sync", options), 0};
+  std::unique_ptr<Stored> stored;
+  do_together(ranks, [&] {
+    if (!marker) throw Error("file " + path + " has another marker than other ranks find");
+    stored = std::make_unique<Stored>(place, *marker, options);
+  });
+  write_together(place, connector, ranks, stored->parts(), together.get(),
+                 [](const vol::Identity&) { return false; });
+  do_together(ranks, [&] {
+    flush(place.below);
+    if (is_on(kSettings, "verify", options)) stored->verify(connector);
+  });
+  do_together(ranks, [&] { retire_marker(place, *marker); });
+  do_together(ranks, [&] {
+    if (ranks.rank() == 0) stored->remove();
+  });
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,19 @@
+// The logs that an earlier program has left, when ranks open their file for writing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/settings.hpp"
+#include "comm/communicator.hpp"
+#include "connectors/log/stored.hpp"
+
+namespace headrace::log_layout {
+
+// Collective: puts the logs in order that the file's marker names, each rank a share, and removes
+// them. A rank that HDF5 has not opened the file for (null) has the others do nothing. Throws
+// Error, on all ranks if on one; then the logs remain.
+void replay_together(const vol::Object* file, const std::string& path, Communicator& ranks,
+                     const Options& options, const std::optional<engine::log::Owner>& marker);
+
+}  // namespace headrace::log_layout

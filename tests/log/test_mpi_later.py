@@ -1,0 +1,137 @@
+"""Files over MPI whose logs outlive the program: mpi_logs=rank and canonicalise=later."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from harness.prefix import Hdf5
+from harness.run import Result, run
+from log_layer import PLUGINS, Log
+from parallel.together import built, env_of
+
+LATER = "headrace_log canonicalise=later;mpi_logs=rank;under_vol=0;under_info={}"
+NONE = "headrace_log under_vol=0;under_info={}"
+FILES = ("random-0.h5", "random-1.h5", "random-2.h5")
+
+CHECK = """
+for name in names:
+    with h5py.File(name) as file:
+        for dataset in "contiguous", "chunked", "deflated", "doubles":
+            expected = np.fromfile(f"{name}.{dataset}.expected", np.int32)
+            found = file[dataset][()]
+            assert np.array_equal(found, expected.reshape(found.shape)), (name, dataset)
+            assert np.array_equal(found[5::3, 7:9], file[dataset][5::3, 7:9]), (name, dataset)
+        print(name, "_headrace_log" in file.attrs)
+"""
+REPLAY = "for name in names: h5py.File(name, 'r+').close()\n"
+
+MPI = [("1.14.5-openmpi", 2), ("1.14.5-openmpi", 4), ("2.2.0-mpich", 2), ("2.2.0-mpich", 4)]
+everywhere = pytest.mark.parametrize(("hdf5", "ranks"), MPI, indirect=["hdf5"])
+
+
+def start(
+    layer: Log, hdf5: Hdf5, ranks: int, program: str, *arguments: str, connector: str = LATER
+) -> Result:
+    log = {"HEADRACE_LOG_FILE": str(layer.folder / "log"), "KEEPS_LOGS": "1"}
+    env = env_of(connector, PLUGINS, layer.folder / "report", **log)
+    command = [*hdf5.mpiexec, "-n", str(ranks), str(built(f"tests/log/{program}_{hdf5.mpi}"))]
+    done = run([*command, *arguments], env=env, cwd=layer.folder, limit=120)
+    loads = {load["pid"] for load in layer.loads if load["name"] == "headrace_log"}
+    assert len(loads) >= ranks, done.text
+    return done
+
+
+def succeed(
+    layer: Log, hdf5: Hdf5, ranks: int, program: str, *arguments: str, connector: str = LATER
+) -> None:
+    done = start(layer, hdf5, ranks, program, *arguments, connector=connector)
+    assert done.status == 0, done.text
+    assert done.out.decode().count('"rank"') == ranks, done.text
+
+
+def logs_of(layer: Log, name: str) -> list[Path]:
+    return sorted(layer.folder.glob(f"{name}.headrace/*.log"))
+
+
+def require(layer: Log, names: tuple[str, ...], marked: bool) -> None:
+    """Through the layer, or plainly where nothing waits any more."""
+    text = f"names = {names!r}\n{CHECK}"
+    expected = "\n".join(f"{name} {marked}" for name in names)
+    if marked:
+        assert layer.python(text).out.decode().strip() == expected
+    else:
+        assert layer.plain(text) == expected
+
+
+@everywhere
+@pytest.mark.parametrize("seed", range(3))
+def test_random_programs(layer: Log, hdf5: Hdf5, ranks: int, seed: int) -> None:
+    """Read by one process and by ranks, put in order by one process and by other ranks."""
+    succeed(layer, hdf5, ranks, "mpi_logs", "write", str(seed))
+    waiting = tuple(name for name in FILES if logs_of(layer, name))
+    assert waiting, "no program ended with writes"
+    for name in waiting:
+        assert len(logs_of(layer, name)) == ranks
+        shutil.copy(layer.folder / name, layer.folder / f"copy-{name}")
+        shutil.copytree(layer.folder / f"{name}.headrace", layer.folder / f"copy-{name}.headrace")
+        for expected in layer.folder.glob(f"{name}.*.expected"):
+            shutil.copy(expected, layer.folder / f"copy-{expected.name}")
+    require(layer, waiting, marked=True)
+    succeed(layer, hdf5, 3, "mpi_kept", "read", waiting[0], connector=NONE)
+    for name in waiting:
+        succeed(layer, hdf5, 3, "mpi_kept", "open", name)
+    copies = tuple(f"copy-{name}" for name in waiting)
+    layer.python(f"names = {copies!r}\n{REPLAY}")
+    require(layer, FILES + copies, marked=False)
+    assert not list(layer.folder.glob("*.headrace")), "no log is left"
+
+
+@everywhere
+@pytest.mark.parametrize("seed", range(2))
+def test_calls_that_look_at_data(layer: Log, hdf5: Hdf5, ranks: int, seed: int) -> None:
+    succeed(layer, hdf5, ranks, "mpi_logs", "calls", str(seed))
+    layer.python(f"names = ['calls.h5']\n{REPLAY}")
+    require(layer, ("calls.h5",), marked=False)
+
+
+@everywhere
+def test_a_file_that_is_left_open(layer: Log, hdf5: Hdf5, ranks: int) -> None:
+    succeed(layer, hdf5, ranks, "mpi_logs", "forget")
+    assert len(logs_of(layer, "left.h5")) == ranks
+    require(layer, ("left.h5",), marked=True)
+
+
+@everywhere
+def test_a_crash_leaves_what_was_flushed(layer: Log, hdf5: Hdf5, ranks: int) -> None:
+    start(layer, hdf5, ranks, "mpi_logs", "crash")
+    assert len(logs_of(layer, "left.h5")) == ranks
+    said = layer.start(f"names = ['left.h5']\n{CHECK}")
+    assert said.status != 0
+    assert "did not close it" in said.text
+    layer.python(f"names = ['left.h5']\n{REPLAY}", "recover=true;")
+    require(layer, ("left.h5",), marked=False)
+
+
+@pytest.mark.parametrize("damage", ["gone", "another's", "cut off"])
+def test_one_of_the_logs_is_wrong(layer: Log, hdf5: Hdf5, damage: str) -> None:
+    """One process and ranks say so; nothing is put in order."""
+    succeed(layer, hdf5, 2, "mpi_logs", "forget")
+    first, second = logs_of(layer, "left.h5")
+    kept = second.read_bytes()
+    if damage == "gone":
+        second.unlink()
+    elif damage == "another's":
+        shutil.copy(first, second)
+    else:
+        second.write_bytes(kept[:-1])
+    before = (layer.folder / "left.h5").read_bytes()
+    said = layer.start(f"names = ['left.h5']\n{REPLAY}")
+    assert said.status != 0
+    assert str(second) in said.text
+    succeed(layer, hdf5, 3, "mpi_kept", "part", "left.h5")
+    assert (layer.folder / "left.h5").read_bytes() == before
+    second.write_bytes(kept)
+    succeed(layer, hdf5, 3, "mpi_kept", "open", "left.h5")
+    require(layer, ("left.h5",), marked=False)
