@@ -11,8 +11,9 @@ from bench.common.ways import NATIVE, Way
 KERNEL = "e3sm"
 LATER = Way("log later", "log(canonicalise=later)")
 CLOSE = Way("log close", "log(canonicalise=close)")
-# Over MPI `later` is as `close`.
 RANKS = Way("log over ranks", "log(mpi_logs=rank,canonicalise=close)")
+RANKS_LATER = Way("log over ranks, later", "log(mpi_logs=rank,canonicalise=later)")
+KEPT = (LATER, RANKS_LATER)  # where logs wait
 NAMES = tuple(f"{which}-{calls}-independent" for which in "fg" for calls in ("boxes", "canonical"))
 
 
@@ -38,4 +39,4 @@ def kernel(ranks: int) -> str:
 def cases(ranks: int) -> list[Case]:
     """On one process, and on that many."""
     serial = [Case(name, (NATIVE, LATER, CLOSE)) for name in NAMES]
-    return serial + [Case(name, (NATIVE, RANKS), ranks) for name in NAMES if ranks > 1]
+    return serial + [Case(name, (NATIVE, RANKS_LATER, RANKS), ranks) for name in NAMES if ranks > 1]

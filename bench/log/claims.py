@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bench.common.claims import Claim, Judge, Sample, Verdict, names
 
-from .cases import CLOSE, KERNEL, LATER, RANKS
+from .cases import CLOSE, KERNEL, LATER, RANKS, RANKS_LATER
 
 PARTS = ("create", "select", "write", "flush", "close")
 REQUEST = 16  # bytes of a request as it comes: where it begins, and how long it is
@@ -40,12 +40,12 @@ CLAIMS = (
     Claim(f"{KERNEL}/f-boxes-*", UNTIL_CLOSE, 15, stack=LATER.name),
     Claim(f"{KERNEL}/f-boxes-*", UNTIL_CLOSE, 4, stack=CLOSE.name),
     Claim(f"{KERNEL}/f-canonical-*", IN_CALLS, 15, stack=LATER.name),
-    # Over MPI the file is in order when it is closed.
+    Claim(f"{KERNEL}-*-ranks/f-boxes-*", UNTIL_CLOSE, 15, stack=RANKS_LATER.name),
     Claim(f"{KERNEL}-*-ranks/f-boxes-*", UNTIL_CLOSE, 4, stack=RANKS.name),
-    Claim(f"{KERNEL}-*-ranks/f-canonical-*", IN_CALLS, 15, stack=RANKS.name),
+    Claim(f"{KERNEL}-*-ranks/f-canonical-*", IN_CALLS, 15, stack=RANKS_LATER.name),
     *(
         Claim(f"{kernel}/g-{calls}-*", UNTIL_CLOSE, 1, stack=way.name)
-        for kernel, ways in ((KERNEL, (LATER, CLOSE)), (f"{KERNEL}-*-ranks", (RANKS,)))
+        for kernel, ways in ((KERNEL, (LATER, CLOSE)), (f"{KERNEL}-*-ranks", (RANKS_LATER, RANKS)))
         for way in ways
         for calls in ("boxes", "canonical")
     ),
@@ -67,7 +67,7 @@ def failed(samples: Sequence[Sample]) -> list[Sample]:
 
 def ratios(samples: Sequence[Sample], quantity: str) -> dict[tuple[str, str], Verdict]:
     """Of each case and way beside native, by "kernel/case" and way."""
-    ways = dict.fromkeys(way.name for way in (LATER, CLOSE, RANKS))
+    ways = dict.fromkeys(way.name for way in (LATER, CLOSE, RANKS_LATER, RANKS))
     found = {
         (name, way): _JUDGE.verdict(Claim(name, quantity, 1, stack=way), name, samples)
         for name in names(samples)

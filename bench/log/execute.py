@@ -20,7 +20,7 @@ from headrace.bench.privacy import without_folders
 from headrace.bench.programs import Library
 
 from . import waiting
-from .cases import KERNEL, LATER, Case
+from .cases import KEPT, KERNEL, Case
 
 _PAYLOAD = 17 << 20  # of the larger case, for the memory at hand
 # For root, in a container without the right to look into other processes, with few cores.
@@ -64,9 +64,9 @@ class Runner:
             if way != NATIVE:
                 found["counted"] = _counted(folder / "report")
             file = _file(folder, case)
-            if way == LATER:
+            if way in KEPT:
                 # headrace-bench has read it through the layer; now it is put in order.
-                found["log"] = waiting.describe(file)
+                found["log"] = waiting.describe(file, case.ranks)
                 found["replay"] = waiting.replay(file, stacks.without_stack(self.environ))
             if left := waiting.leftovers(file):
                 raise RunError(f"{left} is left")

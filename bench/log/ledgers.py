@@ -23,7 +23,7 @@ _BLOCK = 50  # requests in a row that are kept together where some are left out
 # What the layer does with the log of a rank; see src/engine/log/writer.cpp and its staging.
 _PAGE, _GATHERED = 64 << 10, 1 << 20
 _HEAD = 32  # of a segment
-_OWNER = 20
+_OWNER = 28
 
 
 def read(path: Path) -> tuple[int, Records]:
@@ -90,18 +90,17 @@ def appended(log: Mapping[str, Any]) -> Records:
     return made(WRITE, [*pieces, (-(-int(log["size"]) // _GATHERED) * _GATHERED, 0)])
 
 
-def indexes(log: Mapping[str, Any], count: int, cached: bool) -> Records:
-    """What each rank reads to know the indexes of so many logs: each client at the same place.
+def index(log: Mapping[str, Any], cached: bool) -> Records:
+    """What a rank reads to know the index of a log.
 
     A cache makes two requests of what belongs together.
     """
-    size, index = int(log["size"]), int(log["index_bytes"])
+    size, length = int(log["size"]), int(log["index_bytes"])
     row = [(0, _HEAD), (_HEAD, _OWNER), (_HEAD + _OWNER, _HEAD),
-           (size - index - _HEAD, _HEAD), (size - index, index)]  # fmt: skip
+           (size - length - _HEAD, _HEAD), (size - length, length)]  # fmt: skip
     if cached:
-        row = [(0, 2 * _HEAD + _OWNER), (size - index - _HEAD, _HEAD + index)]
-    all_pieces = [(number * size + at, length) for number in range(count) for at, length in row]
-    return made(READ, all_pieces, METADATA)
+        row = [(0, 2 * _HEAD + _OWNER), (size - length - _HEAD, _HEAD + length)]
+    return made(READ, row, METADATA)
 
 
 def pieces(log: Mapping[str, Any], turns: int) -> list[list[tuple[int, int]]]:

@@ -6,19 +6,23 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from bench.common.claims import Sample
+from bench.common.claims import Sample, name_of
 from bench.common.page import table
 
 from headrace.bench import units
 
-from .cases import LATER
+from .cases import KEPT
 from .claims import REQUEST
 
 _HEADINGS = ("case", "writes", "requests", "bytes of the index", f"{REQUEST} a request", "index",
              "bytes of data", "replay")  # fmt: skip
-_TOLD = f"""What `headrace log ls` tells of the log after `{LATER.name}`. A request is a run of
+_TOLD = f"""What `headrace log ls` tells of the logs after `{KEPT[0].name}`, and of those of all
+ranks together after `{KEPT[1].name}`. A request is a run of
 elements; as it comes it takes {REQUEST} bytes to say where it begins and how long it is.
 `headrace replay` reads everything back; its time is that of the whole program."""
+
+
+_KEPT = {way.name for way in KEPT}
 
 
 def describe(samples: Sequence[Sample]) -> str:
@@ -26,10 +30,10 @@ def describe(samples: Sequence[Sample]) -> str:
     good = [
         each
         for each in samples
-        if each["stack"] == LATER.name and "error" not in each and not each.get("warmup")
+        if each["stack"] in _KEPT and "error" not in each and not each.get("warmup")
     ]
-    cases = dict.fromkeys(each["case"] for each in good)
-    lines = [_line(case, [each for each in good if each["case"] == case]) for case in cases]
+    cases = dict.fromkeys(map(name_of, good))
+    lines = [_line(case, [each for each in good if name_of(each) == case]) for case in cases]
     return f"{_TOLD}\n\n{table(_HEADINGS, lines)}"
 
 

@@ -12,7 +12,7 @@ from headrace.bench import units
 from headrace.bench.summary import Row
 
 from . import logs
-from .cases import LATER
+from .cases import KEPT
 from .claims import IN_CALLS, PARTS, READ, UNTIL_CLOSE, failed, judge, ratios
 
 # What is done in the phases of headrace-bench.
@@ -115,4 +115,5 @@ def _data(samples: Sequence[Sample]) -> str:
     text = f"Of {len(samples)} runs {good} left the file that native HDF5 writes"
     text += ": same variables, types, extents, chunks and attributes, all bytes of all values the"
     text += " same to a reader without plug-ins. Each was also read back and verified by the"
-    return text + f" kernel, under `{LATER.name}` through the layer, before `headrace replay`."
+    kept = " and ".join(f"`{way.name}`" for way in KEPT)
+    return text + f" kernel, under {kept} through the layer, before `headrace replay`."

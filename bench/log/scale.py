@@ -29,7 +29,8 @@ RANKS = (2, 10, 100, 1000, 10_000)
 PLACEMENTS = ("append", "interleave")
 TURNS = 8  # logical ranks of the kernel that each of the two plays
 MOST = 50_000_000  # requests that are replayed at once; of more a sample is
-_FITTED = 1000  # ranks; what all read of all is fitted above twice as many
+# Of the network, for each rank, where those of a node share 100 Gbit/s.
+BYTES_A_SECOND, LATENCY = 200e6, 10e-6
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Point:
 
     def part(self, name: str, caches: str) -> float:
         """Of the log."""
-        return self.seconds[name if name == "append" else f"{name}, {caches}"]
+        return self.seconds[name if name in (APPEND, GATHER) else f"{name}, {caches}"]
 
     def log(self, caches: str) -> float:
         return sum(self.part(name, caches) for name in PARTS)
@@ -72,7 +73,8 @@ class Scaled:
 
 _SIZES = ("size", "data_bytes", "index_bytes", "patterns")
 CACHES = NONE, BEST = ("no caches", "best caches")
-PARTS = ("append", "indexes", "data", "settle")
+APPEND, GATHER = "append", "gather"
+PARTS = (APPEND, "indexes", GATHER, "data", "settle")
 
 
 Given = Sequence[tuple[str, int, Records]]  # ledgers: file, rank, requests
@@ -95,7 +97,7 @@ def parts(recorded: Recorded) -> dict[str, Callable[[int], Part]]:
     """What to replay for so many ranks."""
     logs = recorded.logs
     own = [(f"log {rank}", rank, ledgers.appended(log)) for rank, log in enumerate(logs)]
-    found: dict[str, Callable[[int], Part]] = {"append": partial(cut, own)}
+    found: dict[str, Callable[[int], Part]] = {APPEND: partial(cut, own)}
     written = [_raw_bytes(each) for each in recorded.settle]
     for caches in CACHES:
         best = caches == BEST
@@ -109,7 +111,8 @@ def parts(recorded: Recorded) -> dict[str, Callable[[int], Part]]:
         shares = ledgers.shares(logs, written, TURNS, best)
         data = [(f"log {log}", rank, each) for (rank, log), each in shares.items()]
         found[f"native, {caches}"] = partial(cut, native)
-        found[f"indexes, {caches}"] = partial(_indexes, logs, best)
+        indexes = [(f"log {rank}", rank, ledgers.index(log, best)) for rank, log in enumerate(logs)]
+        found[f"indexes, {caches}"] = partial(cut, indexes)
         found[f"data, {caches}"] = partial(cut, data)
         found[f"settle, {caches}"] = partial(cut, settle)
     return found
@@ -133,21 +136,10 @@ def cut(given: Given, ranks: int, like: int = 0) -> Part:
     return Part([(kept, ranks, 1 / part)], part)
 
 
-def _indexes(logs: Sequence[Mapping[str, Any]], best: bool, ranks: int) -> Part:
-    """Every rank reads the index of every rank."""
-    largest = max(logs, key=lambda log: int(log["index_bytes"]))
-
-    def of(count: int) -> Given:
-        read = ledgers.indexes(largest, count, best)
-        return [("logs", rank, read) for rank in range(CASE.ranks)]
-
-    if ranks <= 2 * _FITTED:
-        return Part([(of(ranks), ranks, 1)])
-    # a * ranks**2 + b * ranks through two points.
-    times = ranks / _FITTED
-    weights = {_FITTED: times * (2 - times), 2 * _FITTED: times * (times - 1) / 2}
-    replays = [(of(count), count, weight) for count, weight in weights.items()]
-    return Part(replays, 5 * _FITTED**2 / ranks**2)
+def gather(logs: Sequence[Mapping[str, Any]], ranks: int) -> float:
+    """Seconds until every rank has the indexes of all, by a ring."""
+    largest = max(int(log["index_bytes"]) for log in logs)
+    return ranks * (LATENCY + largest / BYTES_A_SECOND)
 
 
 def seconds(part: Part, folder: Path, options: Sequence[str]) -> float:
@@ -200,6 +192,7 @@ def curve(
             own: dict[str, float] = {}
             for placement in PLACEMENTS:
                 point = Point(preset, placement, number)
+                point.seconds[GATHER] = gather(recorded.logs, number)
                 for name, part in replayed.items():
                     if part.shared or name not in own:
                         options = ["--preset", preset]

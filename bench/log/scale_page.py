@@ -15,36 +15,51 @@ from headrace.bench.report import style
 from headrace.bench.stacks import native
 
 from .record import CASE
-from .scale import BEST, CACHES, MOST, NONE, PARTS, PLACEMENTS, Point, Scaled
+from .scale import (
+    BEST,
+    BYTES_A_SECOND,
+    CACHES,
+    GATHER,
+    LATENCY,
+    MOST,
+    NONE,
+    PARTS,
+    PLACEMENTS,
+    Point,
+    Scaled,
+)
 
 FIGURE = "scale.svg"
 _MEMORY = 10  # times the index, for what a rank keeps of it; see docs/guide/log.md
 _TOLD = f"""Nothing here was measured on so many ranks: `headrace-model` replays the requests of
 two, of {CASE.name}, for more. Each further rank writes as much as the recorded ones, to data of
-its own (weak scaling). *Log* is the sum of *append* (each rank to its log), *indexes* (every rank
-reads those of all), *data* (what each rank reads of logs to write its share) and *settle* (HDF5's
-requests, metadata included). *Times* is native over log: above 1 the log is faster. It is told
-for both placements of the model: `append` gives each pair of ranks a region of the file,
-`interleave` puts the same block of all pairs side by side; seconds are those of `append`."""
+its own (weak scaling). *Log* is the sum of *append* (each rank to its log), *indexes* (each rank
+reads its own), *gather* (all get those of all), *data* (what each rank reads of logs to write
+its share) and *settle* (HDF5's requests, metadata included). *Times* is native over log: above 1
+the log is faster. It is told for both placements of the model: `append` gives each pair of ranks
+a region of the file, `interleave` puts the same block of all pairs side by side; seconds are
+those of `append`."""
 _OF_CACHES = {
     NONE: """Each request goes to a server as HDF5 and the layer make it. This is the worst for
 native HDF5, whose requests are of a few bytes: real clients gather them in memory while they hold
 a lock.""",
     BEST: """The other end: what a rank writes in ascending order within a MiB is one request; logs
-are read in MiB, each once by whom it concerns, and an index in two requests. No real client does
-better, for native HDF5 least of all: ranks write to the same stripes and take each other's
-locks.""",
+are read in MiB, each once by whom it concerns, and a rank's own index in two requests. No real
+client does better, for native HDF5 least of all: ranks write to the same stripes and take each
+other's locks.""",
 }
-_ASSUMED = """Beside [those of the model](../../../docs/guide/model.md#assumptions):
+_ASSUMED = f"""Beside [those of the model](../../../docs/guide/model.md#assumptions):
 
 - Clients do nothing but I/O. What native HDF5 and the layer compute does not count: neither
   building and looking up indexes, which grow with the number of ranks, nor selections.
 - Locks are of a stripe of 1 MiB. There is no metadata server: opening logs costs nothing, though
-  every rank opens those of all.
+  a rank opens all that hold something of its share.
+- The indexes go round the ranks: a rank receives {BYTES_A_SECOND / 1e6:.0f} MB/s, and each of the
+  others costs it {LATENCY * 1e6:.0f} µs.
 - The size of a log, of its index and of the pieces in it are those that `headrace-log` tells of
   the two ranks' logs, at the moment when all are whole: a rank is killed there. Requests to a log
   are not recorded but follow from that: appended in MiB, the first page and the index last; five
-  reads for each index; one read for each write that has something in a box. They agree with what
+  reads for the index; one read for each write that has something in a box. They agree with what
   `strace` shows.
 - The boxes that the ranks put in order grow in number with the ranks, and each has data of two
   ranks only. With a record in one chunk, as this kernel has it, one rank would write all of a
@@ -81,13 +96,9 @@ def _outcome(points: Sequence[Point], caches: str) -> str:
     def span(ratios: Sequence[float]) -> str:
         return f"{units.digits(min(ratios))}x to {units.digits(max(ratios))}x"
 
-    shares = [each.part("indexes", caches) / each.log(caches) for each in mine]
-    rest = [
-        each.native(caches) / (each.log(caches) - each.part("indexes", caches)) for each in mine
-    ]
+    shares = [each.part(GATHER, caches) / each.log(caches) for each in mine]
     text = f"On {ranks:,} ranks: {span([each.native(caches) / each.log(caches) for each in mine])}."
-    text += f" Reading all indexes is {min(shares):.0%} to {max(shares):.0%} of the log's time;"
-    return text + f" if it cost nothing it were {span(rest)}."
+    return text + f" Gathering all indexes is {min(shares):.0%} to {max(shares):.0%} of the log's."
 
 
 def _table(points: Sequence[Point], caches: str) -> str:
@@ -109,18 +120,12 @@ def _table(points: Sequence[Point], caches: str) -> str:
 def _indexes(scaled: Scaled) -> str:
     largest = max(int(log["index_bytes"]) for log in scaled.logs)
     lines = [
-        [f"{ranks:,}", units.size(ranks * largest), units.size(_MEMORY * ranks * largest),
-         f"{ranks:,}", f"{ranks**2:,}"]
+        [f"{ranks:,}", units.size(ranks * largest), units.size(_MEMORY * ranks * largest)]
         for ranks in dict.fromkeys(each.ranks for each in scaled.points)
-    ]  # fmt: skip
-    text = f"The index of a rank's log has {largest:,} bytes. When all settle, each rank reads the"
-    text += f" indexes of all, keeps some {_MEMORY} times as much in memory, and has all logs open:"
-    text += (
-        " with the usual limit of 1024 open files a flush would fail from about 1000 ranks on.\n\n"
-    )
-    headings = ("ranks", "read by each", "memory of each, estimated", "files that each has open",
-                "times that a log is opened")  # fmt: skip
-    return text + table(headings, lines)
+    ]
+    text = f"The index of a rank's log has {largest:,} bytes. When all settle, each rank gets the"
+    text += f" indexes of all, and keeps some {_MEMORY} times as much in memory.\n\n"
+    return text + table(("ranks", "received by each", "memory of each, estimated"), lines)
 
 
 def _sampled(scaled: Scaled) -> str:
@@ -129,7 +134,7 @@ def _sampled(scaled: Scaled) -> str:
     text = f"- At most {MOST:,} requests are replayed at a time; of more, rows of 50 in a row that"
     text += " are spread evenly, and the time is multiplied. A sample as small as that of native"
     text += f" HDF5 for {most:,} ranks says {low:.2g} to {high:.2g} times what the whole says for"
-    return text + " 10 ranks. Reading indexes above 2000 ranks is a parabola through 1000 and 2000."
+    return text + " 10 ranks."
 
 
 def _number(value: float, _place: object) -> str:

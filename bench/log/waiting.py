@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,22 @@ from headrace.log_files import contents, waiting_logs
 _REPLAY = "from headrace.cli import app; app()"
 
 
-def describe(file: Path) -> dict[str, int]:
-    """Of the one log of a file: writes, requests (runs of elements), bytes of data and index."""
+def describe(file: Path, ranks: int) -> dict[str, int]:
+    """Of the logs of a file: writes, requests (runs of elements), bytes of data and index."""
     logs = waiting_logs(file)
-    if len(logs) != 1:
-        raise RunError(f"{len(logs)} logs wait instead of one")
+    if len(logs) != ranks:
+        raise RunError(f"{len(logs)} logs wait instead of {ranks}")
+    found: Counter[str] = Counter()
+    for log in logs:
+        found.update(_describe(log))
+    return dict(found)
+
+
+def _describe(log: Path) -> dict[str, int]:
     try:
-        told: dict[str, Any] = contents(logs[0])
+        told: dict[str, Any] = contents(log)
     except FileError as error:
-        raise RunError(without_folders(str(error), file.parent)) from None
+        raise RunError(without_folders(str(error), log.parent)) from None
     if told["damage"] or not told["closed"]:
         raise RunError(f"the log is not whole: {told['damage'] or 'it was not closed'}")
     found = {name: sum(int(each[name]) for each in told["datasets"]) for name in ("writes", "rows")}

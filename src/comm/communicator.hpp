@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "comm/mpi_table.hpp"
 #include "hdf5/api.hpp"
@@ -41,6 +42,8 @@ class Communicator {
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   // `all` receives each rank's `mine`, in the order of ranks: size() times as many bytes.
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  // What each rank gives, as many bytes as it likes, in the order of ranks.
+  virtual std::vector<std::vector<std::byte>> all_gather_any(std::span<const std::byte> mine) = 0;
   // The result is the same on all ranks.
   virtual std::int64_t reduce(std::int64_t mine, Reduction how) = 0;
 };
@@ -56,6 +59,9 @@ class SerialCommunicator final : public Communicator {
   void barrier() override {}
   void broadcast(std::span<std::byte> bytes, int root) override;
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  std::vector<std::vector<std::byte>> all_gather_any(std::span<const std::byte> mine) override {
+    return {{mine.begin(), mine.end()}};
+  }
   std::int64_t reduce(std::int64_t mine, Reduction /*how*/) override { return mine; }
 };
 

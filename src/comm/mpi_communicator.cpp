@@ -1,6 +1,8 @@
 #include "comm/mpi_communicator.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -36,6 +38,43 @@ void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std:
     throw Error("all_gather: " + std::to_string(mine.size()) + " bytes are more than MPI counts");
   check_mpi(mpi_, "MPI_Allgather",
             mpi_.all_gather(comm_, mine.data(), static_cast<int>(mine.size()), all.data()));
+}
+
+// The bytes of each rank from `from` on, `most` of them. The vectors of `all` have their sizes.
+void MpiCommunicator::gather_round(std::span<const std::byte> mine, std::size_t from,
+                                   std::size_t most, std::vector<std::vector<std::byte>>& all) {
+  std::vector<int> sizes;
+  std::vector<int> places;
+  std::size_t total = 0;
+  for (const auto& one : all) {
+    const std::size_t size = std::min(one.size() - std::min(one.size(), from), most);
+    sizes.push_back(static_cast<int>(size));
+    places.push_back(static_cast<int>(total));
+    total += size;
+  }
+  std::vector<std::byte> received(total);
+  const std::byte* const begin = mine.data() + std::min(mine.size(), from);
+  check_mpi(mpi_, "MPI_Allgatherv",
+            mpi_.all_gather_v(comm_, begin, received.data(), sizes.data(), places.data()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (sizes[rank] > 0)
+      std::memcpy(all[rank].data() + from, received.data() + places[rank],
+                  static_cast<std::size_t>(sizes[rank]));
+}
+
+std::vector<std::vector<std::byte>> MpiCommunicator::all_gather_any(
+    std::span<const std::byte> mine) {
+  constexpr std::size_t kAtOnce = 1U << 30U;  // MPI counts in int
+  const auto ranks = static_cast<std::size_t>(size_);
+  const std::uint64_t own = mine.size();
+  std::vector<std::uint64_t> sizes(ranks);
+  all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(sizes)));
+  std::vector<std::vector<std::byte>> all;
+  for (const std::uint64_t size : sizes) all.emplace_back(size);
+  const std::uint64_t longest = std::ranges::max(sizes);
+  const std::size_t most = std::max<std::size_t>(kAtOnce / ranks, 1);
+  for (std::uint64_t from = 0; from < longest; from += most) gather_round(mine, from, most, all);
+  return all;
 }
 
 std::int64_t MpiCommunicator::reduce(std::int64_t mine, Reduction how) {

@@ -25,6 +25,7 @@ class MpiCommunicator final : public Communicator {
   void barrier() override;
   void broadcast(std::span<std::byte> bytes, int root) override;
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  std::vector<std::vector<std::byte>> all_gather_any(std::span<const std::byte> mine) override;
   std::int64_t reduce(std::int64_t mine, Reduction how) override;
 
   // For the module's functions.
@@ -33,6 +34,9 @@ class MpiCommunicator final : public Communicator {
  private:
   MpiCommunicator(const MpiTable& mpi, void* comm, int rank, int size)
       : mpi_(mpi), comm_(comm), rank_(rank), size_(size) {}
+
+  void gather_round(std::span<const std::byte> mine, std::size_t from, std::size_t most,
+                    std::vector<std::vector<std::byte>>& all);
 
   const MpiTable& mpi_;
   void* comm_;

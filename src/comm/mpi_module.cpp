@@ -106,6 +106,15 @@ int all_gather(void* handle, const void* mine, int size, void* all) {
   return MPI_Allgather(mine, size, MPI_BYTE, all, size, MPI_BYTE, comm_of(handle));
 }
 
+int all_gather_v(void* handle, const void* mine, void* all, const int* sizes, const int* places) {
+  if (!running()) return kMpiNotRunning;
+  MPI_Comm comm = comm_of(handle);
+  int rank = 0;
+  const int code = MPI_Comm_rank(comm, &rank);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Allgatherv(mine, sizes[rank], MPI_BYTE, all, sizes, places, MPI_BYTE, comm);
+}
+
 MPI_Op operation_of(Reduction how) {
   switch (how) {
     case Reduction::sum:
@@ -157,6 +166,7 @@ constexpr MpiTable kTable{
     .barrier = &barrier,
     .broadcast = &broadcast,
     .all_gather = &all_gather,
+    .all_gather_v = &all_gather_v,
     .reduce = &reduce,
     .start = &start,
     .finish = &finish,

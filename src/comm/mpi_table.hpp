@@ -11,7 +11,7 @@
 namespace headrace {
 
 // Grows with every change to this file.
-inline constexpr std::uint32_t kMpiTableVersion = 2;
+inline constexpr std::uint32_t kMpiTableVersion = 3;
 inline constexpr const char* kMpiTableSymbol = "headrace_mpi_table";
 
 inline constexpr int kMpiNoParameters = -1;  // HDF5 could not tell; its records are on the stack
@@ -34,6 +34,8 @@ struct MpiTable {
   int (*barrier)(void* comm);
   int (*broadcast)(void* comm, void* bytes, std::size_t size, int root);
   int (*all_gather)(void* comm, const void* mine, int size, void* all);
+  // Of each rank as many bytes as sizes[rank], to places[rank] in `all`.
+  int (*all_gather_v)(void* comm, const void* mine, void* all, const int* sizes, const int* places);
   int (*reduce)(void* comm, std::int64_t mine, Reduction how, std::int64_t* result);
 
   // For programs that are told at run time whether to use MPI. Collective over all processes.

@@ -126,18 +126,6 @@ def test_seldom_things(layer: Log, hdf5: Hdf5, case: str) -> None:
     assert not list(layer.folder.glob("*.headrace")), "no log is left"
 
 
-def test_more_ranks_than_a_process_may_open_files(layer: Log, hdf5: Hdf5) -> None:
-    log = layer.folder / "log"
-    env = env_of(RANK, PLUGINS, layer.folder / "report", HEADRACE_LOG_FILE=str(log))
-    program = built(f"tests/log/mpi_cases_{hdf5.mpi}")
-    few = ["bash", "-c", 'ulimit -n 257; exec "$@"', "few"]
-    command = [*hdf5.mpiexec, "-n", "2", *few, str(program), "grown"]
-    done = run(command, env=env, cwd=layer.folder, limit=120)
-    assert done.status == 0, done.text
-    assert "may not open the logs of so many ranks" in log.read_text()
-    assert all(writes == 0 for writes in logged_by(layer))
-
-
 @everywhere
 def test_a_file_that_is_left_open(layer: Log, hdf5: Hdf5, ranks: int) -> None:
     succeed(layer, hdf5, ranks, "forget")

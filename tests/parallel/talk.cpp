@@ -42,6 +42,18 @@ std::string gathered(Communicator& ranks) {
   return list;
 }
 
+// Of each rank as many bytes as its number, all of which are that number.
+std::string gathered_any(Communicator& ranks) {
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  std::string list;
+  for (const auto& one : ranks.all_gather_any(std::vector(rank, std::byte(rank)))) {
+    list += std::to_string(one.size());
+    for (const std::byte byte : one) list += ':' + std::to_string(std::to_integer<int>(byte));
+    list += ' ';
+  }
+  return list;
+}
+
 std::string heard_from(Communicator& ranks, int root) {
   std::string text = "from " + std::to_string(ranks.rank());
   ranks.broadcast(std::as_writable_bytes(std::span(text)), root);
@@ -77,6 +89,7 @@ void talk(Communicator& ranks, const std::string& file) {
                        .number("rank", ranks.rank())
                        .number("ranks", ranks.size())
                        .text("gathered", gathered(ranks))
+                       .text("gathered_any", gathered_any(ranks))
                        .text("first", heard_from(ranks, 0))
                        .text("last", heard_from(ranks, ranks.size() - 1))
                        .number("sum", ranks.reduce(mine, Reduction::sum) - big * ranks.size())

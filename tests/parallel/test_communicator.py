@@ -29,6 +29,7 @@ def check_talk(report: Report, ranks: list[dict[str, int]]) -> None:
         talk = heard[rank["pid"]]
         assert (talk["rank"], talk["ranks"]) == (rank["rank"], size)
         assert talk["gathered"].split() == [f"{i}:{i * i}" for i in range(size)]
+        assert talk["gathered_any"].split() == [f"{i}" + f":{i}" * i for i in range(size)]
         assert talk["first"] == "from 0"
         assert talk["last"] == f"from {size - 1}"
         assert (talk["sum"], talk["max"], talk["min"]) == (sum(range(size)), size - 1, 0)

@@ -1,39 +1,41 @@
 #include "connectors/log/log_files.hpp"
 
-#include <unistd.h>
-
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
-#include "connectors/log/sidecar.hpp"
+#include "base/error.hpp"
+#include "engine/device.hpp"
+#include "engine/log/outline.hpp"
 
 namespace headrace::log_layout {
+namespace {
 
 using engine::log::Reader;
 
-LogFile::LogFile(int descriptor, std::string path)
-    : descriptor_(descriptor), path_(std::move(path)) {
-  try {
-    size_ = size_of(descriptor_);
-    reader_ = std::make_unique<Reader>(engine::posix_device(descriptor_, path_.c_str()), size_);
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+std::uint64_t bytes_of(const std::string& path) {
+  std::error_code failure;
+  const std::uint64_t bytes = std::filesystem::file_size(path, failure);
+  if (failure) throw Error("log " + path + " cannot be read", failure.value());
+  return bytes;
 }
 
-LogFile::LogFile(LogFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      path_(std::move(other.path_)),
-      size_(other.size_),
-      reader_(std::move(other.reader_)) {}
+}  // namespace
 
-LogFile::~LogFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
+LogFile::LogFile(std::string path)
+    : path_(std::move(path)),
+      size_(bytes_of(path_)),
+      reader_(std::make_unique<Reader>(engine::on_demand_device(path_), size_)) {}
+
+LogFile::LogFile(std::string path, std::uint64_t size, std::vector<std::byte> outline)
+    : path_(std::move(path)),
+      size_(size),
+      reader_(std::make_unique<Reader>(
+          engine::log::outlined(std::move(outline), engine::on_demand_device(path_)), size_)) {}
 
 void LogFile::read_on() {
-  size_ = size_of(descriptor_);
+  size_ = bytes_of(path_);
   reader_->read_on(size_);
 }
 

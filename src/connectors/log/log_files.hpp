@@ -16,13 +16,10 @@ namespace headrace::log_layout {
 
 class LogFile {
  public:
-  // Takes the descriptor over. Throws Error when the log cannot be read.
-  LogFile(int descriptor, std::string path);
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-  LogFile(LogFile&& other) noexcept;
-  LogFile& operator=(LogFile&&) = delete;
-  ~LogFile();
+  // Throws Error when the log cannot be read.
+  explicit LogFile(std::string path);
+  // The same of one whose writer has told all but its data (engine/log/outline.hpp).
+  LogFile(std::string path, std::uint64_t size, std::vector<std::byte> outline);
 
   // The same of what its writer has appended since. What points into the index is invalid then.
   void read_on();
@@ -32,9 +29,8 @@ class LogFile {
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
  private:
-  int descriptor_;
   std::string path_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_;
   std::unique_ptr<engine::log::Reader> reader_;
 };
 

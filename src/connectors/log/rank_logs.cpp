@@ -52,13 +52,6 @@ int make_rank_log(const std::string& file, const engine::log::Owner& owner, int 
   throw Error("log " + path + " cannot be locked");
 }
 
-int open_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) {
-  const std::string path = rank_log_path(file, owner, rank);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw Error("log " + path + " of another rank cannot be opened", errno);
-  return descriptor;
-}
-
 void remove_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) noexcept {
   try {
     const std::string path = rank_log_path(file, owner, rank);

@@ -12,8 +12,6 @@ std::string rank_log_path(const std::string& file, const engine::log::Owner& own
 
 // A new one, open for reading and writing, and locked as long as it is. Throws Error.
 int make_rank_log(const std::string& file, const engine::log::Owner& owner, int rank);
-// Throws Error.
-int open_rank_log(const std::string& file, const engine::log::Owner& owner, int rank);
 // The folder goes with the last of them.
 void remove_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) noexcept;
 

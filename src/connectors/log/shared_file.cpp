@@ -1,7 +1,5 @@
 #include "connectors/log/shared_file.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -31,14 +29,6 @@ std::vector<SharedFile*>& logging() {
 bool collective_metadata_reads(hid_t fapl) {
   int reads = 0;  // H5P_USER_FALSE
   return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
-}
-
-// To settle, each rank opens the logs of all.
-bool has_room_for(int logs) {
-  constexpr rlim_t kOthers = 256;
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-         static_cast<rlim_t>(logs) + kOthers <= limit.rlim_cur;
 }
 
 bool asks(const Options& options) { return value_of(kSettings, "mpi_logs", options) == "rank"; }
@@ -104,12 +94,6 @@ void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
   replay_together(file, path_of(name), *ranks, options, marker);
   Owner owner{};
   bool able = file != nullptr && asks(options) && !collective_metadata_reads(fapl);
-  if (able && !has_room_for(ranks->size())) {
-    headrace::log(Level::warning, std::string("file ") + name +
-                                      " is written by HDF5: a process may not open " +
-                                      "the logs of so many ranks (ulimit -n)");
-    able = false;
-  }
   try {
     if (ranks->rank() == 0) owner = random_owner();
     // Before the others go on: a log that is just being made is not locked yet.

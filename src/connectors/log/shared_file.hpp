@@ -119,7 +119,9 @@ class SharedFile {
     return {owner_, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks_->size())};
   }
   engine::log::Writer& log();
-  [[nodiscard]] LogFile open_log_of(int rank) const;
+  // Throws Error unless the log has what its rank has told of it.
+  void require_log(const LogFile& log, int rank, const Told& told) const;
+  std::map<int, LogFile> gather_others(const std::vector<Told>& told);
   void read_own();
   void read_others();
   void forget_layers();

@@ -95,12 +95,10 @@ void SharedFile::read_others() {
     if (rank == ranks_->rank() || told.writes == 0) continue;
     auto log = others_.find(rank);
     if (log == others_.end())
-      log = others_.try_emplace(rank, open_log_of(rank)).first;
+      log = others_.try_emplace(rank, rank_log_path(place_.path, owner_, rank)).first;
     else
       log->second.read_on();
-    const Reader& reader = log->second.reader();
-    if (reader.end() < told.end || reader.index().writes.size() < told.writes)
-      throw Error("log " + log->second.path() + " is not what its rank has written");
+    require_log(log->second, rank, told);
   }
   others_stale_ = false;
 }

@@ -9,6 +9,7 @@
 #include "connectors/log/shared_file.hpp"
 #include "connectors/log/sidecar.hpp"
 #include "connectors/log/target.hpp"
+#include "engine/log/outline.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -30,11 +31,33 @@ std::vector<SharedFile::Told> SharedFile::tell() {
   return told;
 }
 
-LogFile SharedFile::open_log_of(int rank) const {
-  LogFile log(open_rank_log(place_.path, owner_, rank), rank_log_path(place_.path, owner_, rank));
-  if (log.reader().owner() != belonging(rank))
-    throw Error("log " + log.path() + " is not that of its rank");
-  return log;
+void SharedFile::require_log(const LogFile& log, int rank, const Told& told) const {
+  const engine::log::Reader& reader = log.reader();
+  if (reader.owner() != belonging(rank) || reader.end() < told.end ||
+      reader.index().writes.size() < told.writes)
+    throw Error("log " + log.path() + " is not what its rank has written");
+}
+
+// Collective: each index is read by its rank only.
+std::map<int, LogFile> SharedFile::gather_others(const std::vector<Told>& told) {
+  std::vector<std::byte> outline;
+  do_together(*ranks_, [&] {
+    read_own();
+    if (reader_ != nullptr) outline = engine::log::outline_of(*reader_);
+  });
+  auto outlines = ranks_->all_gather_any(outline);
+  std::map<int, LogFile> logs;
+  do_together(*ranks_, [&] {
+    for (int rank = 0; rank < ranks_->size(); ++rank) {
+      const auto place = static_cast<std::size_t>(rank);
+      if (rank == ranks_->rank() || told[place].writes == 0) continue;
+      const auto [log, made] =
+          logs.try_emplace(rank, rank_log_path(place_.path, owner_, rank), told[place].end,
+                           std::exchange(outlines[place], {}));
+      require_log(log->second, rank, told[place]);
+    }
+  });
+  return logs;
 }
 
 void SharedFile::act_together(const std::function<void()>& action) {
@@ -60,18 +83,13 @@ void SharedFile::settle() {
 void SharedFile::settle_all(hid_t together) {
   const auto told = tell();
   if (told.empty()) return;
-  std::vector<LogFile> logs;
+  const std::map<int, LogFile> others = gather_others(told);
   Parts parts;
-  do_together(*ranks_, [&] {
-    for (int rank = 0; rank < ranks_->size(); ++rank) {
-      const Told& one = told[static_cast<std::size_t>(rank)];
-      if (one.writes == 0) continue;
-      const auto& reader = logs.emplace_back(open_log_of(rank)).reader();
-      if (reader.end() != one.end || reader.index().writes.size() != one.writes)
-        throw Error("log " + logs.back().path() + " is not what its rank has written");
-      add_parts(parts, reader);
-    }
-  });
+  for (int rank = 0; rank < ranks_->size(); ++rank) {
+    const auto other = others.find(rank);
+    if (other != others.end()) add_parts(parts, other->second.reader());
+    if (rank == ranks_->rank() && reader_ != nullptr) add_parts(parts, *reader_);
+  }
   write_together(place_, connector_->shared_from_this(), *ranks_, parts, together,
                  [&](const vol::Identity& identity) { return has_read(identity); });
   do_together(*ranks_, [&] { marked_ ? retire_marker(place_, owner_) : flush(place_.below); });

@@ -1,6 +1,5 @@
 #include "connectors/log/stored.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,11 +131,10 @@ void Stored::open() {
   std::uint32_t ranks = 1;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (rank > 0) path = rank_log_path(place_.path, owner_, static_cast<int>(rank));
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
+    if (::access(path.c_str(), R_OK) != 0)
       throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
     try {
-      const auto belonging = logs_.emplace_back(descriptor, path).reader().owner();
+      const auto belonging = logs_.emplace_back(path).reader().owner();
       if (rank == 0 && belonging) ranks = belonging->ranks;
       if (belonging != engine::log::Belonging{owner_, rank, ranks})
         throw Error("it belongs to another file");

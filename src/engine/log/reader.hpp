@@ -41,6 +41,14 @@ class Reader {
   // data_bytes.
   void read(std::uint64_t position, std::span<std::byte> bytes) const;
 
+  // Calls visit(place in the file, bytes) for each whole segment's data.
+  template <typename Visit>
+  void for_data(const Visit& visit) const {
+    for (const Segment& segment : segments_) visit(segment.at, segment.bytes);
+  }
+  // The file's bytes from `at` on.
+  void read_at(std::uint64_t at, std::span<std::byte> bytes) const { device_->read(at, bytes); }
+
   // Looks for what neither a writer nor a crash of one leaves, and compares the data that the index
   // describes with its checksums. Returns the first such thing.
   [[nodiscard]] std::optional<std::string> damage() const;
