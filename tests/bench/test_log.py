@@ -180,7 +180,7 @@ def test_the_page_tells_a_miss() -> None:
     assert f"| until close ≥ 15x | {where}, log later | 20x | 10x to 30x (3) | yes | no |" in text
     assert f"| until close ≥ 4x | {where}, log close | 3x | 2x to 40x (3) | **no** | no |" in text
     assert f"| index smaller ≥ 50x | {where}, log later | 100x |" in text
-    assert "| f-boxes-independent | 2 | 1,000 | 160 | 16,000 | 1/100 | 1 | 1.00 s |" in text
+    assert "| e3sm/f-boxes-independent | 2 | 1,000 | 160 | 16,000 | 1/100 | 1 | 1.00 s |" in text
     assert "The kernel does not tell how long it builds selections" in text
     assert "Void" not in text
 
@@ -218,7 +218,7 @@ def test_selections_that_are_told_apart_are_not_counted_as_calls() -> None:
 
 
 LOG: dict[str, Any] = {
-    "size": 52 + 32 + 3_000_000 + 32 + 500, "data_bytes": 3_000_000, "index_bytes": 500,
+    "size": 60 + 32 + 3_000_000 + 32 + 500, "data_bytes": 3_000_000, "index_bytes": 500,
     "patterns": 2,
     "datasets": [{"writes": 4, "bytes": 2_000_000}, {"writes": 4, "bytes": 1_000_000}],
 }  # fmt: skip
@@ -250,15 +250,15 @@ def test_ledgers_that_are_made_are_replayed_as_they_are_meant(tmp_path: Path) ->
     assert told["requests"] == 10 * (len(own[0][2]) - 1)
     assert told["revocations"] == 0  # nobody writes to the log of another
     for cached, requests in ((False, 5), (True, 2)):
-        read = ledgers.indexes(LOG, 10, cached)
-        told = replayed(tmp_path, [("logs", rank, read) for rank in (0, 1)], 10)
-        assert told["requests"] == 10 * 10 * requests
-        assert told["bytes"] == 10 * 10 * (52 + 32 + 32 + 500)
+        read = ledgers.index(LOG, cached)
+        told = replayed(tmp_path, [(f"log {rank}", rank, read) for rank in (0, 1)], 10)
+        assert told["requests"] == 10 * requests
+        assert told["bytes"] == 10 * (60 + 32 + 32 + 500)
     shares = ledgers.shares([LOG, LOG], [1, 3], 4, cached=False)
     assert [len(shares[rank, 0]) for rank in (0, 1)] == [2, 6]
     assert sum(int(each["length"].sum()) for each in shares.values()) == 2 * LOG["data_bytes"]
     pieces = np.sort(np.concatenate([shares[0, 1], shares[1, 1]]), order="offset")
-    assert pieces["offset"][0] == 52 + 32
+    assert pieces["offset"][0] == 60 + 32
     assert (pieces["offset"][1:] == (pieces["offset"] + pieces["length"])[:-1]).all()
     shares = ledgers.shares([LOG, LOG], [0, 3], 4, cached=True)
     assert len(shares[0, 0]) == 0
@@ -289,7 +289,7 @@ def test_what_two_ranks_do_is_told_for_more(runner: execute.Runner) -> None:
     points = scale.curve(recorded, runner.folder, lambda _: None, ("lustre-4",), (2, 10))
     assert [each.ranks for each in points] == [2, 2, 10, 10]
     assert all(value > 0 for each in points for value in each.seconds.values())
-    assert points[2].part("indexes", scale.NONE) > points[0].part("indexes", scale.NONE)
+    assert points[2].part(scale.GATHER, scale.NONE) > points[0].part(scale.GATHER, scale.NONE)
     assert points[2].native(scale.NONE) > points[2].log(scale.NONE)
     scaled = scale.Scaled(points, recorded.logs, {"lustre-4": 1.0})
     text = scale_page.render(scaled)
@@ -297,11 +297,3 @@ def test_what_two_ranks_do_is_told_for_more(runner: execute.Runner) -> None:
     assert text.count("On 10 ranks: ") == 2
     assert "</svg>" in scale_page.figure(points)
     assert len(scaled.json()["points"]) == 4
-
-
-def test_a_fit_goes_through_what_was_replayed() -> None:
-    part = scale.parts(record.Recorded([], [], [LOG, LOG]))[f"indexes, {scale.NONE}"](10_000)
-    times = [3 * ranks**2 + 5 * ranks for _, ranks, _ in part.replays]
-    weights = [weight for _, _, weight in part.replays]
-    total = sum(time * weight for time, weight in zip(times, weights, strict=True))
-    assert total == pytest.approx(3 * 10_000**2 + 5 * 10_000)

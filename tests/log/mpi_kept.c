@@ -3,7 +3,9 @@
  *   mpi_kept read FILE    reads it independently, together, and both by turns
  *   mpi_kept open FILE    opens it for writing, which puts it in order, and reads it
  *   mpi_kept part FILE    the same, with one rank that cannot read one of the logs
- * Each rank prints a line of JSON at the end. */
+ *   mpi_kept steps FILE   writes and flushes until it is killed; FILE.steps has a byte for each
+ * step that was flushed Each rank prints a line of JSON at the end. */
+#include <fcntl.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -78,11 +80,43 @@ static void check_file(hid_t file, const char *name) {
   H5Pclose(together);
 }
 
+/* In step k each rank writes numbers from 1000 k on: to elements that all of them write, and to
+   some of its own. Every fifth step they read together, which puts all in order. */
+static void make_steps(const char *name) {
+  enum { kShared = 300, kOwn = 200 };
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), together = H5Pcreate(H5P_DATASET_XFER);
+  H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
+  H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
+  hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  const hsize_t size = 2 * (kShared + kOwn * (hsize_t)ranks), count = kShared + kOwn;
+  hid_t space = H5Screate_simple(1, &size, NULL), memory = H5Screate_simple(1, &count, NULL);
+  hid_t dataset =
+      H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t two = 2, zero = 0, shared = kShared, own = kOwn;
+  const hsize_t mine = 2 * (kShared + kOwn * (hsize_t)rank);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &zero, &two, &shared, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_OR, &mine, &two, &own, NULL);
+  int *values = malloc(size * sizeof *values);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  char path[4096];
+  snprintf(path, sizeof path, "%s.steps", name);
+  const int steps = rank == 0 ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+  for (int step = 1; step < 1000000; ++step) {
+    for (hsize_t i = 0; i < count; ++i) values[i] = 1000 * step + rank;
+    REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, values) >= 0);
+    REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+    REQUIRE(rank > 0 || write(steps, ".", 1) == 1);
+    if (step % 5 == 0)
+      REQUIRE(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, together, values) >= 0);
+  }
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   REQUIRE(argc == 3);
+  if (strcmp(argv[1], "steps") == 0) make_steps(argv[2]);
   if (strcmp(argv[1], "part") == 0) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     REQUIRE(open_file(argv[2], H5F_ACC_RDWR) < 0);

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import signal
+import subprocess
+import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from harness.prefix import Hdf5
@@ -112,6 +118,61 @@ def test_a_crash_leaves_what_was_flushed(layer: Log, hdf5: Hdf5, ranks: int) -> 
     assert "did not close it" in said.text
     layer.python(f"names = ['left.h5']\n{REPLAY}", "recover=true;")
     require(layer, ("left.h5",), marked=False)
+
+
+STATE = """
+with h5py.File("x.h5") as file:
+    found = file["d"][()]
+    assert "_headrace_log" not in file.attrs
+assert not found[1::2].any()
+written = found[::2].reshape(-1, 100)
+steps, ranks = written // 1000, written % 1000
+shared, own = steps[:3], steps[3:].reshape(-1, 200)
+# The flush of a step may be done before rank 0 says so, and others in the next one.
+done = steps.min()
+assert done in (flushed, flushed + 1) and steps.max() <= done + 1, (flushed, done, steps.max())
+assert (ranks[:3][shared == done] == len(own) - 1).all(), "the last rank wins"
+assert all((ranks[3:].reshape(-1, 200)[rank] == rank).all() for rank in range(len(own)))
+print("right")
+"""
+
+
+def killed_amid_steps(layer: Log, hdf5: Hdf5, ranks: int, random: Random) -> int:
+    """The last step that was flushed for sure."""
+    env = env_of(LATER, PLUGINS, layer.folder / "report")
+    program = [str(built(f"tests/log/mpi_kept_{hdf5.mpi}")), "steps", "x.h5"]
+    command = [*hdf5.mpiexec, "-n", str(ranks), *program]
+    before = {load["pid"] for load in layer.loads}
+    steps = layer.folder / "x.h5.steps"
+    steps.unlink(missing_ok=True)
+    wanted = random.randrange(1, 12)
+    with subprocess.Popen(
+        command, env=env, cwd=layer.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as started:
+        while started.poll() is None and (not steps.exists() or steps.stat().st_size < wanted):
+            time.sleep(0.001)
+        time.sleep(random.random() * 0.02)
+        for pid in {load["pid"] for load in layer.loads} - before:
+            with contextlib.suppress(ProcessLookupError):  # killed by its launcher
+                os.kill(pid, signal.SIGKILL)
+    return steps.stat().st_size
+
+
+def test_kills_lose_nothing_that_was_flushed(layer: Log, hdf5: Hdf5) -> None:
+    random = Random(5)  # noqa: S311
+    judged = 0
+    for _ in range(12):
+        flushed = killed_amid_steps(layer, hdf5, 3, random)
+        # Where HDF5 was writing the marker, a part of its metadata may be missing.
+        if "unopenable" in layer.plain(
+            "try: h5py.File('x.h5').close()\nexcept OSError: print('unopenable')"
+        ):
+            continue
+        layer.python("names = ['x.h5']\n" + REPLAY, "recover=true;")
+        assert layer.plain(f"flushed = {flushed}\n{STATE}") == "right"
+        judged += 1
+        shutil.rmtree(layer.folder / "x.h5.headrace", ignore_errors=True)
+    assert judged > 8
 
 
 @pytest.mark.parametrize("damage", ["gone", "another's", "cut off"])
