@@ -3,6 +3,7 @@
  *   mpi_kept read FILE    reads it independently, together, and both by turns
  *   mpi_kept open FILE    opens it for writing, which puts it in order, and reads it
  *   mpi_kept part FILE    the same, with one rank that cannot read one of the logs
+ *   mpi_kept twice FILE   makes it, and opens it again while it has flushed logs
  *   mpi_kept steps FILE   writes and flushes until it is killed; FILE.steps has a byte for each
  * step that was flushed Each rank prints a line of JSON at the end. */
 #include <fcntl.h>
@@ -80,6 +81,51 @@ static void check_file(hid_t file, const char *name) {
   H5Pclose(together);
 }
 
+static void put(hid_t dataset, int number) {
+  const hsize_t start = (hsize_t)rank, count = 50, stride = (hsize_t)ranks;
+  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(1, &count, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &count, NULL);
+  int values[50];
+  for (int i = 0; i < 50; ++i) values[i] = number;
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, values) >= 0);
+  H5Sclose(memory);
+  H5Sclose(space);
+}
+
+static void check_all(hid_t dataset, int number) {
+  int *values = malloc(50 * (size_t)ranks * sizeof *values);
+  REQUIRE(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  for (int i = 0; i < 50 * ranks; ++i) REQUIRE(values[i] == number);
+  free(values);
+}
+
+static void open_twice(const char *name) {
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
+  hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  const hsize_t size = 50 * (hsize_t)ranks;
+  hid_t space = H5Screate_simple(1, &size, NULL);
+  hid_t dataset =
+      H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  put(dataset, 1);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  put(dataset, 2);
+  hid_t again = H5Fopen(name, H5F_ACC_RDWR, fapl);
+  REQUIRE(again >= 0);
+  hid_t other = H5Dopen2(again, "d", H5P_DEFAULT);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check_all(other, 2);
+  check_all(dataset, 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  put(other, 3);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check_all(dataset, 3);
+  REQUIRE(H5Dclose(other) >= 0 && H5Fclose(again) >= 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  put(dataset, 4);
+  REQUIRE(H5Dclose(dataset) >= 0 && H5Fclose(file) >= 0);
+}
+
 /* In step k each rank writes numbers from 1000 k on: to elements that all of them write, and to
    some of its own. Every fifth step they read together, which puts all in order. */
 static void make_steps(const char *name) {
@@ -117,7 +163,9 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   REQUIRE(argc == 3);
   if (strcmp(argv[1], "steps") == 0) make_steps(argv[2]);
-  if (strcmp(argv[1], "part") == 0) {
+  if (strcmp(argv[1], "twice") == 0) {
+    open_twice(argv[2]);
+  } else if (strcmp(argv[1], "part") == 0) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     REQUIRE(open_file(argv[2], H5F_ACC_RDWR) < 0);
   } else {

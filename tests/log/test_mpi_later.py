@@ -175,6 +175,16 @@ def test_kills_lose_nothing_that_was_flushed(layer: Log, hdf5: Hdf5) -> None:
     assert judged > 8
 
 
+@everywhere
+def test_a_file_that_is_open_twice(layer: Log, hdf5: Hdf5, ranks: int) -> None:
+    """And has logs of a file that was there before: nobody removes these."""
+    succeed(layer, hdf5, ranks, "mpi_logs", "forget")
+    left = logs_of(layer, "left.h5")
+    succeed(layer, hdf5, ranks, "mpi_kept", "twice", "left.h5")
+    assert logs_of(layer, "left.h5") == left
+    assert layer.plain("f = h5py.File('left.h5'); print(set(f['d'][:]), *f.attrs)") == "{4}"
+
+
 @pytest.mark.parametrize("damage", ["gone", "another's", "cut off"])
 def test_one_of_the_logs_is_wrong(layer: Log, hdf5: Hdf5, damage: str) -> None:
     """One process and ranks say so; nothing is put in order."""

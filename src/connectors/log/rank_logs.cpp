@@ -19,13 +19,13 @@ bool all_of(std::string_view text, std::string_view allowed) {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-// ID.RANK.log; a log that outlives its program is ID.log.
-bool is_rank_log(std::string_view name) {
-  constexpr std::string_view kSuffix = ".log";
+constexpr std::string_view kTemporary = ".tmp";
+
+bool is_temporary(std::string_view name) {
   constexpr std::size_t kId = 2 * sizeof(engine::log::Owner);
-  if (!name.ends_with(kSuffix) || name.size() <= kId + 1 + kSuffix.size() || name[kId] != '.')
+  if (!name.ends_with(kTemporary) || name.size() <= kId + 1 + kTemporary.size() || name[kId] != '.')
     return false;
-  name.remove_suffix(kSuffix.size());
+  name.remove_suffix(kTemporary.size());
   return all_of(name.substr(0, kId), "0123456789abcdef") &&
          all_of(name.substr(kId + 1), "0123456789");
 }
@@ -35,12 +35,14 @@ bool is_left(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 
 
 }  // namespace
 
-std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank) {
-  return log_path(file, owner, '.' + std::to_string(rank));
+std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank,
+                          Log which) {
+  const auto path = std::filesystem::path(log_path(file, owner, '.' + std::to_string(rank)));
+  if (which == Log::kept) return path;
+  return std::filesystem::path(path).replace_extension(kTemporary);
 }
 
-int make_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) {
-  const std::string path = rank_log_path(file, owner, rank);
+int make_rank_log(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
   const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
@@ -52,9 +54,8 @@ int make_rank_log(const std::string& file, const engine::log::Owner& owner, int 
   throw Error("log " + path + " cannot be locked");
 }
 
-void remove_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) noexcept {
+void remove_rank_log(const std::string& path) noexcept {
   try {
-    const std::string path = rank_log_path(file, owner, rank);
     ::unlink(path.c_str());
     ::rmdir(std::filesystem::path(path).parent_path().c_str());
   } catch (...) {  // it is in nobody's way
@@ -65,7 +66,7 @@ void remove_left_rank_logs(const std::string& file) noexcept {
   try {
     std::error_code failure;
     for (const auto& entry : std::filesystem::directory_iterator(file + ".headrace", failure)) {
-      if (!is_rank_log(entry.path().filename().string())) continue;
+      if (!is_temporary(entry.path().filename().string())) continue;
       const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
       if (descriptor < 0) continue;
       if (is_left(descriptor)) ::unlink(entry.path().c_str());

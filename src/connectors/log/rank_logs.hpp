@@ -1,5 +1,5 @@
-// The logs of ranks that have a file open together, one each: FILE.headrace/ID.RANK.log, where ID
-// is the same for all of them. They go when the file is closed. No HDF5.
+// The logs of ranks that have a file open together, one each, where ID is the same for all of them.
+// No HDF5.
 #pragma once
 
 #include <string>
@@ -8,14 +8,18 @@
 
 namespace headrace::log_layout {
 
-std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank);
+// FILE.headrace/ID.RANK.log may outlive the program, FILE.headrace/ID.RANK.tmp goes when the file
+// is closed.
+enum class Log { kept, temporary };
+std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank,
+                          Log which);
 
 // A new one, open for reading and writing, and locked as long as it is. Throws Error.
-int make_rank_log(const std::string& file, const engine::log::Owner& owner, int rank);
+int make_rank_log(const std::string& path);
 // The folder goes with the last of them.
-void remove_rank_log(const std::string& file, const engine::log::Owner& owner, int rank) noexcept;
+void remove_rank_log(const std::string& path) noexcept;
 
-// Those that crashed programs have left; nobody reads them any more.
+// Temporary ones that crashed programs have left; nobody reads them any more.
 void remove_left_rank_logs(const std::string& file) noexcept;
 
 }  // namespace headrace::log_layout

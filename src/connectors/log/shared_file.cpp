@@ -91,13 +91,16 @@ void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
                         const std::optional<Owner>& marker) {
   if (ranks == nullptr) return;
   const Aside aside;
-  replay_together(file, path_of(name), *ranks, options, marker);
+  if (ranks->reduce(file != nullptr ? 1 : 0, Reduction::min) == 0) return;
+  const std::string path = path_of(name);
+  const bool again = stop_others(path, *ranks);  // what the marker named is in order then
+  if (!again) replay_together(*file, path, *ranks, options, marker);
   Owner owner{};
-  bool able = file != nullptr && asks(options) && !collective_metadata_reads(fapl);
+  bool able = !again && asks(options) && !collective_metadata_reads(fapl);
   try {
     if (ranks->rank() == 0) owner = random_owner();
     // Before the others go on: a log that is just being made is not locked yet.
-    if (able && ranks->rank() == 0) remove_left_rank_logs(path_of(name));
+    if (able && ranks->rank() == 0) remove_left_rank_logs(path);
   } catch (const Error&) {
     able = false;
   }
@@ -106,26 +109,25 @@ void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
   const bool wants = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
   const bool later = ranks->reduce(wants ? 1 : 0, Reduction::min) != 0;
   const Place place{{file->under, file->connector->id()},
-                    path_of(name),
+                    path,
                     later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
-  if (stop_others(place.path, *ranks)) able = false;
   auto state = std::make_shared<SharedFile>(*file->connector, place, std::move(ranks));
-  if (!state->begin(owner, able, later)) return;
+  if (!state->begin(owner, later)) return;
   file->connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
 }
 
 // Collective. A rank that cannot make its log, or does not see that of another, has all of them
 // leave the file to HDF5.
-bool SharedFile::begin(const Owner& owner, bool able, bool later) {
+bool SharedFile::begin(const Owner& owner, bool later) {
   const auto all = [&](bool mine) { return ranks_->reduce(mine ? 1 : 0, Reduction::min) != 0; };
   owner_ = owner;
   later_ = later;
   const auto number = number_of(place_.below);
   number_ = number.value_or(0);
-  bool good = able && number.has_value();
+  bool good = number.has_value();
   try {
-    if (good) descriptor_ = make_rank_log(place_.path, owner_, ranks_->rank());
+    if (good) descriptor_ = make_rank_log(log_path_of(ranks_->rank()));
     if (good && later_) log().publish(place_.sync);  // says whose it is before the file does
   } catch (const Error& error) {
     headrace::log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
@@ -133,13 +135,17 @@ bool SharedFile::begin(const Owner& owner, bool able, bool later) {
   }
   good = all(good);
   const int next = (ranks_->rank() + 1) % ranks_->size();
-  good = good && ::access(rank_log_path(place_.path, owner_, next).c_str(), R_OK) == 0;
+  good = good && ::access(log_path_of(next).c_str(), R_OK) == 0;
   good = all(good);
   if (!good) return false;
   logs_ = true;
   logging().push_back(this);
   if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
   return true;
+}
+
+std::string SharedFile::log_path_of(int rank) const {
+  return rank_log_path(place_.path, owner_, rank, later_ ? Log::kept : Log::temporary);
 }
 
 void SharedFile::end() noexcept {
@@ -156,7 +162,7 @@ void SharedFile::end() noexcept {
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));
   // A log that the file still speaks of remains, whatever has gone wrong.
-  if (process_ == ::getpid() && !marked_) remove_rank_log(place_.path, owner_, ranks_->rank());
+  if (process_ == ::getpid() && !marked_) remove_rank_log(log_path_of(ranks_->rank()));
 }
 
 void SharedFile::require_agreed() const { rethrow(broken_); }

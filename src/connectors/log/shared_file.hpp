@@ -104,7 +104,7 @@ class SharedFile {
     std::uint64_t end = 0;
     std::uint64_t failed = 0;
   };
-  bool begin(const engine::log::Owner& owner, bool able, bool later);
+  bool begin(const engine::log::Owner& owner, bool later);
   static bool stop_others(const std::string& path, Communicator& ranks);
   void act_together(const std::function<void()>& action);
   // Collective: what each rank's log file has then; empty when there is nothing.
@@ -118,6 +118,7 @@ class SharedFile {
   [[nodiscard]] engine::log::Belonging belonging(int rank) const {
     return {owner_, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks_->size())};
   }
+  [[nodiscard]] std::string log_path_of(int rank) const;
   engine::log::Writer& log();
   // Throws Error unless the log has what its rank has told of it.
   void require_log(const LogFile& log, int rank, const Told& told) const;

@@ -95,7 +95,7 @@ void SharedFile::read_others() {
     if (rank == ranks_->rank() || told.writes == 0) continue;
     auto log = others_.find(rank);
     if (log == others_.end())
-      log = others_.try_emplace(rank, rank_log_path(place_.path, owner_, rank)).first;
+      log = others_.try_emplace(rank, log_path_of(rank)).first;
     else
       log->second.read_on();
     require_log(log->second, rank, told);

@@ -51,9 +51,8 @@ std::map<int, LogFile> SharedFile::gather_others(const std::vector<Told>& told) 
     for (int rank = 0; rank < ranks_->size(); ++rank) {
       const auto place = static_cast<std::size_t>(rank);
       if (rank == ranks_->rank() || told[place].writes == 0) continue;
-      const auto [log, made] =
-          logs.try_emplace(rank, rank_log_path(place_.path, owner_, rank), told[place].end,
-                           std::exchange(outlines[place], {}));
+      const auto [log, made] = logs.try_emplace(rank, log_path_of(rank), told[place].end,
+                                                std::exchange(outlines[place], {}));
       require_log(log->second, rank, told[place]);
     }
   });
@@ -106,7 +105,7 @@ void SharedFile::empty() {
     one->pending = false;
     one->layers.reset();
   }
-  empty_log(descriptor_, rank_log_path(place_.path, owner_, ranks_->rank()), place_.sync);
+  empty_log(descriptor_, log_path_of(ranks_->rank()), place_.sync);
 }
 
 void SharedFile::stop() {

@@ -10,18 +10,17 @@
 
 namespace headrace::log_layout {
 
-void replay_together(const vol::Object* file, const std::string& path, Communicator& ranks,
+void replay_together(const vol::Object& file, const std::string& path, Communicator& ranks,
                      const Options& options, const std::optional<engine::log::Owner>& marker) {
-  if (ranks.reduce(file != nullptr ? 1 : 0, Reduction::min) == 0) return;
   if (ranks.reduce(marker ? 1 : 0, Reduction::max) == 0) return;
   const Id<Kind::plist> together = collective_list();
   const LibraryContext apart;
-  const vol::UnderRef connector = file->connector;
-  const Place place{{file->under, connector->id()}, path, is_on(kSettings, "sync", options), 0};
+  const vol::UnderRef connector = file.connector;
+  const Place place{{file.under, connector->id()}, path, is_on(kSettings, "sync", options), 0};
   std::unique_ptr<Stored> stored;
   do_together(ranks, [&] {
     if (!marker) throw Error("file " + path + " has another marker than other ranks find");
-    stored = std::make_unique<Stored>(place, *marker, options);
+    stored = std::make_unique<Stored>(place, *marker, options, ranks.rank(), ranks.size());
   });
   write_together(place, connector, ranks, stored->parts(), together.get(),
                  [](const vol::Identity&) { return false; });

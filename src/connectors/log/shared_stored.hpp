@@ -11,9 +11,8 @@
 namespace headrace::log_layout {
 
 // Collective: puts the logs in order that the file's marker names, each rank a share, and removes
-// them. A rank that HDF5 has not opened the file for (null) has the others do nothing. Throws
-// Error, on all ranks if on one; then the logs remain.
-void replay_together(const vol::Object* file, const std::string& path, Communicator& ranks,
+// them. Throws Error, on all ranks if on one; then the logs remain.
+void replay_together(const vol::Object& file, const std::string& path, Communicator& ranks,
                      const Options& options, const std::optional<engine::log::Owner>& marker);
 
 }  // namespace headrace::log_layout

@@ -106,13 +106,17 @@ void retire(const Place& place, const engine::log::Owner& owner) {
   remove_log(log_path(place.path, owner));
 }
 
-Stored::Stored(Place place, const engine::log::Owner& owner, const Options& options)
+Stored::Stored(Place place, const engine::log::Owner& owner, const Options& options, int rank,
+               int ranks)
     : place_(std::move(place)), owner_(owner) {
   const bool recover = is_on(kSettings, "recover", options);
   open();
+  int number = 0;
   for (const LogFile& log : logs_) {
     try {
-      check(log, recover);
+      if (number++ % ranks == rank)
+        if (const auto damage = log.reader().damage()) throw Error(*damage);
+      if (!recover) require_closed(log);
       find_datasets(log, recover, is_on(kSettings, "skip_missing", options));
     } catch (const std::exception& error) {  // one text: programs show the innermost cause only
       throw Error("log " + log.path() + " cannot be used: " + error.what());
@@ -126,11 +130,11 @@ Stored::Stored(Place place, const engine::log::Owner& owner, const Options& opti
 void Stored::open() {
   std::string path = log_path(place_.path, owner_);
   if (::access(path.c_str(), F_OK) != 0 &&
-      ::access(rank_log_path(place_.path, owner_, 0).c_str(), F_OK) == 0)
-    path = rank_log_path(place_.path, owner_, 0);
+      ::access(rank_log_path(place_.path, owner_, 0, Log::kept).c_str(), F_OK) == 0)
+    path = rank_log_path(place_.path, owner_, 0, Log::kept);
   std::uint32_t ranks = 1;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    if (rank > 0) path = rank_log_path(place_.path, owner_, static_cast<int>(rank));
+    if (rank > 0) path = rank_log_path(place_.path, owner_, static_cast<int>(rank), Log::kept);
     if (::access(path.c_str(), R_OK) != 0)
       throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
     try {
@@ -144,9 +148,8 @@ void Stored::open() {
   }
 }
 
-void Stored::check(const LogFile& log, bool recover) const {
-  if (const auto damage = log.reader().damage()) throw Error(*damage);
-  if (!log.reader().closed() && !recover)
+void Stored::require_closed(const LogFile& log) const {
+  if (!log.reader().closed())
     throw Error("the program that wrote file " + place_.path +
                 " did not close it; `headrace recover` takes what its flushes cover");
 }

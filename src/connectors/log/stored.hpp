@@ -37,7 +37,9 @@ class Stored {
   // The logs that the file's marker names. Throws Error, with the cause, when one is not there, is
   // another file's, is damaged, or, unless we `recover`, of a program that did not close the file;
   // or, unless we `skip_missing`, has data of datasets that are not in the file.
-  Stored(Place place, const engine::log::Owner& owner, const Options& options);
+  // Of ranks that do this together, and agree on the outcome, each reads the data of some logs.
+  Stored(Place place, const engine::log::Owner& owner, const Options& options, int rank = 0,
+         int ranks = 1);
 
   // Writes all that the logs hold to the datasets and retires them; with `verify` compares first.
   // Throws Error; then the logs remain.
@@ -53,7 +55,7 @@ class Stored {
 
  private:
   void open();
-  void check(const LogFile& log, bool recover) const;
+  void require_closed(const LogFile& log) const;
   void report_uncovered() const;
   void find_datasets(const LogFile& log, bool recover, bool skip_missing);
   void report(std::string_view name, std::uint64_t value) const;
