@@ -22,7 +22,7 @@ void Covered::add(std::uint64_t begin, std::uint64_t end) {
 
 void Layers::add(const Reader& reader, std::uint32_t dataset) {
   const Index& index = reader.index();
-  element_ = index.datasets.at(dataset).element;
+  element_ = index.datasets.at(dataset).kind->element;
   for (const LoggedWrite& write : index.writes)
     if (write.dataset == dataset)
       writes_.push_back({&reader, &index.patterns[write.pattern], write.first, write.position,
