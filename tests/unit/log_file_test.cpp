@@ -29,7 +29,22 @@ LoggedDataset dataset(std::uint64_t element, char name) {
   return dataset(Kind{element, {}, {}}, name);
 }
 
+// Now and then the same columns in some rows.
+constexpr std::uint64_t kRow = 60;
+constexpr std::array<std::uint64_t, 1> kStrides{kRow};
+
+std::vector<Run> some_columns(std::mt19937& random) {
+  std::vector<Run> runs;
+  const std::uint64_t begin = random() % kRow;
+  const std::uint64_t first = random() % 3;
+  const std::uint64_t rows = 1 + random() % (kElements / kRow - first);
+  for (std::uint64_t row = first; row < first + rows; ++row)
+    for (std::uint64_t at = begin; at < kRow; at += 20) runs.push_back({row * kRow + at, 1});
+  return runs;
+}
+
 std::vector<Run> some_runs(std::mt19937& random) {
+  if (random() % 3 == 0) return some_columns(random);
   std::vector<Run> runs;
   for (std::uint64_t at = random() % 200; at < kElements && runs.size() < 12;) {
     runs.push_back({at, std::min<std::uint64_t>(1 + random() % 9, kElements - at)});
@@ -65,7 +80,7 @@ void write_some(Writer& writer, std::vector<Content>& contents, std::mt19937& ra
     content.bytes.replace(run.first * content.element, data.size(), data);
     writer.append(std::as_bytes(std::span(data)));
   }
-  writer.add(which, Pattern(runs, {}), first);
+  writer.add(which, Pattern(runs, kStrides), first);
 }
 
 void expect_content(const Layers& layers, const Content& content, std::mt19937& random) {

@@ -14,7 +14,7 @@ namespace {
 // The memory that is spent on telling patterns once only, in bytes, and what each takes beside its
 // own.
 constexpr std::size_t kMostKnown = 4 << 20;
-constexpr std::size_t kEach = 128;
+constexpr std::size_t kEach = 64;
 
 // A little longer on little than on much: a flush waits for it.
 std::string compressed(const std::string& contents, std::uint64_t new_data) {
@@ -56,7 +56,7 @@ std::uint32_t IndexWriter::add(const LoggedDataset& dataset) {
   return static_cast<std::uint32_t>(datasets_.size() - 1);
 }
 
-std::pair<std::uint32_t, bool> IndexWriter::number_of(const Pattern& pattern, std::uint64_t unit) {
+std::pair<IndexWriter::Told&, bool> IndexWriter::tell(const Pattern& pattern, std::uint64_t unit) {
   encoded_.clear();
   pattern.encode(unit, encoded_);
   if (known_bytes_ > kMostKnown) {
@@ -66,23 +66,24 @@ std::pair<std::uint32_t, bool> IndexWriter::number_of(const Pattern& pattern, st
   }
   key_.clear();
   key_.append(encoded_.head).append(encoded_.gap).append(encoded_.count).append(encoded_.times);
-  const auto [known, is_new] =
-      known_.try_emplace(key_, static_cast<std::uint32_t>(last_.size()));
+  const auto [known, is_new] = known_.try_emplace(key_, Told{all_patterns_});
   if (is_new) {
     column(Columns::head) += encoded_.head;
     column(Columns::gap) += encoded_.gap;
     column(Columns::count) += encoded_.count;
     column(Columns::times) += encoded_.times;
-    last_.push_back(0);
+    ++all_patterns_;
     known_bytes_ += key_.size() + kEach;
   }
   return {known->second, is_new};
 }
 
 // A reader has a pattern once for each unit.
-void IndexWriter::count_memory(const Pattern& pattern, std::uint32_t number, std::uint64_t unit) {
+void IndexWriter::count_memory(const Pattern& pattern, const Told& told, std::uint64_t unit) {
   readers_memory_ += sizeof(LoggedWrite);
-  if (told_in_.emplace(number, unit).second) readers_memory_ += pattern.memory() + kEach;
+  if (!told_in_.emplace(told.number, unit).second) return;
+  readers_memory_ += pattern.memory() + kEach;
+  known_bytes_ += kEach;
 }
 
 void IndexWriter::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
@@ -91,14 +92,14 @@ void IndexWriter::add(std::uint32_t dataset, const Pattern& pattern, std::uint64
     return unit != 0 && first % unit == 0 && pattern.is_multiple_of(unit);
   };
   const auto unit = std::ranges::find_if(units, fits);  // the last is 1
-  const auto [number, is_new] = number_of(pattern, *unit);
+  const auto [told, is_new] = tell(pattern, *unit);
   put_signed(column(Columns::dataset), std::uint64_t{dataset} - dataset_);
-  put_varint(column(Columns::pattern), is_new ? 0 : last_.size() - number);
+  put_varint(column(Columns::pattern), is_new ? 0 : all_patterns_ - told.number);
   put_varint(column(Columns::unit), static_cast<std::uint64_t>(unit - units.begin()));
-  put_signed(column(Columns::first), first / *unit - last_[number]);
-  count_memory(pattern, number, *unit);
+  put_signed(column(Columns::first), first / *unit - told.first);
+  count_memory(pattern, told, *unit);
   dataset_ = dataset;
-  last_[number] = first / *unit;
+  told.first = first / *unit;
   ++new_writes_;
   new_data_ += pattern.elements() * datasets_[dataset].element;
 }

@@ -66,6 +66,10 @@ class Pattern {
   // How many elements there are, and from the first to behind the last.
   [[nodiscard]] std::uint64_t elements() const { return elements_; }
   [[nodiscard]] std::uint64_t extent() const { return extent_; }
+  // The list, whether it is in the order of the elements, and what repeats it, the outermost first.
+  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
+  [[nodiscard]] bool ascends() const { return ascending_; }
+  [[nodiscard]] std::span<const Repeat> repeats() const { return repeats_; }
   // The memory that it takes, in bytes.
   [[nodiscard]] std::uint64_t memory() const {
     const std::uint64_t found = ascending_ ? 0 : 2 * sizeof(std::uint64_t);
