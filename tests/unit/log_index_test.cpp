@@ -114,7 +114,8 @@ TEST(LogIndex, CompressedContentsAreNoMoreThanTheyShould) {
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   EXPECT_THROW(writes_in(damaged), Error);
   // As many writes of a byte each as there is data for, and a name that nothing is written for.
-  const std::string many = contents_of(parts_of("\1", std::string(1, '\0') + std::string(99, '\1')));
+  const std::string many =
+      contents_of(parts_of("\1", std::string(1, '\0') + std::string(99, '\1')));
   EXPECT_EQ(writes_in(compressed(many, many.size())), 100);
   Parts parts = parts_of("\5", std::string(1, '\0'));
   parts[Columns::names] = std::string(100000, 'x');

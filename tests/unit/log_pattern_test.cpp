@@ -52,9 +52,7 @@ Pattern decode(const PatternColumns& columns, std::uint64_t unit, std::uint64_t 
   return result;
 }
 
-Pattern again(const Pattern& pattern) {
-  return decode(encoded(pattern), 1, pattern.elements());
-}
+Pattern again(const Pattern& pattern) { return decode(encoded(pattern), 1, pattern.elements()); }
 
 void expect_same(const std::vector<Run>& runs, const Pattern& pattern, std::mt19937& random) {
   Places expected = places(runs);

@@ -39,8 +39,7 @@ Kind take_kind(std::string_view& bytes) {
 void IndexReader::add(std::string_view segment, std::uint64_t data_bytes) {
   const std::uint64_t size = take_varint(segment);
   if (size == segment.size()) return add_contents(segment, data_bytes);
-  if (size < segment.size() ||
-      size > most_contents(segment.size(), data_bytes - index_.data_bytes))
+  if (size < segment.size() || size > most_contents(segment.size(), data_bytes - index_.data_bytes))
     damaged();
   Buffer contents(size);
   inflate(std::as_bytes(std::span(segment)), contents.bytes());
@@ -95,8 +94,8 @@ void IndexReader::add_write(Read& columns, std::uint64_t data_bytes) {
   if (unit == 0 || back > shapes_.size()) damaged();
   const std::uint64_t element = kind.kind->element;
   const std::uint64_t most = (data_bytes - index_.data_bytes) / element;
-  const std::uint32_t pattern = back == 0 ? new_pattern(columns, unit, most)
-                                          : pattern_in(shapes_.size() - back, unit, most);
+  const std::uint32_t pattern =
+      back == 0 ? new_pattern(columns, unit, most) : pattern_in(shapes_.size() - back, unit, most);
   Shape& shape = back == 0 ? shapes_.back() : shapes_[shapes_.size() - back];
   shape.first += take_signed(columns[Columns::first]);
   std::uint64_t first = 0;
@@ -111,17 +110,15 @@ void IndexReader::add_write(Read& columns, std::uint64_t data_bytes) {
 }
 
 std::uint32_t IndexReader::new_pattern(Read& columns, std::uint64_t unit, std::uint64_t most) {
-  index_.patterns.push_back(
-      Pattern::decode({columns[Columns::head], columns[Columns::gap], columns[Columns::count],
-                       columns[Columns::times]},
-                      unit, most));
+  index_.patterns.push_back(Pattern::decode({columns[Columns::head], columns[Columns::gap],
+                                             columns[Columns::count], columns[Columns::times]},
+                                            unit, most));
   const auto place = static_cast<std::uint32_t>(index_.patterns.size() - 1);
   shapes_.push_back({place, unit, 0});
   return place;
 }
 
-std::uint32_t IndexReader::pattern_in(std::uint64_t shape, std::uint64_t unit,
-                                      std::uint64_t most) {
+std::uint32_t IndexReader::pattern_in(std::uint64_t shape, std::uint64_t unit, std::uint64_t most) {
   const Shape& first = shapes_[shape];
   if (unit == first.unit) return first.pattern;
   const std::pair key{shape, unit};

@@ -46,8 +46,8 @@ class IndexWriter {
 
   std::unordered_map<std::string, std::uint32_t> kinds_;  // encoded
   std::vector<Added> datasets_;
-  std::pair<std::uint64_t, std::uint64_t> token_;         // of the last one
-  std::unordered_map<std::string, Told> known_;  // patterns, encoded; the latest ones
+  std::pair<std::uint64_t, std::uint64_t> token_;              // of the last one
+  std::unordered_map<std::string, Told> known_;                // patterns, encoded; the latest ones
   std::set<std::pair<std::uint64_t, std::uint64_t>> told_in_;  // numbers of those, and units
   std::size_t known_bytes_ = 0;                                // of both
   std::uint64_t all_patterns_ = 0;

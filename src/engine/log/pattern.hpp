@@ -55,8 +55,8 @@ class Pattern {
   // smaller.
   Pattern(std::vector<Run> runs, std::span<const std::uint64_t> strides);
 
-  // The inverse of encode(); takes its bytes off the front of the columns. Throws Error for whatever
-  // encode() cannot have made, and for more than `most` elements.
+  // The inverse of encode(); takes its bytes off the front of the columns. Throws Error for
+  // whatever encode() cannot have made, and for more than `most` elements.
   static Pattern decode(const PatternCursors& from, std::uint64_t unit, std::uint64_t most);
   // Appends it, told in `unit`, of which it is_multiple_of(). Equal for equal patterns made from
   // equal strides; what is equal in its unit may be another pattern in another one.
