@@ -73,7 +73,7 @@ void use(const log::Reader& reader, std::uint64_t size) {
   for (std::uint32_t i = 0; i < reader.index().datasets.size(); ++i) {
     log::Layers layers;
     layers.add(reader, i);
-    const std::uint64_t element = reader.index().datasets[i].element;
+    const std::uint64_t element = reader.index().datasets[i].kind->element;
     for (std::uint64_t at = layers.next(0); at < layers.end() && at < 4096;) {
       constexpr std::uint64_t kPart = 64;
       std::string found(kPart * element, '\0');

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "engine/box.hpp"
-#include "engine/log/format.hpp"
+#include "engine/log/index_reader.hpp"
 #include "percent.hpp"
 
 namespace {
@@ -17,7 +17,7 @@ void expect_use(const headrace::engine::log::Index& index) {
   for (const auto& write : index.writes) used.at(write.pattern) = true;
   if (std::ranges::find(used, false) != used.end()) std::abort();
   for (const auto& dataset : index.datasets)
-    if (dataset.row.size() >= headrace::engine::kMaxRank) std::abort();
+    if (dataset.kind->row.size() >= headrace::engine::kMaxRank) std::abort();
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (const log::LoggedWrite& write : reader.index().writes) {
     const Pattern& pattern = reader.index().patterns.at(write.pattern);
-    const std::uint64_t element = reader.index().datasets.at(write.dataset).element;
+    const std::uint64_t element = reader.index().datasets.at(write.dataset).kind->element;
     if (write.position + pattern.elements() * element > kData) std::abort();
     std::uint64_t elements = 0;
     pattern.within(0, ~std::uint64_t{0}, [&](const Run& run, std::uint64_t position) {

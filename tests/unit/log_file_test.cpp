@@ -17,15 +17,34 @@ namespace {
 
 constexpr std::uint64_t kElements = 300;
 
-LoggedDataset dataset(std::uint64_t element, char name) {
+LoggedDataset dataset(Kind kind, char name) {
   LoggedDataset result;
-  result.element = element;
+  result.kind = std::make_shared<const Kind>(std::move(kind));
   result.name = name;
   result.token.fill(static_cast<std::byte>(name));
   return result;
 }
 
+LoggedDataset dataset(std::uint64_t element, char name) {
+  return dataset(Kind{element, {}, {}}, name);
+}
+
+// Now and then the same columns in some rows.
+constexpr std::uint64_t kRow = 60;
+constexpr std::array<std::uint64_t, 1> kStrides{kRow};
+
+std::vector<Run> some_columns(std::mt19937& random) {
+  std::vector<Run> runs;
+  const std::uint64_t begin = random() % kRow;
+  const std::uint64_t first = random() % 3;
+  const std::uint64_t rows = 1 + random() % (kElements / kRow - first);
+  for (std::uint64_t row = first; row < first + rows; ++row)
+    for (std::uint64_t at = begin; at < kRow; at += 20) runs.push_back({row * kRow + at, 1});
+  return runs;
+}
+
 std::vector<Run> some_runs(std::mt19937& random) {
+  if (random() % 3 == 0) return some_columns(random);
   std::vector<Run> runs;
   for (std::uint64_t at = random() % 200; at < kElements && runs.size() < 12;) {
     runs.push_back({at, std::min<std::uint64_t>(1 + random() % 9, kElements - at)});
@@ -61,7 +80,7 @@ void write_some(Writer& writer, std::vector<Content>& contents, std::mt19937& ra
     content.bytes.replace(run.first * content.element, data.size(), data);
     writer.append(std::as_bytes(std::span(data)));
   }
-  writer.add(which, Pattern(runs, {}), first);
+  writer.add(which, Pattern(runs, kStrides), first);
 }
 
 void expect_content(const Layers& layers, const Content& content, std::mt19937& random) {
@@ -209,9 +228,9 @@ TEST(LogFile, FlushesThatFailAreTriedAgain) {
 TEST(LogFile, SaysWhatDatasetsAre) {
   const TestFolder folder;
   const TestFile file(folder / "log");
-  std::vector<LoggedDataset> datasets{dataset(8, 'x'), dataset(1, 'y')};
-  datasets[0].type = "8-byte little-endian float e11 m52";
-  datasets[0].row = {7, 1, std::uint64_t{1} << 40};
+  const Kind field{8, "8-byte little-endian float e11 m52", {7, 1, std::uint64_t{1} << 40}};
+  const std::vector<LoggedDataset> datasets{dataset(field, 'x'), dataset(1, 'y'),
+                                            dataset(field, 'z')};
   Writer writer(file.device());
   for (const LoggedDataset& one : datasets) writer.add(one);
   const std::string data(8, 'a');
@@ -222,11 +241,11 @@ TEST(LogFile, SaysWhatDatasetsAre) {
   ASSERT_EQ(reader.index().datasets.size(), datasets.size());
   for (std::size_t i = 0; i < datasets.size(); ++i) {
     const LoggedDataset& found = reader.index().datasets[i];
-    EXPECT_EQ(found.element, datasets[i].element);
+    EXPECT_EQ(found.kind->element, datasets[i].kind->element);
     EXPECT_EQ(found.token, datasets[i].token);
     EXPECT_EQ(found.name, datasets[i].name);
-    EXPECT_EQ(found.type, datasets[i].type);
-    EXPECT_EQ(found.row, datasets[i].row);
+    EXPECT_EQ(found.kind->type, datasets[i].kind->type);
+    EXPECT_EQ(found.kind->row, datasets[i].kind->row);
   }
 }
 
@@ -412,33 +431,6 @@ TEST(LogFile, AnIndexIsWrittenWhenItsDataIsSafe) {
   writer.flush(true);
   EXPECT_EQ(end, kHeaderBytes + data.size());
   EXPECT_GT(std::filesystem::file_size(file.path), end);
-}
-
-// An index segment of one dataset of single bytes.
-std::string segment_of(const std::vector<Pattern>& patterns, std::string_view writes) {
-  std::string bytes("\0\1\1", 3);
-  bytes += std::string(16, 'T') + std::string("\1x\0\1", 4);
-  bytes += static_cast<char>(patterns.size());
-  for (const Pattern& pattern : patterns) bytes += pattern.encode();
-  bytes += static_cast<char>(writes.size());
-  for (const char pattern : writes) bytes += {'\0', pattern, '\0'};
-  return bytes;
-}
-
-TEST(LogIndex, AllPatternsAreUsed) {
-  const Pattern short_one({{0, 40}}, {});
-  const Pattern long_one({{0, 60}}, {});
-  const auto read = [](const std::string& segment) {
-    IndexReader reader;
-    reader.add(segment, 100);
-    return reader.index().writes.size();
-  };
-  EXPECT_EQ(read(segment_of({long_one, short_one}, {"\0\1", 2})), 2);
-  EXPECT_EQ(read(segment_of({short_one}, {"\0\0", 2})), 2);
-  EXPECT_THROW(read(segment_of({long_one, short_one}, {"\1\0", 2})), Error) << "in their order";
-  EXPECT_THROW(read(segment_of({long_one, short_one}, {"\0", 1})), Error);
-  EXPECT_THROW(read(segment_of({long_one}, "")), Error);
-  EXPECT_THROW(read(segment_of({long_one, long_one, long_one}, {"\0\1\2", 3})), Error);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(LogOutline, HasAllButTheData) {
   const TestFile file(folder / "log");
   Writer writer(file.device(), Belonging{{}, 1, 2});
   LoggedDataset dataset;
-  dataset.element = 1;
+  dataset.kind = std::make_shared<log::Kind>(log::Kind{1, {}, {}});
   writer.add(dataset);
   for (int i = 0; i < 5; ++i) {
     const std::string data(1000, static_cast<char>('a' + i));

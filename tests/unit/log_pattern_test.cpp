@@ -32,14 +32,27 @@ std::map<std::uint64_t, std::uint64_t> part(const Pattern& pattern, std::uint64_
   return result;
 }
 
-Pattern again(const Pattern& pattern) {
-  const std::string bytes = pattern.encode();
-  std::string_view left = bytes;
-  Pattern result = Pattern::decode(left, pattern.elements());
-  EXPECT_TRUE(left.empty());
-  EXPECT_EQ(result.encode(), bytes);
+PatternColumns encoded(const Pattern& pattern, std::uint64_t unit = 1) {
+  PatternColumns columns;
+  pattern.encode(unit, columns);
+  return columns;
+}
+
+std::size_t size_of(const PatternColumns& columns) {
+  return columns.head.size() + columns.gap.size() + columns.count.size() + columns.times.size();
+}
+
+Pattern decode(const PatternColumns& columns, std::uint64_t unit, std::uint64_t most) {
+  std::string_view head = columns.head;
+  std::string_view gap = columns.gap;
+  std::string_view count = columns.count;
+  std::string_view times = columns.times;
+  Pattern result = Pattern::decode({head, gap, count, times}, unit, most);
+  EXPECT_EQ(head.size() + gap.size() + count.size() + times.size(), 0);
   return result;
 }
+
+Pattern again(const Pattern& pattern) { return decode(encoded(pattern), 1, pattern.elements()); }
 
 void expect_same(const std::vector<Run>& runs, const Pattern& pattern, std::mt19937& random) {
   Places expected = places(runs);
@@ -127,7 +140,7 @@ TEST(Pattern, ABoxTakesFewBytes) {
   const Places dims{50, 400, 300, 200};
   const Pattern pattern(box(dims, {3, 9, 5, 7}, {2, 40, 30, 20}, {7, 2, 3, 1}), strides(dims));
   EXPECT_EQ(pattern.elements(), 2U * 40 * 30 * 20);
-  EXPECT_LE(pattern.encode().size(), 24U);
+  EXPECT_LE(size_of(encoded(pattern)), 24U);
 }
 
 // What a climate model's rank writes of a field with levels: the same columns in each.
@@ -148,19 +161,57 @@ TEST(Pattern, LevelsCostNextToNothing) {
     }
   const Pattern pattern(all, strides(dims));
   expect_same(all, pattern, random);
-  EXPECT_LE(pattern.encode().size(), Pattern(level, {}).encode().size() + 4);
+  EXPECT_LE(size_of(encoded(pattern)), size_of(encoded(Pattern(level, {}))) + 4);
+}
+
+TEST(Pattern, RowsAreToldAsTheirColumnsAre) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<engine::Run> runs(1 + random() % 9);
+    std::uint64_t at = 0;
+    for (auto& run : runs) {
+      run = {at, 1 + random() % 6};
+      at += run.count + random() % 3;
+    }
+    if (round % 2 == 0) std::ranges::shuffle(runs, random);
+    std::vector<engine::Run> rows;
+    for (const auto& run : runs) rows.push_back({run.first * 7, run.count * 7});
+    const Pattern pattern(rows, {});
+    ASSERT_TRUE(pattern.is_multiple_of(7));
+    const PatternColumns columns = encoded(pattern, 7);
+    EXPECT_EQ(size_of(columns), size_of(encoded(Pattern(runs, {}))));
+    expect_same(rows, decode(columns, 7, pattern.elements()), random);
+    expect_same(runs, decode(columns, 1, pattern.elements()), random);
+  }
+  EXPECT_FALSE(Pattern({{0, 14}, {21, 8}}, {}).is_multiple_of(7));
+  EXPECT_FALSE(Pattern({{0, 7}, {20, 7}}, {}).is_multiple_of(7));
+  EXPECT_FALSE(Pattern({{0, 7}, {15, 7}, {30, 7}, {45, 7}}, Places{15}).is_multiple_of(7));
+  EXPECT_FALSE(Pattern({{0, 7}, {~std::uint64_t{0} / 7 * 7 - 7, 7}}, {}).is_multiple_of(7));
 }
 
 TEST(Pattern, EncodedBytesThatAreNone) {
-  const auto refused = [](std::string_view bytes, std::uint64_t most) {
-    EXPECT_THROW(Pattern::decode(bytes, most), Error);
+  const auto refused = [](const PatternColumns& columns, std::uint64_t unit, std::uint64_t most) {
+    std::string_view head = columns.head;
+    std::string_view gap = columns.gap;
+    std::string_view count = columns.count;
+    std::string_view times = columns.times;
+    EXPECT_THROW(Pattern::decode({head, gap, count, times}, unit, most), Error);
   };
-  const std::string good = Pattern({{0, 2}, {5, 2}}, {}).encode();
-  for (std::size_t size = 0; size < good.size(); ++size) refused(good.substr(0, size), 4);
-  refused(good, 3);
+  const PatternColumns good = encoded(Pattern({{0, 2}, {5, 2}}, {}));
+  for (const auto column : {&PatternColumns::head, &PatternColumns::gap, &PatternColumns::count,
+                            &PatternColumns::times})
+    for (std::size_t size = 0; size < (good.*column).size(); ++size) {
+      PatternColumns cut = good;
+      (cut.*column).resize(size);
+      refused(cut, 1, 4);
+    }
+  refused(good, 1, 3);
+  refused(good, 2, 7);
+  refused(good, std::uint64_t{1} << 62U, ~std::uint64_t{0});
   const std::string huge(9, '\xff');
-  refused(std::string("\x01") + huge + "\x01\x01\x01" + std::string(1, '\0') + "\x02\x01", ~0ULL);
-  refused(std::string("\0\x01\0", 3) + huge + "\x01\x01", 1000);
+  const std::string zero(1, '\0');
+  refused({std::string("\x01") + huge + "\x01\x01\x01", zero, "\x02", "\x01"}, 1, ~0ULL);
+  refused({zero + "\x01", zero, huge + "\x01", "\x01"}, 1, 1000);
 }
 
 }  // namespace

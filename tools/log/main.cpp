@@ -88,13 +88,13 @@ std::string describe_datasets(const Index& index) {
     const auto overlapping = held.overlapping();
     const auto& dataset = index.datasets[place];
     const auto in_bytes = [&](std::uint64_t count) {
-      const std::uint64_t bytes = count * dataset.element;
+      const std::uint64_t bytes = count * dataset.kind->element;
       return static_cast<long long>(bytes);
     };
     if (!text.empty()) text += ',';
     text += JsonObject()
                 .text("name", printable(dataset.name))
-                .number("element", static_cast<long long>(dataset.element))
+                .number("element", static_cast<long long>(dataset.kind->element))
                 .number("writes", static_cast<long long>(writes[place].size()))
                 .number("rows", static_cast<long long>(held.rows()))
                 .number("bytes", in_bytes(held.elements()))

@@ -29,12 +29,12 @@ std::span<const std::uint64_t> row_of(const Dataset& dataset) {
 
 LoggedDataset logged_as(const Dataset& dataset, std::string name) {
   LoggedDataset logged;
-  logged.element = dataset.element;
+  engine::log::Kind kind{dataset.element, words_of(dataset.type.get()), {}};
+  const auto row = row_of(dataset);
+  kind.row.assign(row.begin(), row.end());
+  logged.kind = std::make_shared<const engine::log::Kind>(std::move(kind));
   std::ranges::copy(std::as_bytes(std::span(&dataset.identity.token, 1)), logged.token.begin());
   logged.name = std::move(name);
-  logged.type = words_of(dataset.type.get());
-  const auto row = row_of(dataset);
-  logged.row.assign(row.begin(), row.end());
   return logged;
 }
 
@@ -45,12 +45,14 @@ void require_fit(const Dataset& dataset, const LoggedDataset& logged,
     throw Error("dataset " + logged.name + " of file " + file + " has " + what + ' ' + here +
                 ", but in its log " + there);
   };
-  const LoggedDataset found = logged_as(dataset, {});
-  if (found.type != logged.type || found.element != logged.element)
-    differ("elements:", found.type, logged.type);
-  if (found.row != logged.row)
+  const auto kind = logged_as(dataset, {}).kind;
+  const engine::log::Kind& found = *kind;
+  const engine::log::Kind& said = *logged.kind;
+  if (found.type != said.type || found.element != said.element)
+    differ("elements:", found.type, said.type);
+  if (found.row != said.row)
     differ("extent", shape_of(std::to_string(dataset.dims[0]), found.row),
-           shape_of("any", logged.row));
+           shape_of("any", said.row));
   if (layers.end() > engine::volume(dataset.rank, dataset.dims))
     differ("extent", shape_of(std::to_string(dataset.dims[0]), found.row),
            std::to_string(layers.end()) + " elements");

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "connectors/log/dataset.hpp"
-#include "engine/log/format.hpp"
+#include "engine/log/index.hpp"
 
 namespace headrace::log_layout {
 

@@ -7,41 +7,11 @@
 
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
-#include "engine/box.hpp"
-#include "engine/log/varint.hpp"
 
 namespace headrace::engine::log {
 namespace {
 
 constexpr std::uint32_t kVersion = 1;
-
-// The memory that is spent on telling patterns once only, in bytes, and what each takes beside its
-// own.
-constexpr std::size_t kMostKnown = 4 << 20;
-constexpr std::size_t kEach = 64;
-
-[[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
-
-std::string_view take(std::string_view& bytes, std::uint64_t size) {
-  if (size > bytes.size()) damaged();
-  const std::string_view front = bytes.substr(0, size);
-  bytes.remove_prefix(size);
-  return front;
-}
-
-LoggedDataset take_dataset(std::string_view& bytes) {
-  LoggedDataset dataset;
-  dataset.element = take_varint(bytes);
-  if (dataset.element == 0) damaged();
-  const std::string_view token = take(bytes, dataset.token.size());
-  std::memcpy(dataset.token.data(), token.data(), token.size());
-  dataset.name = take(bytes, take_varint(bytes));
-  dataset.type = take(bytes, take_varint(bytes));
-  const std::uint64_t rank = take_varint(bytes);
-  if (rank == 0 || rank > kMaxRank) damaged();
-  for (std::uint64_t d = 1; d < rank; ++d) dataset.row.push_back(take_varint(bytes));
-  return dataset;
-}
 
 }  // namespace
 
@@ -103,97 +73,6 @@ std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std:
 
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before) {
   return libdeflate_crc32(before, bytes.data(), bytes.size());
-}
-
-std::uint32_t IndexWriter::add(LoggedDataset dataset) {
-  put_varint(datasets_, dataset.element);
-  datasets_.append(reinterpret_cast<const char*>(dataset.token.data()), dataset.token.size());
-  put_varint(datasets_, dataset.name.size());
-  datasets_ += dataset.name;
-  put_varint(datasets_, dataset.type.size());
-  datasets_ += dataset.type;
-  put_varint(datasets_, dataset.row.size() + 1);
-  for (const std::uint64_t extent : dataset.row) put_varint(datasets_, extent);
-  ++new_datasets_;
-  last_.push_back(0);
-  return static_cast<std::uint32_t>(last_.size() - 1);
-}
-
-void IndexWriter::add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first) {
-  std::string encoded = pattern.encode();
-  if (known_bytes_ > kMostKnown) {
-    known_.clear();
-    known_bytes_ = 0;
-  }
-  const auto [known, is_new] = known_.try_emplace(std::move(encoded), all_patterns_);
-  if (is_new) {
-    patterns_ += known->first;
-    ++new_patterns_;
-    ++all_patterns_;
-    readers_memory_ += pattern.memory();
-    known_bytes_ += known->first.size() + kEach;
-  }
-  put_signed(writes_, std::uint64_t{dataset} - dataset_);
-  put_varint(writes_, known->second);
-  put_signed(writes_, first - last_[dataset]);
-  dataset_ = dataset;
-  last_[dataset] = first;
-  ++new_writes_;
-  readers_memory_ += sizeof(LoggedWrite);
-}
-
-std::string IndexWriter::take(std::uint64_t epoch) {
-  std::string segment;
-  put_varint(segment, epoch);
-  put_varint(segment, new_datasets_);
-  segment += datasets_;
-  put_varint(segment, new_patterns_);
-  segment += patterns_;
-  put_varint(segment, new_writes_);
-  segment += writes_;
-  for (std::string* each : {&datasets_, &patterns_, &writes_}) each->clear();
-  new_datasets_ = new_patterns_ = new_writes_ = 0;
-  return segment;
-}
-
-void IndexReader::add(std::string_view segment, std::uint64_t data_bytes) {
-  const std::uint64_t epoch = take_varint(segment);
-  if (epoch < epoch_) damaged();
-  epoch_ = epoch;
-  for (std::uint64_t left = take_varint(segment); left > 0; --left) {
-    index_.datasets.push_back(take_dataset(segment));
-    last_.push_back(0);
-  }
-  add_patterns(segment, data_bytes);
-  add_writes(segment, data_bytes);
-  if (!segment.empty() || used_ != index_.patterns.size()) damaged();
-}
-
-// A write of this segment has each of them, so that together they are no more than new data.
-void IndexReader::add_patterns(std::string_view& segment, std::uint64_t data_bytes) {
-  std::uint64_t room = data_bytes - index_.data_bytes;
-  for (std::uint64_t left = take_varint(segment); left > 0; --left) {
-    index_.patterns.push_back(Pattern::decode(segment, room));
-    room -= index_.patterns.back().elements();
-  }
-}
-
-// Patterns are numbered in the order of their first writes.
-void IndexReader::add_writes(std::string_view& segment, std::uint64_t data_bytes) {
-  for (std::uint64_t left = take_varint(segment); left > 0; --left) {
-    dataset_ += take_signed(segment);
-    const std::uint64_t pattern = take_varint(segment);
-    if (dataset_ >= last_.size() || pattern >= index_.patterns.size() || pattern > used_) damaged();
-    used_ = std::max<std::size_t>(used_, pattern + 1);
-    const std::uint64_t first = last_[dataset_] += take_signed(segment);
-    const Pattern& shape = index_.patterns[pattern];
-    const std::uint64_t room = (data_bytes - index_.data_bytes) / index_.datasets[dataset_].element;
-    if (shape.elements() > room || first + shape.extent() < first) damaged();
-    index_.writes.push_back({static_cast<std::uint32_t>(dataset_),
-                             static_cast<std::uint32_t>(pattern), first, index_.data_bytes,
-                             epoch_});
-    index_.data_bytes += shape.elements() * index_.datasets[dataset_].element;
-  }
 }
 
 }  // namespace headrace::engine::log

@@ -1,16 +1,11 @@
-// What a log file is made of; docs/formats/log.md has it to the byte.
+// The segments that a log file is made of; docs/formats/log.md has it to the byte.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
-
-#include "engine/log/pattern.hpp"
 
 namespace headrace::engine::log {
 
@@ -57,77 +52,5 @@ std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std:
 
 // CRC-32 as in zlib, of what `before` is the checksum of and the bytes after it.
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 0);
-
-struct LoggedDataset {
-  std::uint64_t element = 0;          // bytes
-  std::array<std::byte, 16> token{};  // H5O_token_t
-  std::string name;                   // empty where none is known
-  std::string type;                   // what its elements are, in words
-  std::vector<std::uint64_t> row;     // the extent of all dimensions but the slowest
-};
-
-struct LoggedWrite {
-  std::uint32_t dataset = 0;   // a place in Index::datasets
-  std::uint32_t pattern = 0;   // a place in Index::patterns
-  std::uint64_t first = 0;     // the element that the pattern begins at
-  std::uint64_t position = 0;  // where its data begins among all data of the file, in bytes
-  std::uint64_t epoch = 0;     // how many flushes of the program came before
-};
-
-// The writes of a log file in the order in which the program made them.
-struct Index {
-  std::vector<LoggedDataset> datasets;
-  std::vector<Pattern> patterns;
-  std::vector<LoggedWrite> writes;
-  std::uint64_t data_bytes = 0;  // of all of them
-};
-
-// Reads the index's segments, in their order.
-class IndexReader {
- public:
-  // `data_bytes`: those of all data segments before it. Throws Error for whatever IndexWriter
-  // cannot have made, and may then have added a part of the segment.
-  void add(std::string_view segment, std::uint64_t data_bytes);
-  [[nodiscard]] const Index& index() const { return index_; }
-
- private:
-  void add_patterns(std::string_view& segment, std::uint64_t data_bytes);
-  void add_writes(std::string_view& segment, std::uint64_t data_bytes);
-
-  Index index_;
-  std::vector<std::uint64_t> last_;
-  std::uint64_t dataset_ = 0;
-  std::uint64_t epoch_ = 0;
-  std::size_t used_ = 0;  // patterns that writes have
-};
-
-// Makes the index's segments.
-class IndexWriter {
- public:
-  // Returns the place of a new dataset.
-  std::uint32_t add(LoggedDataset dataset);
-  // The next write; its data follows that of the one before.
-  void add(std::uint32_t dataset, const Pattern& pattern, std::uint64_t first);
-  [[nodiscard]] bool empty() const { return new_writes_ == 0; }
-  // The memory of what was added since the last take(), in bytes, and about that of an IndexReader
-  // of all.
-  [[nodiscard]] std::uint64_t memory() const {
-    return datasets_.size() + patterns_.size() + writes_.size();
-  }
-  [[nodiscard]] std::uint64_t readers_memory() const { return readers_memory_; }
-  // The segment for what was added since the last call, in that epoch or a later one.
-  std::string take(std::uint64_t epoch);
-
- private:
-  std::unordered_map<std::string, std::uint32_t> known_;  // patterns, encoded; the latest ones
-  std::size_t known_bytes_ = 0;
-  std::uint32_t all_patterns_ = 0;
-  std::uint64_t readers_memory_ = 0;
-  std::vector<std::uint64_t> last_;  // by dataset: where its last write began
-  std::uint32_t dataset_ = 0;        // of the last write
-  // Since the last take().
-  std::string datasets_, patterns_, writes_;
-  std::uint64_t new_datasets_ = 0, new_patterns_ = 0, new_writes_ = 0;
-};
 
 }  // namespace headrace::engine::log

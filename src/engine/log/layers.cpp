@@ -22,7 +22,7 @@ void Covered::add(std::uint64_t begin, std::uint64_t end) {
 
 void Layers::add(const Reader& reader, std::uint32_t dataset) {
   const Index& index = reader.index();
-  element_ = index.datasets.at(dataset).element;
+  element_ = index.datasets.at(dataset).kind->element;
   for (const LoggedWrite& write : index.writes)
     if (write.dataset == dataset)
       writes_.push_back({&reader, &index.patterns[write.pattern], write.first, write.position,
@@ -94,15 +94,21 @@ void Layers::apply_ascending(std::span<const Run> runs, std::span<std::byte> byt
                              Covered& covered, std::uint64_t place) const {
   const auto writes = within(runs.front().first, runs.back().first + runs.back().count);
   if (writes.empty()) return;
-  std::vector<std::uint64_t> before(runs.size());
-  for (std::size_t i = 1; i < runs.size(); ++i) before[i] = before[i - 1] + runs[i - 1].count;
-  for (const Write* write : writes) copy(*write, {runs, before}, bytes, covered, place);
+  Range range(runs);
+  for (const Write* write : writes) {
+    if (range.is(*write->pattern, write->first)) {
+      write->reader->read(write->position, bytes);
+      covered.add(place, place + range.elements());
+    } else if (!range.misses(*write->pattern, write->first)) {
+      copy(*write, range, bytes, covered, place);
+    }
+  }
 }
 
 // Calls visit(place in the range, count, position in the write) for what is in both.
 template <typename Visit>
 void Layers::match(const Write& write, const Range& range, const Visit& visit) {
-  const auto& runs = range.runs;
+  const auto runs = range.runs();
   const auto end_of = [&](std::size_t i) { return runs[i].first + runs[i].count; };
   const std::uint64_t begin = std::max(runs.front().first, write.first) - write.first;
   std::size_t i = 0;
@@ -118,7 +124,7 @@ void Layers::match(const Write& write, const Range& range, const Visit& visit) {
     for (; i < runs.size() && runs[i].first < end; ++i) {
       const std::uint64_t from = std::max(first, runs[i].first);
       const std::uint64_t to = std::min(end, end_of(i));
-      visit(range.before[i] + (from - runs[i].first), to - from, position + (from - first));
+      visit(range.before(i) + (from - runs[i].first), to - from, position + (from - first));
       if (end_of(i) > end) break;
     }
   };

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/log/range.hpp"
 #include "engine/log/reader.hpp"
 
 namespace headrace::engine::log {
@@ -63,11 +64,6 @@ class Layers {
   // Those, the earliest first.
   [[nodiscard]] std::vector<const Write*> within(std::uint64_t begin, std::uint64_t end) const;
   void sort();
-  // Runs that ascend, and how many elements come before each.
-  struct Range {
-    std::span<const Run> runs;
-    std::span<const std::uint64_t> before;
-  };
   void apply_ascending(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
                        std::uint64_t place) const;
   template <typename Visit>

@@ -1,5 +1,6 @@
 #include "engine/log/pattern.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -28,6 +29,14 @@ bool ascend(const std::vector<Run>& runs) {
   for (std::size_t i = 1; i < runs.size(); ++i)
     if (runs[i].first < runs[i - 1].first + runs[i - 1].count) return false;
   return true;
+}
+
+// A difference that wraps around, of multiples of the unit.
+void put_quotient(std::string& bytes, std::uint64_t difference, std::uint64_t unit) {
+  if (unit == 1) return put_signed(bytes, difference);  // the usual case, without a division
+  const bool negative = difference >> 63U != 0;
+  const std::uint64_t size = (negative ? 0 - difference : difference) / unit;
+  put_signed(bytes, negative ? 0 - size : size);
 }
 
 [[noreturn]] void damaged() { throw Error("a pattern of the log's index is damaged"); }
@@ -122,14 +131,27 @@ std::size_t Pattern::first_reaching(std::uint64_t begin) const {
   return static_cast<std::size_t>(std::ranges::partition_point(runs_, ends_before) - runs_.begin());
 }
 
-std::string Pattern::encode() const {
-  std::string bytes;
-  put_varint(bytes, repeats_.size());
+void PatternColumns::clear() {
+  for (std::string* each : {&head, &gap, &count, &times}) each->clear();
+}
+
+bool Pattern::is_multiple_of(std::uint64_t unit) const {
+  if (extent_ >> 63U != 0) return unit == 1;  // a gap forward would look like one back
+  if (unit <= 1) return unit == 1;
+  return std::ranges::all_of(
+             runs_,
+             [&](const Run& run) { return run.first % unit == 0 && run.count % unit == 0; }) &&
+         std::ranges::all_of(repeats_,
+                             [&](const Repeat& repeat) { return repeat.stride % unit == 0; });
+}
+
+void Pattern::encode(std::uint64_t unit, PatternColumns& to) const {
+  put_varint(to.head, repeats_.size());
   for (const Repeat& repeat : repeats_) {
-    put_varint(bytes, repeat.count);
-    put_varint(bytes, repeat.stride);
+    put_varint(to.head, repeat.count);
+    put_varint(to.head, repeat.stride / unit);
   }
-  put_varint(bytes, runs_.size());
+  put_varint(to.head, runs_.size());
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < runs_.size();) {
     const std::uint64_t gap = runs_[i].first - end;
@@ -139,34 +161,33 @@ std::string Pattern::encode() const {
       end = runs_[i].first + count;
       ++times;
     }
-    put_signed(bytes, gap);
-    put_varint(bytes, count);
-    put_varint(bytes, times);
+    put_quotient(to.gap, gap, unit);
+    put_varint(to.count, unit == 1 ? count : count / unit);
+    put_varint(to.times, times);
   }
-  return bytes;
 }
 
-Pattern Pattern::decode(std::string_view& bytes, std::uint64_t most) {
+Pattern Pattern::decode(const PatternCursors& from, std::uint64_t unit, std::uint64_t most) {
   constexpr std::uint64_t kMostRepeats = 32;  // dimensions of a dataset
   Pattern pattern;
-  const std::uint64_t repeats = take_varint(bytes);
+  const std::uint64_t repeats = take_varint(from.head);
   if (repeats > kMostRepeats) damaged();
   for (std::uint64_t i = 0; i < repeats; ++i) {
-    const std::uint64_t count = take_varint(bytes);
-    const std::uint64_t stride = take_varint(bytes);
+    const std::uint64_t count = take_varint(from.head);
+    const std::uint64_t stride = product(take_varint(from.head), unit);
     if (count == 0 || stride == 0) damaged();
     pattern.repeats_.push_back({count, stride});
   }
-  const std::uint64_t runs = take_varint(bytes);
+  const std::uint64_t runs = take_varint(from.head);
   if (runs == 0 || runs > most) damaged();
   std::uint64_t end = 0;
   while (pattern.runs_.size() < runs) {
-    const std::uint64_t gap = take_signed(bytes);
-    const std::uint64_t count = take_varint(bytes);
-    const std::uint64_t times = take_varint(bytes);
+    const std::uint64_t gap = take_signed(from.gap);
+    const std::uint64_t count = take_varint(from.count);
+    const std::uint64_t times = take_varint(from.times);
     if (count == 0 || times == 0 || times > runs - pattern.runs_.size()) damaged();
     for (std::uint64_t i = 0; i < times; ++i) {
-      pattern.runs_.push_back({end + gap, count});
+      pattern.runs_.push_back({product(end + gap, unit), product(count, unit)});
       end = sum(end + gap, count);
     }
   }

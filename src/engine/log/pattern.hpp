@@ -29,6 +29,23 @@ struct Repeat {
   std::uint64_t stride = 0;
 };
 
+// A pattern as an index has it: numbers one after the other, of each sort apart, so that those of
+// many patterns can be told together.
+struct PatternColumns {
+  std::string head;   // the repeats, and how many runs there are
+  std::string gap;    // of runs that are alike: from the end of the run before
+  std::string count;  // how many elements they have
+  std::string times;  // how many they are
+  void clear();
+};
+// Where those of the next pattern begin.
+struct PatternCursors {
+  std::string_view& head;
+  std::string_view& gap;
+  std::string_view& count;
+  std::string_view& times;
+};
+
 // The runs of a write relative to the first element that it reaches, in the order of its data:
 // those of the list for each repetition, the outermost repeat slowest. Nothing changes once made.
 class Pattern {
@@ -38,15 +55,21 @@ class Pattern {
   // smaller.
   Pattern(std::vector<Run> runs, std::span<const std::uint64_t> strides);
 
-  // The inverse of encode(); takes its bytes off the front of `bytes`. Throws Error for whatever
-  // encode() cannot have made, and for more than `most` elements.
-  static Pattern decode(std::string_view& bytes, std::uint64_t most);
-  // Equal for equal patterns made from equal strides.
-  [[nodiscard]] std::string encode() const;
+  // The inverse of encode(); takes its bytes off the front of the columns. Throws Error for
+  // whatever encode() cannot have made, and for more than `most` elements.
+  static Pattern decode(const PatternCursors& from, std::uint64_t unit, std::uint64_t most);
+  // Appends it, told in `unit`, of which it is_multiple_of(). Equal for equal patterns made from
+  // equal strides; what is equal in its unit may be another pattern in another one.
+  void encode(std::uint64_t unit, PatternColumns& to) const;
+  [[nodiscard]] bool is_multiple_of(std::uint64_t unit) const;
 
   // How many elements there are, and from the first to behind the last.
   [[nodiscard]] std::uint64_t elements() const { return elements_; }
   [[nodiscard]] std::uint64_t extent() const { return extent_; }
+  // The list, whether it is in the order of the elements, and what repeats it, the outermost first.
+  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
+  [[nodiscard]] bool ascends() const { return ascending_; }
+  [[nodiscard]] std::span<const Repeat> repeats() const { return repeats_; }
   // The memory that it takes, in bytes.
   [[nodiscard]] std::uint64_t memory() const {
     const std::uint64_t found = ascending_ ? 0 : 2 * sizeof(std::uint64_t);

@@ -10,6 +10,7 @@
 
 #include "engine/device.hpp"
 #include "engine/log/format.hpp"
+#include "engine/log/index_reader.hpp"
 
 namespace headrace::engine::log {
 

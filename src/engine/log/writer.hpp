@@ -9,6 +9,7 @@
 #include "engine/buffer.hpp"
 #include "engine/device.hpp"
 #include "engine/log/format.hpp"
+#include "engine/log/index_writer.hpp"
 #include "engine/staged_file.hpp"
 
 namespace headrace::engine::log {
@@ -23,7 +24,7 @@ class Writer {
                   const StagingLimits& limits = {});
 
   // Returns the dataset's place, for add().
-  std::uint32_t add(LoggedDataset dataset) { return index_.add(std::move(dataset)); }
+  std::uint32_t add(const LoggedDataset& dataset) { return index_.add(dataset); }
   // The data of the next write, in parts.
   void append(std::span<const std::byte> bytes);
   // The write whose data was appended; `first` is the element of the dataset that the pattern
