@@ -93,6 +93,14 @@ TEST(Range, ColumnsOfRows) {
   EXPECT_GT(*std::ranges::min_element(found), 100);
 }
 
+// Patterns that were made for rows of another length.
+TEST(Range, RunsThatGoOnInTheNextRow) {
+  const Pattern pattern({{0, 10}, {kRow, 10}}, kStrides);
+  const Runs range = in_rows({{2, 2}}, 0, 3);
+  EXPECT_FALSE(Range(range).misses(pattern, kRow - 5));
+  EXPECT_TRUE(Range(range).misses(pattern, kRow - 10));
+}
+
 TEST(Range, OneListOfRuns) {
   const Runs runs{{3, 2}, {9, 1}};
   const Pattern same({{0, 2}, {6, 1}}, {});
@@ -102,6 +110,8 @@ TEST(Range, OneListOfRuns) {
   EXPECT_FALSE(Range(runs).is(same, 4));
   EXPECT_FALSE(Range(runs).is(Pattern({{0, 1}, {5, 2}}, {}), 3));
   EXPECT_FALSE(Range(runs).is(Pattern({{6, 1}, {0, 2}}, {}), 3)) << "in another order";
+  const Runs three{{3, 2}, {9, 1}, {12, 2}};
+  EXPECT_FALSE(Range(three).is(Pattern({{0, 1}, {6, 2}, {9, 2}}, {}), 3));
   EXPECT_FALSE(Range(runs).misses(same, 3));
 }
 
