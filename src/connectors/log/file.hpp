@@ -127,28 +127,4 @@ class File {
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
 };
 
-// Settles all files of the process.
-void settle() noexcept;
-// And then no file says that there is a log: others may look for one.
-void settle_and_unmark() noexcept;
-// Settles, but for logs that outlive the program.
-void settle_short_lived() noexcept;
-// Before HDF5 flushes a file: settles, but for logs that outlive the program, which are to be kept.
-void prepare_flush() noexcept;
-// Those of the file that HDF5 has flushed have all that was logged; see File::keep(). The log of
-// another one would cover what that does not have.
-void keep_all(unsigned long number);
-// From now on logs do not say how datasets are called: HDF5 tells the old names of those that are
-// open when a group above them is moved.
-void names_may_be_old();
-// Whether there is anything to settle.
-bool anything_pending();
-// In a child of fork() that cannot settle.
-void lose_pending();
-// From now on all files are left to HDF5: the token of a deleted dataset may become a new one's.
-void log_nothing_more();
-// Before a write is logged: what other logs hold of the file with that number, opened once more or
-// reached by an external link, is settled.
-void settle_others(const File& file, unsigned long number) noexcept;
-
 }  // namespace headrace::log_layout

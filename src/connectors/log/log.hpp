@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/boxes.hpp"
 #include "connectors/log/crash.hpp"
 #include "connectors/log/file.hpp"
