@@ -62,12 +62,13 @@ void File::opened(const vol::Object& file, const Opening& opening, const Options
     stored.reset();
   }
   if (!alone) return;
-  const bool later =
-      value_of(kSettings, "canonicalise", options) == "later" && ordinary(opening.fapl);
+  const std::string when = value_of(kSettings, "canonicalise", options);
+  const bool later = when != "close" && ordinary(opening.fapl);
   auto state = std::make_shared<File>(*file.connector, place, later && writes);
   const auto number = number_of(place.below);
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
+  state->background_ = when == "background";
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
   file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
@@ -321,6 +322,7 @@ void File::close(bool ends) noexcept {
       flush_closed_datasets();
       flush(place_.below);
       keep(true);
+      if (background_) closed_ = Closed{path(), log_path(path(), *owner_), place_.sync};
       owner_.reset();
       forget();
     }

@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "connectors/log/background.hpp"
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/stored.hpp"
 #include "engine/log/writer.hpp"
@@ -77,6 +79,8 @@ class File {
   void sync() const;
   // The path of a file that HDF5 must not leave to the system's memory when it closes it.
   [[nodiscard]] std::optional<std::string> to_sync() const;
+  // The log that has been kept, when a process of its own is to put it in order now; once.
+  [[nodiscard]] std::optional<Closed> take_closed() { return std::exchange(closed_, {}); }
   // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
   // the file any more.
   void close(bool ends) noexcept;
@@ -116,6 +120,7 @@ class File {
   Place place_;
   pid_t process_ = ::getpid();
   bool later_;
+  bool background_ = false;
   bool logs_ = true;
   bool pending_ = false;
   bool lost_ = false;
@@ -123,6 +128,7 @@ class File {
   int descriptor_ = -1;
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
+  std::optional<Closed> closed_;
   std::unique_ptr<Stored> stored_;
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
 };
