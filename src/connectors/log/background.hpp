@@ -22,6 +22,7 @@ inline constexpr const char* kCopysFolderSuffix = ".h5.headrace";
 struct Closed {
   std::string file;
   std::string log;
+  std::string hdf5;  // kept since it was opened: HDF5 closes files when statics are gone
   bool sync = false;
 };
 

@@ -68,7 +68,7 @@ void File::opened(const vol::Object& file, const Opening& opening, const Options
   const auto number = number_of(place.below);
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
-  state->background_ = when == "background";
+  if (when == "background") state->background_ = library.path;
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
   file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
@@ -322,7 +322,8 @@ void File::close(bool ends) noexcept {
       flush_closed_datasets();
       flush(place_.below);
       keep(true);
-      if (background_) closed_ = Closed{path(), log_path(path(), *owner_), place_.sync};
+      if (!background_.empty())
+        closed_ = Closed{path(), log_path(path(), *owner_), background_, place_.sync};
       owner_.reset();
       forget();
     }

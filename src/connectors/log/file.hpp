@@ -120,7 +120,7 @@ class File {
   Place place_;
   pid_t process_ = ::getpid();
   bool later_;
-  bool background_ = false;
+  std::string background_;  // with canonicalise=background: the path of libhdf5
   bool logs_ = true;
   bool pending_ = false;
   bool lost_ = false;

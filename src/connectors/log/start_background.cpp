@@ -17,7 +17,6 @@
 #include "base/log.hpp"
 #include "base/module_file.hpp"
 #include "connectors/log/background.hpp"
-#include "hdf5/api.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -81,7 +80,7 @@ class Start {
 void start(const Closed& closed, int log) {
   lock(log);
   const auto libraries = std::filesystem::path(module_file()).parent_path();
-  Start(log).run({libraries.parent_path() / "bin" / kReplayProgram, library.path, closed.file,
+  Start(log).run({libraries.parent_path() / "bin" / kReplayProgram, closed.hdf5, closed.file,
                   closed.log, closed.sync ? "true" : "false"});
 }
 

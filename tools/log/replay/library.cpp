@@ -4,7 +4,6 @@
 #include <hdf5.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/error.hpp"
 
@@ -19,10 +18,7 @@ Function* look_up(void* library, const char* name) {
 }
 
 // Whatever layers the program has, this one alone.
-void set_environment(const std::string& sync) {
-  std::error_code ignored;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::string plugins = here.parent_path() / "lib/plugins";
+void set_environment(std::string plugins, const std::string& sync) {
   if (const char* others = std::getenv("HDF5_PLUGIN_PATH")) plugins += ':' + std::string(others);
   const std::string connector =
       "headrace_log canonicalise=close;verify=true;recover=false;skip_missing=false;"
@@ -42,10 +38,10 @@ herr_t keep_record(unsigned /*n*/, const H5E_error2_t* record, void* text) {
 
 }  // namespace
 
-void open_and_close(const std::string& library, const std::string& file, const std::string& sync) {
+void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& sync) {
   constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR, a macro that calls the library
-  set_environment(sync);
-  void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  set_environment(hdf5.plugins, sync);
+  void* const loaded = dlopen(hdf5.library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (loaded == nullptr) throw Error(dlerror());
   auto* const quiet = look_up<decltype(H5Eset_auto2)>(loaded, "H5Eset_auto2");
   auto* const walk = look_up<decltype(H5Ewalk2)>(loaded, "H5Ewalk2");

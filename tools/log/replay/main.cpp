@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using log_layout::kLogDescriptor;
 
 struct Job {
-  std::string library;
+  Hdf5 hdf5;
   std::string file;
   std::string log;
   std::string sync;
@@ -97,7 +97,7 @@ void put_in_order(const Job& job) {
   if (before.st_nlink != 1) throw Error("it has several names, and would keep one only");
   {
     const Copy copy(job, file);
-    open_and_close(job.library, copy.path(), job.sync);
+    open_and_close(job.hdf5, copy.path(), job.sync);
     if (!copy.in_order()) throw Error("the log layer was not loaded");
     sync(copy.path());
     const Descriptor now(job.file, O_RDONLY);
@@ -137,5 +137,7 @@ int main(int argc, char** argv) {
   const pid_t child = ::fork();
   if (child != 0) return child < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   ::setsid();
-  return headrace::replay::run({argv[1], argv[2], argv[3], argv[4]});
+  const auto here = std::filesystem::path(argv[0]).parent_path();
+  const std::string plugins = here.parent_path() / "lib/plugins";
+  return headrace::replay::run({{argv[1], plugins}, argv[2], argv[3], argv[4]});
 }
