@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BACKGROUND = "canonicalise=background;"
 REAL = PLUGINS.parents[1] / "bin/headrace-replay"
 PROGRAMS = PLUGINS.parents[1] / "tests/log"
-KILLS = 25
+KILLS = 12
 # Begins when file `go` is there.
 HELD = f'#!/bin/sh\n(until [ -e go ]; do sleep 0.05; done; exec {REAL} "$@") &\n'
 WRITE = """

@@ -18,7 +18,8 @@ inline constexpr std::array kSettings{
             "where it belongs: when that is used up, logged data is put in order "
             "(canonicalise=later or background: the file and the log are flushed)."},
     Setting{"sync", "HEADRACE_LOG_SYNC", Type::boolean, "", "", "false",
-            "With canonicalise=later or background: a flush or close of the file returns when the log survives a "
+            "With canonicalise=later or background: a flush or close of the file returns when the "
+            "log survives a "
             "power cut, not only a crash of the program."},
     Setting{"verify", "HEADRACE_LOG_VERIFY", Type::boolean, "", "", "false",
             "Read back and compare what the log of an earlier program has put in order, before "

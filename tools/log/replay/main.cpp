@@ -26,7 +26,6 @@ namespace headrace::replay {
 namespace {
 
 namespace fs = std::filesystem;
-using log_layout::kLogDescriptor;
 
 struct Job {
   Hdf5 hdf5;
