@@ -88,10 +88,10 @@ def write(
 
 
 def wait(layer: Log, *names: str) -> None:
-    """Until the files are ordinary ones."""
+    """Until the files are ordinary ones, and nobody is at work on them."""
     end = time.monotonic() + 30
-    while left := [n for n in names if (layer.folder / f"{n}.headrace").exists()]:
-        assert time.monotonic() < end, f"{left} still wait: {layer.log}"
+    while processes(layer) or [n for n in names if (layer.folder / f"{n}.headrace").exists()]:
+        assert time.monotonic() < end, f"some still wait: {layer.log}"
         time.sleep(0.01)
 
 
