@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/shared_file.hpp"
 #include "connectors/log/shared_transfer.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/opened.hpp"
 #include "connectors/log/state.hpp"

@@ -7,12 +7,10 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <initializer_list>
-#include <map>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/fork.hpp"
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opening.hpp"
@@ -20,27 +18,10 @@
 #include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
 #include "connectors/log/state.hpp"
-#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
 namespace {
-
-// Files whose logs are not empty. Leaked: HDF5 closes what is open while the process exits.
-struct Pending {
-  std::vector<File*> files;
-  std::vector<File*> marked;  // those that have logs which outlive the program, empty ones too
-  // Why HDF5 did not take what a log holds, by the number of the file: it may be open twice.
-  std::map<unsigned long, std::exception_ptr> broken;
-};
-
-Pending& pending() {
-  static auto& pending = *new Pending;
-  return pending;
-}
-
-bool all_off = false;    // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-bool old_names = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // An unnamed file beside another one, so that nothing is left of it whatever happens.
 int open_beside(const std::string& path) {
@@ -52,37 +33,6 @@ int open_beside(const std::string& path) {
   if (descriptor < 0) throw Error("no log can be made for file " + path, errno);
   ::unlink(name.c_str());
   return descriptor;
-}
-
-bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
-// HDF5 that ends closes files, but writes no datasets any more.
-void end_library(void* /*context*/) {
-  ends_with_library = false;  // HDF5 forgets it, and may begin anew
-  if (pending().files.empty() && pending().marked.empty() && pending().broken.empty()) return;
-  const LibraryContext context;
-  const Aside aside;
-  for (const std::vector<File*>& those : {pending().files, pending().marked})
-    for (File* file : those) {
-      file->close(true);
-      if (file->broken())
-        log(Level::error, file->broken_error().what());  // HDF5 ignores errors now
-    }
-  pending().broken.clear();  // numbers begin anew, too
-}
-
-// For programs that have told HDF5 not to end with them.
-void end_process() {
-  if (!anything_pending()) return;
-  const LibraryContext context;
-  settle_short_lived();
-}
-
-void settle_before_ends() {
-  // Registered after HDF5's, so called before it.
-  static const bool at_exit = std::atexit(&end_process) == 0;
-  static_cast<void>(at_exit);
-  if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
 }
 
 }  // namespace
@@ -115,12 +65,13 @@ std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Op
     stored.reset();
   }
   if (swmr || (together && stored == nullptr)) return std::nullopt;
-  const bool later =
-      value_of(kSettings, "canonicalise", options) == "later" && ordinary(opening.fapl);
+  const std::string when = value_of(kSettings, "canonicalise", options);
+  const bool later = when != "close" && ordinary(opening.fapl);
   auto state = std::make_shared<File>(*file.connector, place, later && writes);
   const auto number = number_of(place.below);
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
+  if (when == "background") state->background_ = library.path;
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
   file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
@@ -132,7 +83,7 @@ File::~File() {
   std::erase(log_layout::pending().marked, this);
 }
 
-bool File::logs() const { return logs_ && !all_off && !broken(); }
+bool File::logs() const { return logs_ && !nothing_is_logged() && !broken(); }
 
 bool File::broken() const { return log_layout::pending().broken.contains(number_); }
 
@@ -198,7 +149,7 @@ void File::unmark() noexcept {
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (!dataset.pending) {
-    const bool named = later_ && !old_names;
+    const bool named = later_ && !names_are_old();
     dataset.place = log().add(logged_as(dataset, named ? vol::name_of(handle) : std::string()));
     dataset.pending = true;
   }
@@ -376,6 +327,8 @@ void File::close(bool ends) noexcept {
       flush_closed_datasets();
       flush(place_.below);
       keep(true);
+      if (!background_.empty())
+        closed_ = Closed{path(), log_path(path(), *owner_), background_, place_.sync};
       owner_.reset();
       forget();
     }
@@ -397,59 +350,6 @@ void File::sync_rest() noexcept {
   } catch (...) {
     connector_->defer(std::current_exception());
   }
-}
-
-bool anything_pending() { return !pending().files.empty(); }
-
-void lose_pending() {
-  for (File* file : pending().files) file->lose();
-}
-
-void settle() noexcept {
-  if (pending().files.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* file : files) file->settle();
-}
-
-void settle_short_lived() noexcept {
-  if (pending().files.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* file : files)
-    if (!file->keeps_log()) file->settle();
-}
-
-void prepare_flush() noexcept {
-  settle_short_lived();
-  if (pending().files.empty()) return;
-  const Aside aside;
-  for (File* file : pending().files) file->flush_closed();
-}
-
-void settle_and_unmark() noexcept {
-  settle();
-  if (pending().marked.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().marked;
-  for (File* file : files) file->unmark();
-}
-
-void keep_all(unsigned long number) {
-  for (File* file : pending().files)
-    if (file->is(number)) file->keep(false);  // it may be open twice
-}
-
-void names_may_be_old() { old_names = true; }
-
-void log_nothing_more() { all_off = true; }
-
-void settle_others(const File& file, unsigned long number) noexcept {
-  if (pending().files.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* other : files)
-    if (other != &file && other->holds(number)) other->settle();
 }
 
 }  // namespace headrace::log_layout

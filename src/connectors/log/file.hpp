@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "connectors/log/background.hpp"
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/stored.hpp"
 #include "engine/log/writer.hpp"
@@ -79,6 +81,8 @@ class File {
   void sync() const;
   // The path of a file that HDF5 must not leave to the system's memory when it closes it.
   [[nodiscard]] std::optional<std::string> to_sync() const;
+  // The log that has been kept, when a process of its own is to put it in order now; once.
+  [[nodiscard]] std::optional<Closed> take_closed() { return std::exchange(closed_, {}); }
   // The program closes the file, or the process `ends`. Such a log is kept, if nobody can write to
   // the file any more.
   void close(bool ends) noexcept;
@@ -117,6 +121,7 @@ class File {
   Place place_;
   pid_t process_ = ::getpid();
   bool later_;
+  std::string background_;  // with canonicalise=background: the path of libhdf5
   bool logs_ = true;
   bool pending_ = false;
   bool lost_ = false;
@@ -124,32 +129,9 @@ class File {
   int descriptor_ = -1;
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
+  std::optional<Closed> closed_;
   std::unique_ptr<Stored> stored_;
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
 };
-
-// Settles all files of the process.
-void settle() noexcept;
-// And then no file says that there is a log: others may look for one.
-void settle_and_unmark() noexcept;
-// Settles, but for logs that outlive the program.
-void settle_short_lived() noexcept;
-// Before HDF5 flushes a file: settles, but for logs that outlive the program, which are to be kept.
-void prepare_flush() noexcept;
-// Those of the file that HDF5 has flushed have all that was logged; see File::keep(). The log of
-// another one would cover what that does not have.
-void keep_all(unsigned long number);
-// From now on logs do not say how datasets are called: HDF5 tells the old names of those that are
-// open when a group above them is moved.
-void names_may_be_old();
-// Whether there is anything to settle.
-bool anything_pending();
-// In a child of fork() that cannot settle.
-void lose_pending();
-// From now on all files are left to HDF5: the token of a deleted dataset may become a new one's.
-void log_nothing_more();
-// Before a write is logged: what other logs hold of the file with that number, opened once more or
-// reached by an external link, is settled.
-void settle_others(const File& file, unsigned long number) noexcept;
 
 }  // namespace headrace::log_layout

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "connectors/log/file.hpp"
+#include "connectors/log/all_files.hpp"
 #include "hdf5/library_context.hpp"
 
 namespace headrace::log_layout {

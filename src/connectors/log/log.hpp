@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "connectors/log/all_files.hpp"
+#include "connectors/log/background.hpp"
 #include "connectors/log/boxes.hpp"
 #include "connectors/log/crash.hpp"
 #include "connectors/log/file.hpp"
@@ -59,6 +61,11 @@ inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
   File* const file = File::of(*object.connector);
   if (file != nullptr && file->is(object)) file->close(false);
   vol::extents_may_have_changed();
+}
+
+inline std::optional<Closed> take_closed(const vol::Object& object) {
+  File* const file = File::of(*object.connector);
+  return file != nullptr && file->is(object) ? file->take_closed() : std::nullopt;
 }
 
 // The file of an object behind an external link is another one.
@@ -246,14 +253,45 @@ struct Connector : vol::PassThrough<Connector> {
     }
   }
 
+  // Again when a process that puts its log in order was in the way, or has ended meanwhile.
+  template <typename Open>
+  static void* open_guarded(const char* name, bool writes, hid_t fapl, const Open& open) {
+    const bool shared = [&] {
+      const Aside aside;
+      return parallel(fapl);
+    }();
+    if (shared) return open();
+    for (;;) {
+      const BackgroundGuard guard(name, writes);
+      try {
+        void* file = open();
+        if (file != nullptr || !guard.in_vain()) return file;
+      } catch (...) {
+        if (!guard.in_vain()) throw;
+      }
+      h5.Eclear2(kDefaultStack);
+    }
+  }
+
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
+    return open_guarded(name, true, fapl,
+                        [&] { return create(name, flags, fcpl, fapl, dxpl, req); });
+  }
+
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    return open_guarded(name, (flags & kReadWrite) != 0, fapl,
+                        [&] { return open(name, flags, fapl, dxpl, req); });
+  }
+
+  static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                      void** req) {
     CommunicatorHandle ranks = ranks_of(flags, true, fapl, vol::info_of(fapl, layer())->options);
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
     return note_opened_by_ranks(file, {name, flags, true, fapl}, std::move(ranks));
   }
 
-  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+  static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const auto info = vol::info_of(fapl, layer());
     CommunicatorHandle ranks = ranks_of(flags, false, fapl, info->options);
     const auto other = recovery_access(name, fapl, info->options);
@@ -291,8 +329,10 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {
     const auto path = to_sync(vol::Object::from(self));
+    const auto closed = take_closed(vol::Object::from(self));
     const herr_t result = PassThrough::file_close(self, dxpl, req);
     if (path) sync_closed(*path);
+    if (closed && result >= 0) start_background_replay(*closed);
     return result;
   }
 

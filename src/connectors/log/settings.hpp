@@ -11,14 +11,15 @@ inline constexpr std::array kSettings{
     Setting{"canonicalise", "HEADRACE_LOG_CANONICALISE", Type::choice, "close|background|later", "",
             "close",
             "When logged data is put in order in the file: at the latest when the program flushes "
-            "or closes it (close; background is the same for now), or when `headrace replay` or a "
-            "writer with this layer opens it (later)."},
+            "or closes it (close); by a process of its own once it has been closed (background); "
+            "or when `headrace replay` or a writer with this layer opens it (later)."},
     Setting{"budget", "HEADRACE_LOG_BUDGET", Type::size, "", "bytes", "64MiB",
             "Memory for logged data that is not in the log yet, and as much again for what tells "
             "where it belongs: when that is used up, logged data is put in order "
-            "(canonicalise=later: the file and the log are flushed)."},
+            "(canonicalise=later or background: the file and the log are flushed)."},
     Setting{"sync", "HEADRACE_LOG_SYNC", Type::boolean, "", "", "false",
-            "With canonicalise=later: a flush or close of the file returns when the log survives a "
+            "With canonicalise=later or background: a flush or close of the file returns when the "
+            "log survives a "
             "power cut, not only a crash of the program."},
     Setting{"verify", "HEADRACE_LOG_VERIFY", Type::boolean, "", "", "false",
             "Read back and compare what the log of an earlier program has put in order, before "

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "connectors/log/file.hpp"
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/read.hpp"
 #include "connectors/log/write.hpp"
 #include "hdf5/error_stack.hpp"

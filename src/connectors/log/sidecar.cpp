@@ -16,9 +16,9 @@ namespace {
 // Of a log that has nothing but its owner's segment.
 constexpr off_t kEmpty = engine::log::kHeaderBytes + engine::log::kOwnerBytes;
 
-std::string folder_of(const std::string& file) { return file + ".headrace"; }
-
 }  // namespace
+
+std::string folder_of(const std::string& file) { return file + ".headrace"; }
 
 Owner random_owner() {
   Owner owner{};

@@ -12,7 +12,8 @@ namespace headrace::log_layout {
 using engine::log::Owner;
 
 Owner random_owner();
-// Whether there is the folder that its log would be in.
+// The folder that its log would be in.
+std::string folder_of(const std::string& file);
 bool has_folder(const std::string& file);
 std::string log_path(const std::string& file, const Owner& owner, const std::string& part = {});
 

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/events.hpp"
 #include "base/log.hpp"
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/sequences.hpp"
 #include "hdf5/quiet_errors.hpp"

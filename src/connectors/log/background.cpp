@@ -1,0 +1,93 @@
+#include "connectors/log/background.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "base/log.hpp"
+#include "connectors/log/opening.hpp"
+#include "connectors/log/sidecar.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+// Those that outlive their programs; ranks hold theirs locked themselves.
+std::vector<std::string> logs_of(const std::string& file) {
+  constexpr std::string_view kSuffix = ".log";
+  constexpr std::size_t kId = 2 * sizeof(Owner);
+  std::vector<std::string> logs;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(file), failure)) {
+    const std::string name = entry.path().filename();
+    if (name.size() == kId + kSuffix.size() && name.ends_with(kSuffix))
+      logs.push_back(entry.path());
+  }
+  return logs;
+}
+
+// The process opens its copy of the file through the layer, too: there the log is a link.
+int open_real(const std::string& log) {
+  return ::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+bool is_taken(int descriptor) {
+  return ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+BackgroundGuard::BackgroundGuard(const char* name, bool writes)
+    : file_(path_of(name)), writes_(writes), before_(identity()) {
+  if (!writes || !has_folder(file_)) return;
+  for (const std::string& log : logs_of(file_)) {
+    const int descriptor = open_real(log);
+    if (descriptor < 0) continue;
+    held_.emplace(log, descriptor);
+    wait_for(log, descriptor);
+  }
+  if (!held_.empty()) remove_remains();
+}
+
+BackgroundGuard::~BackgroundGuard() {
+  for (const auto& [log, descriptor] : held_) ::close(descriptor);
+}
+
+BackgroundGuard::Identity BackgroundGuard::identity() const {
+  struct stat status{};
+  if (::stat(file_.c_str(), &status) != 0) return std::nullopt;
+  return std::pair{status.st_dev, status.st_ino};
+}
+
+void BackgroundGuard::wait_for(const std::string& log, int descriptor) const {
+  if (!is_taken(descriptor)) return;
+  headrace::log(Level::info, "waiting until log " + log + " is in order in file " + file_);
+  while (::flock(descriptor, LOCK_SH) != 0 && errno == EINTR) {
+  }
+}
+
+// What a process has left that was killed.
+void BackgroundGuard::remove_remains() const {
+  std::error_code failure;
+  for (const auto& [log, descriptor] : held_)
+    for (const char* suffix : {kCopySuffix, kCopysFolderSuffix})
+      std::filesystem::remove_all(log + suffix, failure);
+}
+
+bool BackgroundGuard::in_vain() const {
+  if (!writes_) return before_ && identity() && identity() != before_;
+  return std::ranges::any_of(logs_of(file_), [&](const std::string& log) {
+    const int descriptor = held_.contains(log) ? -1 : open_real(log);
+    if (descriptor < 0) return false;
+    const bool taken = is_taken(descriptor);
+    ::close(descriptor);
+    return taken;
+  });
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,57 @@
+// canonicalise=background: the process of its own that puts a log in order once the program has
+// closed the file (tools/log/replay), and those that must not get in its way. No HDF5. See
+// docs/decisions/0012.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace headrace::log_layout {
+
+// Where the process finds the log, open and locked: who opens the file for writing waits for that
+// lock, and when the process is killed it is gone.
+inline constexpr int kLogDescriptor = 3;
+inline constexpr const char* kReplayProgram = "headrace-replay";
+// Its copy of the file, beside the log, and the folder of that one's log.
+inline constexpr const char* kCopySuffix = ".h5";
+inline constexpr const char* kCopysFolderSuffix = ".h5.headrace";
+
+// A file that has been closed, and its log.
+struct Closed {
+  std::string file;
+  std::string log;
+  std::string hdf5;  // kept since it was opened: HDF5 closes files when statics are gone
+  bool sync = false;
+};
+
+// Starts the process and does not wait for it. Where it cannot be started, the log waits for
+// `headrace replay` or the next writer; the layer's log says so.
+void start_background_replay(const Closed& closed) noexcept;
+
+// Around the opening of a file.
+class BackgroundGuard {
+ public:
+  // Who `writes` waits until no process works on the file; none begins then while this lives.
+  BackgroundGuard(const char* name, bool writes);
+  BackgroundGuard(const BackgroundGuard&) = delete;
+  BackgroundGuard& operator=(const BackgroundGuard&) = delete;
+  ~BackgroundGuard();
+
+  // Of an opening that has failed: such a process may be why, having begun or ended meanwhile.
+  [[nodiscard]] bool in_vain() const;
+
+ private:
+  using Identity = std::optional<std::pair<unsigned long, unsigned long>>;
+  [[nodiscard]] Identity identity() const;
+  void wait_for(const std::string& log, int descriptor) const;
+  void remove_remains() const;
+
+  std::string file_;
+  bool writes_;
+  Identity before_;
+  std::map<std::string, int> held_;  // the logs of the file, locked
+};
+
+}  // namespace headrace::log_layout

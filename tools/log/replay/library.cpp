@@ -1,0 +1,59 @@
+#include "library.hpp"
+
+#include <dlfcn.h>
+#include <hdf5.h>
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+
+namespace headrace::replay {
+namespace {
+
+template <typename Function>
+Function* look_up(void* library, const char* name) {
+  auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
+  if (found == nullptr) throw Error("it does not export " + std::string(name));
+  return found;
+}
+
+// Whatever layers the program has, this one alone.
+void set_environment(std::string plugins, const std::string& sync) {
+  if (const char* others = std::getenv("HDF5_PLUGIN_PATH")) plugins += ':' + std::string(others);
+  const std::string connector =
+      "headrace_log canonicalise=close;verify=true;recover=false;skip_missing=false;"
+      "mpi_logs=none;sync=" +
+      sync + ";under_vol=0;under_info={}";
+  ::setenv("HDF5_PLUGIN_PATH", plugins.c_str(), 1);
+  ::setenv("HDF5_VOL_CONNECTOR", connector.c_str(), 1);
+  for (const char* name : {"HDF5_DRIVER", "HDF5_DRIVER_CONFIG", "HDF5_PLUGIN_PRELOAD"})
+    ::unsetenv(name);
+}
+
+// The last one is the innermost.
+herr_t keep_record(unsigned /*n*/, const H5E_error2_t* record, void* text) {
+  if (record->desc != nullptr) *static_cast<std::string*>(text) = record->desc;
+  return 0;
+}
+
+}  // namespace
+
+void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& sync) {
+  constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR, a macro that calls the library
+  set_environment(hdf5.plugins, sync);
+  void* const loaded = dlopen(hdf5.library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (loaded == nullptr) throw Error(dlerror());
+  auto* const quiet = look_up<decltype(H5Eset_auto2)>(loaded, "H5Eset_auto2");
+  auto* const walk = look_up<decltype(H5Ewalk2)>(loaded, "H5Ewalk2");
+  auto* const open = look_up<decltype(H5Fopen)>(loaded, "H5Fopen");
+  auto* const close = look_up<decltype(H5Fclose)>(loaded, "H5Fclose");
+  if (look_up<decltype(H5open)>(loaded, "H5open")() < 0) throw Error("HDF5 does not start");
+  quiet(H5E_DEFAULT, nullptr, nullptr);
+  const hid_t id = open(file.c_str(), kReadWrite, H5P_DEFAULT);
+  if (id >= 0 && close(id) >= 0) return;
+  std::string cause = "HDF5 gives no cause";
+  walk(H5E_DEFAULT, H5E_WALK_UPWARD, &keep_record, &cause);
+  throw Error(cause);
+}
+
+}  // namespace headrace::replay

@@ -1,0 +1,142 @@
+// headrace-replay LIBHDF5 FILE LOG SYNC: puts the log of a closed file in order and needs nobody
+// for it; the log layer starts it with canonicalise=background. It works on a copy, which takes the
+// file's place when all is in it, so that it may be killed at any moment. docs/decisions/0012.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "connectors/log/background.hpp"
+#include "copy.hpp"
+#include "library.hpp"
+
+namespace headrace::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Job {
+  Hdf5 hdf5;
+  std::string file;
+  std::string log;
+  std::string sync;
+};
+
+bool same(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_size == other.st_size &&
+         one.st_mtim.tv_sec == other.st_mtim.tv_sec && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
+}
+
+// As HDF5's readers lock it: others may read the file, but not write to it. The program may be
+// about to close it still, as it ends.
+void lock_as_reader(const Descriptor& file) {
+  using namespace std::chrono_literals;
+  const char* const setting = std::getenv("HDF5_USE_FILE_LOCKING");
+  if (setting != nullptr && (setting == std::string_view("FALSE") || *setting == '0')) return;
+  for (int tries = 0; ::flock(file.get(), LOCK_SH | LOCK_NB) != 0; ++tries) {
+    if (errno != EWOULDBLOCK) return;  // where there are no locks HDF5's writers have none either
+    if (tries == 100) throw Error("a program has it open for writing");
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
+// Beside the log; gone again unless it is put in the file's place.
+class Copy {
+ public:
+  Copy(const Job& job, const Descriptor& file)
+      : path_(job.log + log_layout::kCopySuffix),
+        folder_(job.log + log_layout::kCopysFolderSuffix) {
+    remove();  // what was left of a process that was killed
+    try {
+      const Descriptor made(path_, O_RDWR | O_CREAT | O_EXCL, 0600);
+      copy(file, made);
+      fs::create_directory(folder_);
+      fs::create_symlink(job.log, link());
+    } catch (...) {
+      remove();
+      throw;
+    }
+  }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+  ~Copy() { remove(); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Whether the layer has removed its log.
+  [[nodiscard]] bool in_order() const { return !fs::is_symlink(fs::symlink_status(link())); }
+
+ private:
+  [[nodiscard]] fs::path link() const { return fs::path(folder_) / fs::path(path_).stem(); }
+  void remove() const {
+    std::error_code failure;
+    fs::remove(path_, failure);
+    fs::remove_all(folder_, failure);
+  }
+
+  std::string path_;
+  std::string folder_;
+};
+
+void put_in_order(const Job& job) {
+  const Descriptor file(job.file, O_RDONLY);
+  lock_as_reader(file);
+  const struct stat before = file.status();
+  if (before.st_nlink != 1) throw Error("it has several names, and would keep one only");
+  {
+    const Copy copy(job, file);
+    open_and_close(job.hdf5, copy.path(), job.sync);
+    if (!copy.in_order()) throw Error("the log layer was not loaded");
+    sync(copy.path());
+    const Descriptor now(job.file, O_RDONLY);
+    if (!same(before, now.status())) throw Error("it has been changed meanwhile");
+    fs::rename(copy.path(), job.file);
+  }
+  sync(fs::path(job.file).parent_path());
+  fs::remove(job.log);
+  std::error_code failure;
+  fs::remove(fs::path(job.log).parent_path(), failure);  // where nothing else is in it
+}
+
+int run(const Job& job) {
+  const std::array tables{global_settings()};
+  read_environment(tables);
+  configure_log();
+  try {
+    put_in_order(job);
+    log(Level::info, "file " + job.file + " is in order");
+    return EXIT_SUCCESS;
+  } catch (const std::exception& error) {
+    log(Level::warning,
+        "file " + job.file +
+            " was not put in order in the background, and its log remains: " + error.what());
+    return EXIT_FAILURE;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::replay
+
+int main(int argc, char** argv) {
+  constexpr int kUsage = 2;
+  if (argc != 5 || ::flock(headrace::log_layout::kLogDescriptor, LOCK_EX | LOCK_NB) != 0)
+    return kUsage;
+  // Who has started this goes on; signals to its process group are not for this one.
+  const pid_t child = ::fork();
+  if (child != 0) return child < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+  ::setsid();
+  const auto here = std::filesystem::path(argv[0]).parent_path();
+  const std::string plugins = here.parent_path() / "lib/plugins";
+  return headrace::replay::run({{argv[1], plugins}, argv[2], argv[3], argv[4]});
+}
