@@ -19,7 +19,7 @@ def difference(path: Path, reference: Path, more: frozenset[str] = frozenset()) 
     with h5py.File(path, "r") as found, h5py.File(reference, "r") as expected:
         root = {name: found.attrs[name] for name in found.attrs}
         if missing := more - set(root):
-            return f"the root group: no attributes: {_some(missing)}"
+            return f"the root group: no attributes: {_some(set(missing))}"
         root = {name: value for name, value in root.items() if name not in more}
         if fault := _attributes("the root group", root, expected.attrs):
             return fault
