@@ -34,9 +34,9 @@ if(headrace_test_parallel)
   target_compile_definitions(headrace::test_hdf5 INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
 
-# headrace_hdf5_programs(<name> <source>): a C program for each MPI, <name>_openmpi and <name>_mpich,
+# headrace_hdf5_programs(<name> <source>...): a C program for each MPI, <name>_openmpi and <name>_mpich,
 # with the HDF5 built for it. The sanitizers' builds have no use for them.
-function(headrace_hdf5_programs name source)
+function(headrace_hdf5_programs name)
   if(HEADRACE_SANITIZE)
     return()
   endif()
@@ -47,9 +47,10 @@ function(headrace_hdf5_programs name source)
       message(STATUS "No ${name}_${mpi}: it needs mpicc and ${prefix}")
       continue()
     endif()
-    add_executable(${name}_${mpi} ${source})
+    add_executable(${name}_${mpi} ${ARGN})
     target_compile_features(${name}_${mpi} PRIVATE c_std_11)
     target_compile_definitions(${name}_${mpi} PRIVATE _GNU_SOURCE)
+    target_include_directories(${name}_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
     target_include_directories(${name}_${mpi} SYSTEM PRIVATE "${prefix}/include")
     target_link_libraries(${name}_${mpi} PRIVATE "${prefix}/lib/libhdf5.so"
       headrace::mpi_${mpi} ${CMAKE_DL_LIBS})

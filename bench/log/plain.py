@@ -1,4 +1,7 @@
-"""A reader without plug-ins: `python -m bench.log.plain FILE REFERENCE` compares the two."""
+"""A reader without plug-ins: `python -m bench.log.plain FILE REFERENCE` compares the two.
+
+Names behind these are those of attributes that only the file's root group has.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,14 @@ import h5py
 import numpy as np
 
 
-def difference(path: Path, reference: Path) -> str:
+def difference(path: Path, reference: Path, more: frozenset[str] = frozenset()) -> str:
     """The first place in which a file is not the reference, byte for byte; empty without any."""
     with h5py.File(path, "r") as found, h5py.File(reference, "r") as expected:
-        if fault := _attributes("the root group", found.attrs, expected.attrs):
+        root = {name: found.attrs[name] for name in found.attrs}
+        if missing := more - set(root):
+            return f"the root group: no attributes: {_some(set(missing))}"
+        root = {name: value for name, value in root.items() if name not in more}
+        if fault := _attributes("the root group", root, expected.attrs):
             return fault
         if set(found) != set(expected):
             return f"other variables: {_some(set(found) ^ set(expected))}"
@@ -50,8 +57,8 @@ def _some(names: set[str]) -> str:
     return ", ".join(sorted(names)[:3])
 
 
-def main(path: str, reference: str) -> None:
-    fault = difference(Path(path), Path(reference))
+def main(path: str, reference: str, *more: str) -> None:
+    fault = difference(Path(path), Path(reference), frozenset(more))
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     print(json.dumps({"fault": fault, "headrace": "libheadrace" in maps}))
 

@@ -15,13 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define REQUIRE(condition)                                                       \
-  do {                                                                           \
-    if (!(condition)) {                                                          \
-      fprintf(stderr, "rank %d, line %d: not " #condition "\n", rank, __LINE__); \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
-    }                                                                            \
-  } while (0)
+#include "mpi_require.h"
 
 enum { kRows = 64, kColumns = 512, kSteps = 4, kChunk = 16 };
 

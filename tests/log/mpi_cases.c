@@ -15,14 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REQUIRE(condition)                                                       \
-  do {                                                                           \
-    if (!(condition)) {                                                          \
-      fprintf(stderr, "rank %d, line %d: not %s\n", rank, __LINE__, #condition); \
-      H5Eprint2(H5E_DEFAULT, stderr);                                            \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
-    }                                                                            \
-  } while (0)
+#include "mpi_require.h"
 
 static int rank, ranks;
 static hid_t independent, collective;

@@ -14,14 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define REQUIRE(condition)                                                       \
-  do {                                                                           \
-    if (!(condition)) {                                                          \
-      fprintf(stderr, "rank %d, line %d: not " #condition "\n", rank, __LINE__); \
-      H5Eprint2(H5E_DEFAULT, stderr);                                            \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
-    }                                                                            \
-  } while (0)
+#include "mpi_require.h"
 
 static int rank, ranks;
 static const char *const kNames[] = {"contiguous", "chunked", "deflated", "doubles"};

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,26 @@ STACKS = {
     "vol": "headrace_null seat=vol",
     "both": "headrace_null seat=both",
     "async": "headrace_async seat=both",
+    "log": "headrace_log",
+    "log-rank": "headrace_log mpi_logs=rank",
+}
+HAVE_DRIVERS = {"both", "async"}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A test of testphdf5 that does not end under `log-rank` as natively."""
+
+    program_says: str  # or who runs it
+    marks: tuple[pytest.MarkDecorator, ...] = ()
+
+
+KNOWN = {
+    # Ranks read what others wrote before a barrier, without H5Fflush (docs/decisions/0011).
+    "chkallocser2par": Known(r"VRFY \(data verification succeeded\) failed"),
+    # 65536 filtered chunks of 8 KiB, which native HDF5 writes in two calls: ranks that settle make
+    # a collective call for each chunk of their share, which takes minutes instead of seconds.
+    "COLLIO_INDMDWR": Known(r"still ran after 20 s", (pytest.mark.long,)),
 }
 
 # Durations, and what the API suite says of the connector; paths hold the name of the MPI.
@@ -41,6 +61,8 @@ class Program:
     checks: int  # that the program announces natively; fewer would prove less
     ranks: int = 2
     express: str = "3"  # the level that HDF5 is tested with by default; 0 leaves nothing out
+    arguments: tuple[str, ...] = ()
+    limit: int = 400
 
     def __str__(self) -> str:
         return f"{self.name}-{self.ranks}-{self.express}"
@@ -70,11 +92,13 @@ CASES = [
         stack,
         id=f"{program}-{stack}",
         marks=[pytest.mark.long]
-        if program in LONG or (stack == "vol" and program.name in LONGEST)
+        if program in LONG or (stack in ("vol", "log") and program.name in LONGEST)
         else [],
     )
     for program in [*SHORT, *LONG]
     for stack in STACKS
+    # Neither has ended there within 420 s.
+    if stack != "log-rank" or program.name not in LONGEST
 ]
 
 
@@ -103,7 +127,9 @@ def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
         more = {"FIXED_SEED": str(seed), "HDF5TestExpress": program.express}
         env = env_of(connector, plugins, report, **more)
         launch = [*hdf5.mpiexec, "-n", str(program.ranks), "bash", "-c", WRAPPER]
-        done = run([*launch, hdf5.program(f"tests/{program.name}")], env=env, cwd=folder, limit=400)
+        tested = [str(hdf5.program(f"tests/{program.name}")), *program.arguments]
+        command = [*launch, *tested]
+        done = run(command, env=env, cwd=folder, limit=program.limit)
         outputs = [folder / f"out.{rank}" for rank in range(program.ranks)]
         shown = "\n".join(path.read_text(errors="replace")[-4000:] for path in outputs)
         assert done.status == 0, f"status {done.status} under {connector}\n{done.text}\n{shown}"
@@ -121,10 +147,24 @@ def test_native_is_the_suite_we_know(hdf5: Hdf5, start: Start, program: Program)
 
 @pytest.mark.parametrize(("program", "stack"), CASES)
 def test_same_output(hdf5: Hdf5, start: Start, program: Program, stack: str) -> None:
+    if stack == "log-rank" and program.name == "testphdf5":
+        left_out = tuple(word for name in KNOWN for word in ("-x", name))
+        program = replace(program, arguments=left_out)
     native, under = (start(hdf5, program, name) for name in (NATIVE, STACKS[stack]))
     for rank, (expected, found) in enumerate(zip(native.printed, under.printed, strict=True)):
         assert found == expected, f"rank {rank}"
     took_part(under.report, hdf5, program.ranks, stack)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=known.marks) for name, known in KNOWN.items()]
+)
+def test_what_is_known_to_differ_does(hdf5: Hdf5, start: Start, name: str) -> None:
+    """Or it is to be taken off the list."""
+    program = Program("testphdf5", 1, arguments=("-o", name), limit=20)
+    start(hdf5, replace(program, limit=120), NATIVE)
+    with pytest.raises(AssertionError, match=KNOWN[name].program_says):
+        start(hdf5, program, STACKS["log-rank"])
 
 
 def took_part(report: Report, hdf5: Hdf5, ranks: int, stack: str) -> None:
@@ -132,7 +172,7 @@ def took_part(report: Report, hdf5: Hdf5, ranks: int, stack: str) -> None:
     for library in report.libraries():
         assert Path(library).resolve().is_relative_to(hdf5.prefix.resolve()), library
     connector = STACKS[stack].split()[0]
-    names = {"vol": connector} | ({"vfd": f"{connector}_mpi"} if stack != "vol" else {})
+    names = {"vol": connector} | ({"vfd": f"{connector}_mpi"} if stack in HAVE_DRIVERS else {})
     for seat, name in names.items():
         pids = {load["pid"] for load in report.select("load", seat=seat, name=name)}
         assert len(pids) == ranks, f"{seat}: loaded by {pids}"
