@@ -64,13 +64,20 @@ void MpiCommunicator::gather_round(std::span<const std::byte> mine, std::size_t 
 
 std::vector<std::vector<std::byte>> MpiCommunicator::all_gather_any(
     std::span<const std::byte> mine) {
-  constexpr std::size_t kAtOnce = 1U << 30U;  // MPI counts in int
+  constexpr std::size_t kAtOnce = 64U << 20U;  // MPI counts in int
   const auto ranks = static_cast<std::size_t>(size_);
   const std::uint64_t own = mine.size();
   std::vector<std::uint64_t> sizes(ranks);
   all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(sizes)));
   std::vector<std::vector<std::byte>> all;
-  for (const std::uint64_t size : sizes) all.emplace_back(size);
+  bool has_room = true;
+  try {
+    for (const std::uint64_t size : sizes) all.emplace_back(size);
+  } catch (const std::bad_alloc&) {
+    has_room = false;
+  }
+  if (reduce(has_room ? 1 : 0, Reduction::min) == 0)
+    throw Error("a rank has no memory for what all ranks tell each other");
   const std::uint64_t longest = std::ranges::max(sizes);
   const std::size_t most = std::max<std::size_t>(kAtOnce / ranks, 1);
   for (std::uint64_t from = 0; from < longest; from += most) gather_round(mine, from, most, all);

@@ -59,6 +59,11 @@ class OnDemand final : public Device {
         open.devices.pop_front();
       }
       descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+      while (descriptor_ < 0 && errno == EMFILE && !open.devices.empty()) {
+        open.devices.front()->close();
+        open.devices.pop_front();
+        descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+      }
       if (descriptor_ < 0) throw Error(path_ + " cannot be opened", errno);
       open.devices.push_back(this);
     }

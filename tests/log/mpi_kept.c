@@ -4,11 +4,13 @@
  *   mpi_kept open FILE    opens it for writing, which puts it in order, and reads it
  *   mpi_kept part FILE    the same, with one rank that cannot read one of the logs
  *   mpi_kept twice FILE   makes it, and opens it again while it has flushed logs
+ *   mpi_kept unflushed FILE  reads what it has written since the last flush, and is killed
  *   mpi_kept steps FILE   writes and flushes until it is killed; FILE.steps has a byte for each
  * step that was flushed Each rank prints a line of JSON at the end. */
 #include <fcntl.h>
 #include <hdf5.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,31 +94,70 @@ static void check_all(hid_t dataset, int number) {
   free(values);
 }
 
-static void open_twice(const char *name) {
-  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+static hid_t make(hid_t file, const char *name, int deflate) {
+  const hsize_t size = 50 * (hsize_t)ranks, most = H5S_UNLIMITED, chunk = 20;
+  hid_t space = H5Screate_simple(1, &size, &most), dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(dcpl, 1, &chunk);
+  if (deflate) H5Pset_deflate(dcpl, 1);
+  hid_t dataset = H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+  REQUIRE(dataset >= 0);
+  H5Pclose(dcpl);
+  H5Sclose(space);
+  return dataset;
+}
+
+static hid_t make_file(const char *name, hid_t fapl) {
   H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
   hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-  const hsize_t size = 50 * (hsize_t)ranks;
-  hid_t space = H5Screate_simple(1, &size, NULL);
-  hid_t dataset =
-      H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(file >= 0);
+  return file;
+}
+
+static void open_twice(const char *name) {
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), file = make_file(name, fapl);
+  hid_t dataset = make(file, "d", 1);
   put(dataset, 1);
   REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
   put(dataset, 2);
-  hid_t again = H5Fopen(name, H5F_ACC_RDWR, fapl);
-  REQUIRE(again >= 0);
-  hid_t other = H5Dopen2(again, "d", H5P_DEFAULT);
-  MPI_Barrier(MPI_COMM_WORLD);
-  check_all(other, 2);
-  check_all(dataset, 2);
-  MPI_Barrier(MPI_COMM_WORLD);
-  put(other, 3);
-  MPI_Barrier(MPI_COMM_WORLD);
-  check_all(dataset, 3);
-  REQUIRE(H5Dclose(other) >= 0 && H5Fclose(again) >= 0);
-  MPI_Barrier(MPI_COMM_WORLD);
-  put(dataset, 4);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  for (int writes = 0; writes < 2; ++writes) {
+    hid_t again = H5Fopen(name, writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, fapl);
+    REQUIRE(again >= 0);
+    hid_t other = H5Dopen2(again, "d", H5P_DEFAULT);
+    check_all(other, 2);
+    check_all(dataset, 2);
+    REQUIRE(H5Dclose(other) >= 0 && H5Fclose(again) >= 0);
+  }
   REQUIRE(H5Dclose(dataset) >= 0 && H5Fclose(file) >= 0);
+}
+
+/* What has been read since the flush is in the logs, but the file does not have what it is about.
+ */
+static void read_unflushed(const char *name) {
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), file = make_file(name, fapl);
+  hid_t dataset = make(file, "old", 0);
+  put(dataset, 1);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  REQUIRE(H5Lmove(file, "old", file, "d", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  put(dataset, 2);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  const hsize_t longer = 80 * (hsize_t)ranks, first = 50 * (hsize_t)ranks + (hsize_t)rank, one = 1;
+  REQUIRE(H5Dset_extent(dataset, &longer) >= 0);
+  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(1, &one, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &one, NULL);
+  int value = 3, found = 0;
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, &value) >= 0);
+  REQUIRE(H5Dread(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, &found) >= 0);
+  REQUIRE(found == 3);
+  hid_t other = make(file, "new", 0);
+  const hsize_t mine = (hsize_t)rank;
+  space = H5Dget_space(other);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &mine, NULL, &one, NULL);
+  put(other, 4);
+  REQUIRE(H5Dread(other, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, &found) >= 0);
+  REQUIRE(found == 4);
+  MPI_Barrier(MPI_COMM_WORLD);
+  kill(getpid(), SIGKILL);
 }
 
 /* In step k each rank writes numbers from 1000 k on: to elements that all of them write, and to
@@ -156,6 +197,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   REQUIRE(argc == 3);
   if (strcmp(argv[1], "steps") == 0) make_steps(argv[2]);
+  if (strcmp(argv[1], "unflushed") == 0) read_unflushed(argv[2]);
   if (strcmp(argv[1], "twice") == 0) {
     open_twice(argv[2]);
   } else if (strcmp(argv[1], "part") == 0) {

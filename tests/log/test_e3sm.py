@@ -36,6 +36,7 @@ class Mode:
 MODES = {
     "close": Mode("canonicalise=close;"),
     "later": Mode("canonicalise=later;", waits=True),
+    "ranks later": Mode("mpi_logs=rank;canonicalise=later;", waits=True, ranks=2),
     "ranks close": Mode("mpi_logs=rank;canonicalise=close;", ranks=2),
 }
 

@@ -118,6 +118,7 @@ std::string describe(const char* name) {
       .number("index_segments", static_cast<long long>(reader.index_segments()))
       .number("index_bytes", static_cast<long long>(reader.index_bytes()))
       .number("patterns", static_cast<long long>(index.patterns.size()))
+      .number("epoch", static_cast<long long>(index.epoch))
       .number("flushes", static_cast<long long>(epochs))
       .text("damage", reader.damage().value_or(""))
       .raw("datasets", describe_datasets(index))

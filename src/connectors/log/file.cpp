@@ -45,7 +45,7 @@ File* File::of(const vol::UnderConnector& connector) {
 std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Opening& opening,
                                                bool by_ranks, const Options& options) {
   const Aside aside;
-  const bool writes = opening.created || (opening.flags & kReadWrite) != 0;
+  const bool writes = opening.writes();
   const bool swmr = (opening.flags & kSwmr) != 0;
   const bool together = parallel(opening.fapl);
   const Place place{{file.under, file.connector->id()},

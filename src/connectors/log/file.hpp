@@ -14,6 +14,7 @@
 #include "base/settings.hpp"
 #include "connectors/log/background.hpp"
 #include "connectors/log/dataset.hpp"
+#include "connectors/log/opening.hpp"
 #include "connectors/log/stored.hpp"
 #include "engine/log/writer.hpp"
 
@@ -34,6 +35,7 @@ class File {
     unsigned flags;
     bool created;
     hid_t fapl;
+    [[nodiscard]] bool writes() const { return created || (flags & kReadWrite) != 0; }
   };
   static std::optional<engine::log::Owner> opened(const vol::Object& file, const Opening& opening,
                                                   bool by_ranks, const Options& options);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "connectors/log/agreement.hpp"
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/background.hpp"
 #include "connectors/log/boxes.hpp"
@@ -240,19 +241,6 @@ struct Connector : vol::PassThrough<Connector> {
     delete &file;
   }
 
-  // A file that cannot be used is closed again. Returns what names logs that ranks are to replay.
-  static std::optional<engine::log::Owner> note_opened(vol::Object& file,
-                                                       const File::Opening& opening,
-                                                       bool by_ranks) {
-    note_number(file);
-    try {
-      return File::opened(file, opening, by_ranks, vol::info_of(opening.fapl, layer())->options);
-    } catch (...) {
-      abandon(file);
-      throw;
-    }
-  }
-
   // Again when a process that puts its log in order was in the way, or has ended meanwhile.
   template <typename Open>
   static void* open_guarded(const char* name, bool writes, hid_t fapl, const Open& open) {
@@ -286,45 +274,48 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                       void** req) {
-    CommunicatorHandle ranks = ranks_of(flags, true, fapl, vol::info_of(fapl, layer())->options);
+    CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
+    SharedFile::stop_others(name, ranks.get());
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
-    return note_opened_by_ranks(file, {name, flags, true, fapl}, std::move(ranks));
+    return use(file, {name, flags, true, fapl}, std::move(ranks));
   }
 
   static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const auto info = vol::info_of(fapl, layer());
-    CommunicatorHandle ranks = ranks_of(flags, false, fapl, info->options);
+    CommunicatorHandle ranks = ranks_of(fapl, info->options);
+    SharedFile::stop_others(name, ranks.get());
     const auto other = recovery_access(name, fapl, info->options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
-    return note_opened_by_ranks(file, {name, flags, false, list}, std::move(ranks));
+    return use(file, {name, flags, false, list}, std::move(ranks));
   }
 
-  // A rank that fails must not leave the others waiting.
-  static void* note_opened_by_ranks(void* file, const File::Opening& opening,
-                                    CommunicatorHandle ranks) {
+  // A file that cannot be used is closed again: by all ranks, as closing it is collective.
+  static void* use(void* opened, const File::Opening& opening, CommunicatorHandle ranks) {
+    if (opened == nullptr && ranks == nullptr) return nullptr;
+    vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
+    const auto info = [&] {
+      const Aside aside;  // HDF5's word on what it has not opened
+      return vol::info_of(opening.fapl, layer());
+    }();
     std::optional<engine::log::Owner> marker;
+    const auto refusal = error_of([&] {
+      if (file == nullptr) return;
+      note_number(*file);
+      marker = File::opened(*file, opening, ranks != nullptr, info->options);
+    });
     try {
-      if (file != nullptr) marker = note_opened(vol::Object::from(file), opening, ranks != nullptr);
+      if (ranks != nullptr && !agree_on_use(*ranks, file, marker.has_value(), refusal))
+        return opened;
+      if (refusal != nullptr) std::rethrow_exception(refusal);
+      if (ranks != nullptr && opening.writes())
+        SharedFile::opened(*file, opening.name, opening.fapl, std::move(ranks), info->options,
+                           marker);
     } catch (...) {
-      share(nullptr, opening, std::move(ranks), {});
+      if (file != nullptr) abandon(*file);
       throw;
     }
-    try {
-      share(file, opening, std::move(ranks), marker);
-    } catch (...) {
-      if (file != nullptr) abandon(vol::Object::from(file));
-      throw;
-    }
-    return file;
-  }
-
-  static void share(const void* file, const File::Opening& opening, CommunicatorHandle ranks,
-                    const std::optional<engine::log::Owner>& marker) {
-    if (ranks == nullptr) return;
-    SharedFile::opened(file == nullptr ? nullptr : &vol::Object::from(file), opening.name,
-                       opening.fapl, std::move(ranks), vol::info_of(opening.fapl, layer())->options,
-                       marker);
+    return opened;
   }
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {

@@ -38,6 +38,7 @@ class LogFile {
 struct Part {
   const engine::log::Reader* reader;
   std::uint32_t place;
+  std::uint64_t end = ~std::uint64_t{0};  // the first epoch that no flush has covered
   [[nodiscard]] const engine::log::LoggedDataset& logged() const {
     return reader->index().datasets[place];
   }

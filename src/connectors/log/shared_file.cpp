@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "connectors/log/agreement.hpp"
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opening.hpp"
 #include "connectors/log/settings.hpp"
@@ -44,9 +45,9 @@ void end_library(void* /*context*/) {
 
 }  // namespace
 
-CommunicatorHandle ranks_of(unsigned flags, bool created, hid_t fapl, const Options& options) {
-  if ((!created && (flags & kReadWrite) == 0) || !parallel(fapl)) return nullptr;
+CommunicatorHandle ranks_of(hid_t fapl, const Options& options) {
   const Aside aside;
+  if (!parallel(fapl)) return nullptr;
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {
@@ -54,6 +55,17 @@ CommunicatorHandle ranks_of(unsigned flags, bool created, hid_t fapl, const Opti
         std::string("files over MPI are left to HDF5: ") + error.what());
     return nullptr;
   }
+}
+
+bool agree_on_use(Communicator& ranks, const vol::Object* file, bool marked,
+                  const std::exception_ptr& refusal) {
+  const Aside aside;
+  agree(ranks, refusal);
+  const bool all = ranks.reduce(file != nullptr ? 1 : 0, Reduction::min) != 0;
+  if (all) return true;
+  if (ranks.reduce(marked ? 1 : 0, Reduction::max) != 0 && file != nullptr)
+    throw Error("a file with logs is not open on all ranks, which only together can use it");
+  return false;
 }
 
 SharedFile* SharedFile::of(const vol::UnderConnector& connector) {
@@ -66,37 +78,34 @@ SharedFile::SharedFile(vol::UnderConnector& connector, Place place, Communicator
 
 SharedFile::~SharedFile() { end(); }
 
-// Collective. Handles of one file that was opened twice do not know of each other. Throws Error
-// when other ranks than these have it open with logs, which they only could put in order.
-bool SharedFile::stop_others(const std::string& path, Communicator& ranks) {
+void SharedFile::stop_others(const char* name, Communicator* ranks) {
+  if (ranks == nullptr) return;
+  const Aside aside;
+  const std::string path = path_of(name);
   const auto here = [&](const SharedFile* one) { return one->place_.path == path; };
   const std::vector<SharedFile*> files = logging();
   const auto found = std::ranges::find_if(files, here);
   SharedFile* const other = found == files.end() ? nullptr : *found;
-  if (ranks.reduce(other != nullptr ? 1 : 0, Reduction::max) == 0) return false;
+  if (ranks->reduce(other != nullptr ? 1 : 0, Reduction::max) == 0) return;
   Owner owner{};
   if (other != nullptr) owner = other->owner_;
-  ranks.broadcast(owner, 0);
+  ranks->broadcast(owner, 0);
   const bool same =
-      other != nullptr && other->owner_ == owner && other->ranks_->size() == ranks.size();
-  const bool all_same = ranks.reduce(same ? 1 : 0, Reduction::min) != 0;
+      other != nullptr && other->owner_ == owner && other->ranks_->size() == ranks->size();
+  const bool all_same = ranks->reduce(same ? 1 : 0, Reduction::min) != 0;
   if (other == nullptr || !all_same)
     throw Error("file " + path + " is open with logs of other ranks than those that open it now");
   other->stop();
-  return true;
 }
 
-void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
+void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                         CommunicatorHandle ranks, const Options& options,
                         const std::optional<Owner>& marker) {
-  if (ranks == nullptr) return;
   const Aside aside;
-  if (ranks->reduce(file != nullptr ? 1 : 0, Reduction::min) == 0) return;
   const std::string path = path_of(name);
-  const bool again = stop_others(path, *ranks);  // what the marker named is in order then
-  if (!again) replay_together(*file, path, *ranks, options, marker);
+  replay_together(file, path, *ranks, options, marker);
   Owner owner{};
-  bool able = !again && asks(options) && !collective_metadata_reads(fapl);
+  bool able = asks(options) && !collective_metadata_reads(fapl);
   try {
     if (ranks->rank() == 0) owner = random_owner();
     // Before the others go on: a log that is just being made is not locked yet.
@@ -108,13 +117,13 @@ void SharedFile::opened(const vol::Object* file, const char* name, hid_t fapl,
   if (ranks->reduce(able ? 1 : 0, Reduction::min) == 0) return;
   const bool wants = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
   const bool later = ranks->reduce(wants ? 1 : 0, Reduction::min) != 0;
-  const Place place{{file->under, file->connector->id()},
+  const Place place{{file.under, file.connector->id()},
                     path,
                     later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
-  auto state = std::make_shared<SharedFile>(*file->connector, place, std::move(ranks));
+  auto state = std::make_shared<SharedFile>(*file.connector, place, std::move(ranks));
   if (!state->begin(owner, later)) return;
-  file->connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
+  file.connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
 }
 
 // Collective. A rank that cannot make its log, or does not see that of another, has all of them
@@ -129,6 +138,7 @@ bool SharedFile::begin(const Owner& owner, bool later) {
   try {
     if (good) descriptor_ = make_rank_log(log_path_of(ranks_->rank()));
     if (good && later_) log().publish(place_.sync);  // says whose it is before the file does
+    if (good && place_.sync) sync_names(place_.path);
   } catch (const Error& error) {
     headrace::log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
     good = false;

@@ -41,21 +41,31 @@ struct SharedDataset {
   bool read = false;
 };
 
-// The communicator of a file that is being opened for writing, made before HDF5 opens it: a rank
-// that fails there must not leave the others waiting. Collective. Null for other files.
-// Whatever the options: other ranks may have others.
-CommunicatorHandle ranks_of(unsigned flags, bool created, hid_t fapl, const Options& options);
+// The communicator of a file that ranks are opening, made before HDF5 opens it: a rank that fails
+// there must not leave the others waiting. Collective. Null for other files. Whatever the options:
+// other ranks may have others.
+CommunicatorHandle ranks_of(hid_t fapl, const Options& options);
+// Collective: whether all of them have the file. Throws where a rank cannot use it (`refusal`,
+// which may be none), on all that have it; or where logs wait for it that only all could put in
+// order.
+bool agree_on_use(Communicator& ranks, const vol::Object* file, bool marked,
+                  const std::exception_ptr& refusal);
 
 // The application's thread only.
 class SharedFile {
  public:
   // Null for a file that is left to HDF5 from its beginning.
   static SharedFile* of(const vol::UnderConnector& connector);
-  // Collective, whether HDF5 has opened the file or (null) not: logs writes if all ranks can.
-  // Puts the logs in order first that the file's marker names, if there is one.
-  static void opened(const vol::Object* file, const char* name, hid_t fapl,
+  // Collective, when HDF5 has opened the file for writing: logs writes if all ranks can. Puts the
+  // logs in order first that the file's marker names, if there is one.
+  static void opened(const vol::Object& file, const char* name, hid_t fapl,
                      CommunicatorHandle ranks, const Options& options,
                      const std::optional<engine::log::Owner>& marker);
+
+  // Collective, before HDF5 opens the file once more: handles of one file do not know of each
+  // other. Null: it is not over MPI. Throws Error when other ranks than these have it open with
+  // logs, which only they could put in order.
+  static void stop_others(const char* name, Communicator* ranks);
 
   // The same on all ranks.
   [[nodiscard]] bool logs() const { return logs_; }
@@ -105,7 +115,6 @@ class SharedFile {
     std::uint64_t failed = 0;
   };
   bool begin(const engine::log::Owner& owner, bool later);
-  static bool stop_others(const std::string& path, Communicator& ranks);
   void act_together(const std::function<void()>& action);
   // Collective: what each rank's log file has then; empty when there is nothing.
   std::vector<Told> tell();

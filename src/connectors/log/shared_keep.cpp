@@ -19,8 +19,8 @@ void SharedFile::keep(bool closes) {
   if (told.empty()) return;
   // Whoever finds the marker finds all logs: they have been there since the file was opened.
   if (!marked_) {
+    marked_ = true;  // or a part of it is there: logs too many harm nobody
     do_together(*ranks_, [&] { write_marker(place_.below, owner_); });
-    marked_ = true;
   }
   // What the logs say of the file now, the file must have on storage first.
   do_together(*ranks_, [&] {
@@ -28,7 +28,7 @@ void SharedFile::keep(bool closes) {
     if (place_.sync) sync_file(place_.path);
   });
   do_together(*ranks_, [&] {
-    closes ? log().close(place_.sync) : log().flush(place_.sync);
+    closes ? log().close(place_.sync) : log().tell_flushed(place_.sync);
     if (place_.sync) sync_names(place_.path);
   });
   flushed_ = told;
@@ -72,8 +72,10 @@ void SharedFile::forget_layers() {
 }
 
 void SharedFile::read_own() {
-  if (log_ == nullptr || (reader_ != nullptr && reader_->index().writes.size() == log_->writes()))
-    return;
+  const auto is_whole = [&] {
+    return reader_->end() == log_->end() && reader_->index().writes.size() == log_->writes();
+  };
+  if (log_ == nullptr || (reader_ != nullptr && is_whole())) return;
   forget_layers();
   log_->publish(false);
   const std::uint64_t size = size_of(descriptor_);
@@ -82,8 +84,7 @@ void SharedFile::read_own() {
         std::make_unique<Reader>(engine::posix_device(descriptor_, place_.path.c_str()), size);
   else
     reader_->read_on(size);
-  if (reader_->end() != log_->end() || reader_->index().writes.size() != log_->writes())
-    throw Error("a part of the log of file " + place_.path + " is gone");
+  if (!is_whole()) throw Error("a part of the log of file " + place_.path + " is gone");
 }
 
 // What other ranks have logged since may be seen, too.

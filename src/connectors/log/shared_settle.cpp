@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "connectors/log/agreement.hpp"
 #include "connectors/log/shared_file.hpp"
+#include "connectors/log/shared_stored.hpp"
 #include "connectors/log/sidecar.hpp"
 #include "connectors/log/target.hpp"
 #include "engine/log/outline.hpp"
@@ -91,7 +92,8 @@ void SharedFile::settle_all(hid_t together) {
   }
   write_together(place_, connector_->shared_from_this(), *ranks_, parts, together,
                  [&](const vol::Identity& identity) { return has_read(identity); });
-  do_together(*ranks_, [&] { marked_ ? retire_marker(place_, owner_) : flush(place_.below); });
+  do_together(*ranks_, [&] { flush(place_.below); });
+  if (marked_) retire_marker_together(place_, owner_, *ranks_);
   marked_ = false;
   do_together(*ranks_, [&] { empty(); });
 }

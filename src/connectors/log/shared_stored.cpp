@@ -5,10 +5,29 @@
 #include "base/error.hpp"
 #include "connectors/log/agreement.hpp"
 #include "connectors/log/settings.hpp"
+#include "connectors/log/sidecar.hpp"
 #include "connectors/log/target.hpp"
 #include "hdf5/library_context.hpp"
 
 namespace headrace::log_layout {
+
+// One call that HDF5 has ranks wait in for each agreement: a rank that fails waits in no other.
+void retire_marker_together(const Place& place, const engine::log::Owner& owner,
+                            Communicator& ranks) {
+  const auto sync = [&] {
+    if (place.sync) do_together(ranks, [&] { sync_file(place.path); });
+  };
+  sync();
+  // A program may have removed it, or put something else in its place.
+  const bool has = marks(place.below, owner);
+  if (ranks.reduce(has ? 1 : 0, Reduction::max) == 0) return;
+  do_together(ranks, [&] {
+    if (!has) throw Error("file " + place.path + " does not tell a rank which log it has");
+  });
+  do_together(ranks, [&] { remove_marker(place.below); });
+  do_together(ranks, [&] { flush(place.below); });
+  sync();
+}
 
 void replay_together(const vol::Object& file, const std::string& path, Communicator& ranks,
                      const Options& options, const std::optional<engine::log::Owner>& marker) {
@@ -24,11 +43,11 @@ void replay_together(const vol::Object& file, const std::string& path, Communica
   });
   write_together(place, connector, ranks, stored->parts(), together.get(),
                  [](const vol::Identity&) { return false; });
+  do_together(ranks, [&] { flush(place.below); });
   do_together(ranks, [&] {
-    flush(place.below);
     if (is_on(kSettings, "verify", options)) stored->verify(connector);
   });
-  do_together(ranks, [&] { retire_marker(place, *marker); });
+  retire_marker_together(place, *marker, ranks);
   do_together(ranks, [&] {
     if (ranks.rank() == 0) stored->remove();
   });

@@ -15,4 +15,9 @@ namespace headrace::log_layout {
 void replay_together(const vol::Object& file, const std::string& path, Communicator& ranks,
                      const Options& options, const std::optional<engine::log::Owner>& marker);
 
+// Collective: the file does not say any more that logs belong to it, which are in it. HDF5 has been
+// flushed. Throws Error, on all ranks if on one.
+void retire_marker_together(const Place& place, const engine::log::Owner& owner,
+                            Communicator& ranks);
+
 }  // namespace headrace::log_layout

@@ -83,10 +83,19 @@ std::string inexact_filter(const vol::Object& dataset) {
   return {};
 }
 
-bool is_of_epoch(const engine::log::Index& index, std::uint32_t dataset, std::uint64_t epoch) {
-  return std::ranges::all_of(index.writes, [&](const engine::log::LoggedWrite& write) {
-    return write.dataset != dataset || write.epoch == epoch;
+bool has_before(const engine::log::Index& index, std::uint32_t dataset, std::uint64_t end) {
+  return std::ranges::any_of(index.writes, [&](const engine::log::LoggedWrite& write) {
+    return write.dataset == dataset && write.epoch < end;
   });
+}
+
+std::uint64_t bytes_from(const engine::log::Index& index, std::uint64_t end) {
+  std::uint64_t bytes = 0;
+  for (const engine::log::LoggedWrite& write : index.writes)
+    if (write.epoch >= end)
+      bytes +=
+          index.patterns[write.pattern].elements() * index.datasets[write.dataset].kind->element;
+  return bytes;
 }
 
 }  // namespace
@@ -111,13 +120,14 @@ Stored::Stored(Place place, const engine::log::Owner& owner, const Options& opti
     : place_(std::move(place)), owner_(owner) {
   const bool recover = is_on(kSettings, "recover", options);
   open();
+  end_ = first_uncovered();
   int number = 0;
   for (const LogFile& log : logs_) {
     try {
       if (number++ % ranks == rank)
         if (const auto damage = log.reader().damage()) throw Error(*damage);
       if (!recover) require_closed(log);
-      find_datasets(log, recover, is_on(kSettings, "skip_missing", options));
+      find_datasets(log, is_on(kSettings, "skip_missing", options));
     } catch (const std::exception& error) {  // one text: programs show the innermost cause only
       throw Error("log " + log.path() + " cannot be used: " + error.what());
     }
@@ -132,6 +142,7 @@ void Stored::open() {
   if (::access(path.c_str(), F_OK) != 0 &&
       ::access(rank_log_path(place_.path, owner_, 0, Log::kept).c_str(), F_OK) == 0)
     path = rank_log_path(place_.path, owner_, 0, Log::kept);
+  of_ranks_ = path != log_path(place_.path, owner_);
   std::uint32_t ranks = 1;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (rank > 0) path = rank_log_path(place_.path, owner_, static_cast<int>(rank), Log::kept);
@@ -148,6 +159,17 @@ void Stored::open() {
   }
 }
 
+// A rank that reads what it has just written has an index before the file has what that speaks of.
+// Ranks say that an epoch is over when HDF5 has flushed the file for all of them, and close their
+// logs after that.
+std::uint64_t Stored::first_uncovered() const {
+  const auto is_closed = [](const LogFile& log) { return log.reader().closed(); };
+  if (!of_ranks_ || std::ranges::any_of(logs_, is_closed)) return ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  for (const LogFile& log : logs_) end = std::max(end, log.reader().index().epoch);
+  return end;
+}
+
 void Stored::require_closed(const LogFile& log) const {
   if (!log.reader().closed())
     throw Error("the program that wrote file " + place_.path +
@@ -157,9 +179,12 @@ void Stored::require_closed(const LogFile& log) const {
 void Stored::report_uncovered() const {
   std::uint64_t all = 0;
   for (const LogFile& log : logs_) {
-    const std::uint64_t uncovered = log.reader().closed() ? 0 : log.size() - log.reader().covered();
+    const std::uint64_t uncovered =
+        log.reader().closed()
+            ? 0
+            : log.size() - log.reader().covered() + bytes_from(log.reader().index(), end_);
     if (uncovered == 0) continue;
-    headrace::log(Level::warning, "log " + log.path() + " ends with " + std::to_string(uncovered) +
+    headrace::log(Level::warning, "log " + log.path() + " has " + std::to_string(uncovered) +
                                       " bytes that no flush of the program covers");
     all += uncovered;
   }
@@ -172,18 +197,16 @@ void Stored::report(std::string_view name, std::uint64_t value) const {
 }
 
 // A dataset that was deleted may have another one in its place, which nothing but the name tells.
-void Stored::find_datasets(const LogFile& log, bool recover, bool skip_missing) {
+void Stored::find_datasets(const LogFile& log, bool skip_missing) {
   const auto& index = log.reader().index();
   for (std::uint32_t i = 0; i < index.datasets.size(); ++i) {
     const LoggedDataset& logged = index.datasets[i];
+    if (!has_before(index, i, end_)) continue;
     if (is_there(place_, logged)) {
-      parts_[logged.token].push_back({&log.reader(), i});
+      parts_[logged.token].push_back({&log.reader(), i, end_});
       continue;
     }
-    // A rank that reads what it has just written has an index before the file has the dataset.
-    const bool unflushed = recover && logs_.size() > 1 && !log.reader().closed() &&
-                           is_of_epoch(index, i, index.writes.back().epoch);
-    if (!skip_missing && !unflushed)
+    if (!skip_missing)
       throw Error("dataset " + printable(logged.name) + " of the log is not in file " +
                   place_.path +
                   " under that name any more. If it has another name now, give it back the old "
@@ -205,6 +228,7 @@ void Stored::replay(const vol::UnderRef& connector, bool verify) const {
       report_replayed(Seat::vol, "headrace_log", place_.path,
                       printable(parts.front().logged().name));
   }
+  flush(place_.below);
   if (verify) this->verify(connector);
   retire_marker(place_, owner_);
   remove();
@@ -215,7 +239,6 @@ void Stored::remove() const {
 }
 
 void Stored::verify(const vol::UnderRef& connector) const {
-  flush(place_.below);
   for (const auto& [token, parts] : parts_) {
     const std::string name = printable(parts.front().logged().name);
     // Opened anew: it comes from the file.
@@ -232,7 +255,7 @@ template <typename Action>
 void Stored::with_dataset(const vol::UnderRef& connector, const std::vector<Part>& parts,
                           const Action& action) const {
   Layers layers;
-  for (const Part& part : parts) layers.add(*part.reader, part.place);
+  for (const Part& part : parts) layers.add(*part.reader, part.place, part.end);
   if (layers.empty()) return;
   const LoggedDataset& first = parts.front().logged();
   with_object(place_, connector, first, [&](vol::Object& object) {
@@ -252,7 +275,7 @@ std::unique_ptr<Layers> Stored::layers_of(const Dataset& dataset) const {
   if (found == parts_.end()) return nullptr;
   auto layers = std::make_unique<Layers>();
   for (const Part& part : found->second) {
-    layers->add(*part.reader, part.place);
+    layers->add(*part.reader, part.place, part.end);
     require_fit(dataset, part.logged(), *layers, place_.path);
   }
   return layers->empty() ? nullptr : std::move(layers);

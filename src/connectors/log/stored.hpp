@@ -57,7 +57,8 @@ class Stored {
   void open();
   void require_closed(const LogFile& log) const;
   void report_uncovered() const;
-  void find_datasets(const LogFile& log, bool recover, bool skip_missing);
+  [[nodiscard]] std::uint64_t first_uncovered() const;
+  void find_datasets(const LogFile& log, bool skip_missing);
   void report(std::string_view name, std::uint64_t value) const;
   template <typename Action>
   void with_dataset(const vol::UnderRef& connector, const std::vector<Part>& parts,
@@ -66,6 +67,8 @@ class Stored {
   Place place_;
   engine::log::Owner owner_;
   std::vector<LogFile> logs_;  // by rank
+  bool of_ranks_ = false;
+  std::uint64_t end_ = 0;      // the first epoch that no flush has covered
   std::uint64_t missing_ = 0;  // parts that are not in the file
   Parts parts_;                // the others
 };

@@ -40,7 +40,7 @@ Target::Target(const Place& place, const vol::UnderRef& connector, std::span<con
   if (dataset_ == nullptr || !vol::update_dims(*dataset_, object_))
     throw Error("dataset " + name_ + " is none that is logged");
   for (const Part& part : parts) {
-    layers_.add(*part.reader, part.place);
+    layers_.add(*part.reader, part.place, part.end);
     require_fit(*dataset_, part.logged(), layers_, place.path);
   }
   dataset_->handle = &object_;

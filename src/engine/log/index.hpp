@@ -39,6 +39,7 @@ struct Index {
   std::vector<Pattern> patterns;
   std::vector<LoggedWrite> writes;
   std::uint64_t data_bytes = 0;  // of all of them
+  std::uint64_t epoch = 0;       // of the last segment
 };
 
 // The parts of a segment, each of which holds the same of all that it is about: like follows like,

@@ -48,8 +48,8 @@ void IndexReader::add(std::string_view segment, std::uint64_t data_bytes) {
 
 void IndexReader::add_contents(std::string_view contents, std::uint64_t data_bytes) {
   const std::uint64_t epoch = take_varint(contents);
-  if (epoch < epoch_) damaged();
-  epoch_ = epoch;
+  if (epoch < index_.epoch) damaged();
+  index_.epoch = epoch;
   std::array<std::uint64_t, Columns::kHowMany> sizes{};
   for (std::uint64_t& size : sizes) size = take_varint(contents);
   Read columns;
@@ -105,7 +105,7 @@ void IndexReader::add_write(Read& columns, std::uint64_t data_bytes) {
       __builtin_add_overflow(first, elements.extent(), &end))
     damaged();
   index_.writes.push_back(
-      {static_cast<std::uint32_t>(dataset_), pattern, first, index_.data_bytes, epoch_});
+      {static_cast<std::uint32_t>(dataset_), pattern, first, index_.data_bytes, index_.epoch});
   index_.data_bytes += elements.elements() * element;
 }
 

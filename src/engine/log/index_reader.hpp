@@ -47,7 +47,6 @@ class IndexReader {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> in_other_units_;
   std::pair<std::uint64_t, std::uint64_t> token_;
   std::uint64_t dataset_ = 0;
-  std::uint64_t epoch_ = 0;
 };
 
 }  // namespace headrace::engine::log

@@ -96,6 +96,14 @@ void Writer::flush(bool sync) {
   ++epoch_;
 }
 
+void Writer::tell_flushed(bool sync) {
+  flush(sync);
+  index_segment_ = index_.take(epoch_);
+  put_segment(SegmentKind::index, std::as_bytes(std::span(index_segment_)));
+  index_segment_.clear();
+  drain(sync);
+}
+
 void Writer::close(bool sync) {
   flush(sync);
   put_segment(SegmentKind::closing, encode_closing(sequence_, segment_));

@@ -35,6 +35,9 @@ class Writer {
   void publish(bool sync);
   // The same; later writes are of the next epoch.
   void flush(bool sync);
+  // The same after publish(), and says so in the log: a reader can tell writes that were published
+  // from those that were flushed.
+  void tell_flushed(bool sync);
   // The same, and says in the log that nothing follows. To be called last.
   void close(bool sync);
   // Where what was flushed ends in the file, and how many writes were added.
