@@ -89,7 +89,7 @@ def _logs(runner: Runner) -> list[dict[str, Any]]:
     folder = runner.folder / "recorded"
     try:
         cause = _run(runner, f"{_LOG},{_CUT}", folder)
-        paths = sorted(folder.glob("*/*.headrace/*.log"), key=lambda path: path.suffixes)
+        paths = sorted(folder.glob("*/*.headrace/*.tmp"), key=lambda path: path.suffixes)
         if len(paths) != CASE.ranks:
             raise RunError(f"the logs of ranks are not there: {cause}")
         return [contents(path) for path in paths]

@@ -90,7 +90,8 @@ def write(
 def wait(layer: Log, *names: str) -> None:
     """Until the files are ordinary ones, and nobody is at work on them."""
     end = time.monotonic() + 30
-    while processes(layer) or [n for n in names if (layer.folder / f"{n}.headrace").exists()]:
+    folders = [layer.folder / f"{name}.headrace" for name in names]
+    while processes(layer) or any(folder.exists() for folder in folders):
         assert time.monotonic() < end, f"some still wait: {layer.log}"
         time.sleep(0.01)
 

@@ -219,6 +219,7 @@ TEST(LogIndex, TheSameRowsOfOtherVariablesCostNextToNothing) {
       for (std::uint32_t i = 0; i < variables; ++i) {
         const std::uint64_t row = std::array{1, 100, 101}.at(i % 3);
         std::vector<engine::Run> rows;
+        rows.reserve(cells.size());
         for (const engine::Run& cell : cells) rows.push_back({cell.first * row, cell.count * row});
         writer.add(i, Pattern(rows, {}), (rank * 1000 + 7) * row);
       }

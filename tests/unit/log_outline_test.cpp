@@ -45,10 +45,10 @@ TEST(LogOutline, HasAllButTheData) {
   LoggedDataset dataset;
   dataset.kind = std::make_shared<log::Kind>(log::Kind{1, {}, {}});
   writer.add(dataset);
-  for (int i = 0; i < 5; ++i) {
+  for (std::uint64_t i = 0; i < 5; ++i) {
     const std::string data(1000, static_cast<char>('a' + i));
     writer.append(std::as_bytes(std::span(data)));
-    writer.add(0, Pattern({{0, 1000}}, {}), 1000U * static_cast<unsigned>(i));
+    writer.add(0, Pattern({{0, 1000}}, {}), 1000 * i);
     if (i % 2 == 0) writer.flush(false);
   }
   writer.flush(false);

@@ -327,7 +327,7 @@ void File::close(bool ends) noexcept {
       flush_closed_datasets();
       flush(place_.below);
       keep(true);
-      if (!background_.empty())
+      if (!background_.empty() && owner_)
         closed_ = Closed{path(), log_path(path(), *owner_), background_, place_.sync};
       owner_.reset();
       forget();

@@ -36,10 +36,11 @@ void replay_together(const vol::Object& file, const std::string& path, Communica
   const LibraryContext apart;
   const vol::UnderRef connector = file.connector;
   const Place place{{file.under, connector->id()}, path, is_on(kSettings, "sync", options), 0};
+  const auto owner = marker.value_or(engine::log::Owner{});
   std::unique_ptr<Stored> stored;
   do_together(ranks, [&] {
     if (!marker) throw Error("file " + path + " has another marker than other ranks find");
-    stored = std::make_unique<Stored>(place, *marker, options, ranks.rank(), ranks.size());
+    stored = std::make_unique<Stored>(place, owner, options, ranks.rank(), ranks.size());
   });
   write_together(place, connector, ranks, stored->parts(), together.get(),
                  [](const vol::Identity&) { return false; });
@@ -47,7 +48,7 @@ void replay_together(const vol::Object& file, const std::string& path, Communica
   do_together(ranks, [&] {
     if (is_on(kSettings, "verify", options)) stored->verify(connector);
   });
-  retire_marker_together(place, *marker, ranks);
+  retire_marker_together(place, owner, ranks);
   do_together(ranks, [&] {
     if (ranks.rank() == 0) stored->remove();
   });
