@@ -175,6 +175,7 @@ TEST(Pattern, RowsAreToldAsTheirColumnsAre) {
     }
     if (round % 2 == 0) std::ranges::shuffle(runs, random);
     std::vector<engine::Run> rows;
+    rows.reserve(runs.size());
     for (const auto& run : runs) rows.push_back({run.first * 7, run.count * 7});
     const Pattern pattern(rows, {});
     ASSERT_TRUE(pattern.is_multiple_of(7));
