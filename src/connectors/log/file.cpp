@@ -119,7 +119,7 @@ void File::begin_log() {
   log_ = std::make_unique<engine::log::Writer>(
       engine::posix_device(descriptor_, ("log of " + path()).c_str()),
       later_ ? std::optional(engine::log::Belonging{*owner}) : std::nullopt,
-      engine::StagingLimits{place_.budget, {}});
+      engine::StagingLimits{place_.for_data(), {}});
   if (!first) return;
   // Whoever finds the marker finds the log, after a power cut, too.
   try {
@@ -271,7 +271,7 @@ void File::settle() noexcept {
 
 void File::limit_memory() noexcept {
   constexpr std::uint64_t kLeast = 1 << 20;
-  const std::uint64_t most = std::max(place_.budget, kLeast);
+  const std::uint64_t most = std::max(place_.for_index(), kLeast);
   if (log_ == nullptr) return;
   if (!owner_) {
     if (log_->readers_memory() > most) settle();

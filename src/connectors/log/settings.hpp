@@ -14,8 +14,8 @@ inline constexpr std::array kSettings{
             "or closes it (close); by a process of its own once it has been closed (background); "
             "or when `headrace replay` or a writer with this layer opens it (later)."},
     Setting{"budget", "HEADRACE_LOG_BUDGET", Type::size, "", "bytes", "64MiB",
-            "Memory for logged data that is not in the log yet, and as much again for what tells "
-            "where it belongs: when that is used up, logged data is put in order "
+            "Memory for the log: half for data that is not in it yet, an eighth for what tells "
+            "where logged data belongs. When that eighth is used up, logged data is put in order "
             "(canonicalise=later or background: the file and the log are flushed)."},
     Setting{"sync", "HEADRACE_LOG_SYNC", Type::boolean, "", "", "false",
             "With canonicalise=later or background: a flush or close of the file returns when the "

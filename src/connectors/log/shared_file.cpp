@@ -212,7 +212,7 @@ engine::log::Writer& SharedFile::log() {
   if (log_ == nullptr)
     log_ = std::make_unique<engine::log::Writer>(
         engine::posix_device(descriptor_, ("log of " + place_.path).c_str()),
-        belonging(ranks_->rank()), engine::StagingLimits{place_.budget, {}});
+        belonging(ranks_->rank()), engine::StagingLimits{place_.for_data(), {}});
   return *log_;
 }
 

@@ -21,6 +21,11 @@ struct Place {
   std::string path;
   bool sync = false;         // whether data is to survive a power cut
   std::uint64_t budget = 0;  // memory for a log, in bytes
+
+  // What of it is for data that is not in the log yet, and for what tells where logged data
+  // belongs: writing that out, or reading through it, takes as much again.
+  [[nodiscard]] std::uint64_t for_data() const { return (budget + 1) / 2; }
+  [[nodiscard]] std::uint64_t for_index() const { return budget / 8; }
 };
 
 // What a log held is in the file: says so there, where it is `retire` then removes the log. Throws

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/little_endian.hpp"
 #include "engine/codec/deflate.hpp"
@@ -114,9 +115,9 @@ std::string IndexWriter::take(std::uint64_t epoch) {
   std::string contents;
   put_varint(contents, epoch);
   for (const std::string& column : columns_) put_varint(contents, column.size());
-  for (const std::string& column : columns_) contents += column;
+  contents.reserve(contents.size() + memory());
+  for (std::string& column : columns_) contents += std::exchange(column, {});
   std::string segment = compressed(contents, new_data_);
-  for (std::string& column : columns_) column.clear();
   new_writes_ = new_data_ = 0;
   return segment;
 }
