@@ -149,8 +149,8 @@ static void limits(const char *name) {
 }
 
 /* Small reads far from one another: whether there is a request for each in every round. */
-static void paces(const char *name, int rounds) {
-  enum { PARTS = 4, PART = 128 };
+static void paces(const char *name) {
+  enum { PARTS = 4, PART = 128, ROUNDS = 40 };
   static int32_t found[ROWS * PARTS][PART];
   const hsize_t size = PART;
   hid_t set = H5EScreate();
@@ -161,7 +161,7 @@ static void paces(const char *name, int rounds) {
   size_t least = ROWS * PARTS;
   REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
   REQUIRE(H5Fflush(file, H5F_SCOPE_LOCAL));
-  for (int round = 0; round < rounds && least == ROWS * PARTS; ++round) {
+  for (int round = 0; round < ROUNDS && least == ROWS * PARTS; ++round) {
     memset(found, 0, sizeof found);
     for (size_t i = 0; i < ROWS * PARTS; ++i) {
       const hsize_t start[2] = {i / PARTS, i % PARTS * (COLUMNS / PARTS)}, count[2] = {1, PART};
@@ -259,9 +259,7 @@ int main(int argc, char **argv) {
   else if (strcmp(what, "limits") == 0)
     limits(argv[1]);
   else if (strcmp(what, "paces") == 0)
-    paces(argv[1], 40);
-  else if (strcmp(what, "paces_often") == 0)
-    paces(argv[1], 1000);
+    paces(argv[1]);
   else if (strcmp(what, "damaged") == 0)
     damaged(argv[1]);
   else if (strcmp(what, "fails") == 0)

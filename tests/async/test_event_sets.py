@@ -89,18 +89,20 @@ def test_limited_waits(hdf5: Hdf5, tmp_path: Path) -> None:
     assert np.array_equal(data_of(tmp_path / "x.h5"), value(6, np.arange(ROWS * COLUMNS)))
 
 
-# On a busy machine few rounds are as fast as memory.
 @pytest.mark.parametrize(
-    ("below", "what", "told"),
-    [("disk", "paces_often", "at once"), ("slow", "paces", "requests")],
+    ("below", "told", "attempts"),
+    [("disk", "at once", 20), ("slow", "requests", 1)],  # a busy machine is as slow at times
 )
 def test_reads_as_fast_as_memory_are_made_at_once(
-    hdf5: Hdf5, tmp_path: Path, below: str, what: str, told: str
+    hdf5: Hdf5, tmp_path: Path, below: str, told: str, attempts: int
 ) -> None:
-    # What is read ahead is as fast.
-    done = event_sets(hdf5, tmp_path, what, f"read_ahead=0;{BELOW[below]}")
-    assert done.status == 0, done.text
-    assert done.out.decode().strip() == told
+    def tells() -> str:
+        # What is read ahead is as fast.
+        done = event_sets(hdf5, tmp_path, "paces", f"read_ahead=0;{BELOW[below]}")
+        assert done.status == 0, done.text
+        return done.out.decode().strip()
+
+    assert any(tells() == told for _ in range(attempts))
 
 
 def test_a_failed_read_is_told_with_its_cause(hdf5: Hdf5, tmp_path: Path) -> None:
