@@ -29,20 +29,10 @@ STACKS = {
 HAVE_DRIVERS = {"both", "async"}
 
 
-@dataclass(frozen=True)
-class Known:
-    """A test of testphdf5 that does not end under `log-rank` as natively."""
-
-    program_says: str  # or who runs it
-    marks: tuple[pytest.MarkDecorator, ...] = ()
-
-
+# Tests of testphdf5 that do not end under `log-rank` as natively, and what the program says.
 KNOWN = {
     # Ranks read what others wrote before a barrier, without H5Fflush (docs/decisions/0011).
-    "chkallocser2par": Known(r"VRFY \(data verification succeeded\) failed"),
-    # 65536 filtered chunks of 8 KiB, which native HDF5 writes in two calls: ranks that settle make
-    # a collective call for each chunk of their share, which takes minutes instead of seconds.
-    "COLLIO_INDMDWR": Known(r"still ran after 20 s", (pytest.mark.long,)),
+    "chkallocser2par": r"VRFY \(data verification succeeded\) failed",
 }
 
 # Durations, and what the API suite says of the connector; paths hold the name of the MPI.
@@ -97,8 +87,6 @@ CASES = [
     )
     for program in [*SHORT, *LONG]
     for stack in STACKS
-    # Neither has ended there within 420 s.
-    if stack != "log-rank" or program.name not in LONGEST
 ]
 
 
@@ -156,14 +144,12 @@ def test_same_output(hdf5: Hdf5, start: Start, program: Program, stack: str) -> 
     took_part(under.report, hdf5, program.ranks, stack)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=known.marks) for name, known in KNOWN.items()]
-)
+@pytest.mark.parametrize("name", KNOWN)
 def test_what_is_known_to_differ_does(hdf5: Hdf5, start: Start, name: str) -> None:
     """Or it is to be taken off the list."""
     program = Program("testphdf5", 1, arguments=("-o", name), limit=20)
     start(hdf5, replace(program, limit=120), NATIVE)
-    with pytest.raises(AssertionError, match=KNOWN[name].program_says):
+    with pytest.raises(AssertionError, match=KNOWN[name]):
         start(hdf5, program, STACKS["log-rank"])
 
 

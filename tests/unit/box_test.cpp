@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <set>
 #include <vector>
+
+#include "engine/joined_boxes.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -150,6 +153,65 @@ TEST(Box, counts_chunks_or_says_that_it_cannot) {
   EXPECT_FALSE((Grid{2, {kHuge, kHuge}, {1024, 1024}}.countable()));
   EXPECT_EQ(volume(2, {kHuge, 2}), ~std::uint64_t{0});
   EXPECT_EQ(volume(3, {kHuge, kHuge, 0}), 0U);
+}
+
+// Some chunks of a grid, in their order.
+std::vector<Box> some_chunks(Random& random, const Grid& grid, bool all) {
+  std::vector<Box> chunks;
+  Box whole;
+  whole.count = grid.dims;
+  Pieces pieces(grid, whole);
+  for (Piece piece; pieces.next(piece);)
+    if (all || random() % 4 != 0) chunks.push_back(piece.box);
+  return chunks;
+}
+
+std::vector<Box> joined(const Grid& grid, std::uint64_t most, const std::vector<Box>& boxes) {
+  std::vector<Box> result;
+  const auto keep = [&](const Box& box) { result.push_back(box); };
+  JoinedBoxes all(grid.rank, most, keep);
+  for (const Box& box : boxes) all.add(box);
+  all.finish();
+  return result;
+}
+
+// How often the boxes hold each element.
+std::vector<int> held(const Grid& grid, const std::vector<Box>& boxes) {
+  std::vector<int> result(volume(grid.rank, grid.dims));
+  const Index strides = strides_of(grid.rank, grid.dims, 1);
+  for (const Box& box : boxes)
+    for_each(grid.rank, box.count, [&](const Index& at) {
+      ++result[offset_of(grid.rank, box.start, strides) + offset_of(grid.rank, at, strides)];
+    });
+  return result;
+}
+
+TEST(JoinedBoxes, HoldWhatWasAdded) {
+  Random random(5);
+  for (int round = 0; round < 500; ++round) {
+    Grid grid;
+    grid.rank = static_cast<unsigned>(between(random, 1, 4));
+    for (unsigned d = 0; d < grid.rank; ++d) {
+      grid.dims[d] = between(random, 1, 9);
+      grid.chunk[d] = between(random, 1, 3);
+    }
+    const auto chunks = some_chunks(random, grid, round % 3 == 0);
+    const std::uint64_t most = between(random, 1, 200);
+    const auto boxes = joined(grid, most, chunks);
+    EXPECT_EQ(held(grid, boxes), held(grid, chunks));
+    EXPECT_LE(boxes.size(), chunks.size());
+    for (const Box& box : boxes)
+      EXPECT_LE(volume(grid.rank, box.count), std::max(most, volume(grid.rank, grid.chunk)));
+  }
+}
+
+TEST(JoinedBoxes, AllChunksAreOneBox) {
+  Random random(6);
+  const Grid grid{3, {7, 5, 9}, {2, 2, 4}};
+  const auto boxes = joined(grid, 7 * 5 * 9, some_chunks(random, grid, true));
+  ASSERT_EQ(boxes.size(), 1);
+  EXPECT_EQ(boxes.front().count, grid.dims);
+  EXPECT_EQ(joined(grid, 2 * 5 * 9, some_chunks(random, grid, true)).size(), 4);
 }
 
 }  // namespace

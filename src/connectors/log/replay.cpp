@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "engine/buffer.hpp"
+#include "engine/joined_boxes.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/native_chunks.hpp"
@@ -95,15 +96,19 @@ bool any(const Dataset& dataset, const Layers& layers, const Box& box) {
   return found;
 }
 
-template <auto transfer, typename Pointer>
-bool transfer_box(Dataset& dataset, const Box& box, Pointer buffer,
-                  hid_t list = h5.transfer_list.get()) {
-  const vol::BoxSpaces spaces(dataset, box);
+template <auto call, typename Pointer>
+bool transfer(Dataset& dataset, const vol::BoxSpaces& spaces, Pointer buffer,
+              hid_t list = h5.transfer_list.get()) {
   void* self = dataset.handle;
   hid_t type = dataset.type.get();
   hid_t memory = spaces.memory();
   hid_t file = spaces.file();
-  return transfer(1, &self, &type, &memory, &file, list, &buffer, nullptr) >= 0;
+  return call(1, &self, &type, &memory, &file, list, &buffer, nullptr) >= 0;
+}
+
+template <auto call, typename Pointer>
+bool transfer_box(Dataset& dataset, const Box& box, Pointer buffer) {
+  return transfer<call>(dataset, vol::BoxSpaces(dataset, box), buffer);
 }
 
 // What the box is to hold; false when that is what it holds.
@@ -120,34 +125,81 @@ bool fill(Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer
   return true;
 }
 
-void write_box(Dataset& dataset, const Box& box, const Buffer& buffer,
-               hid_t list = h5.transfer_list.get()) {
-  if (!transfer_box<&vol::own::dataset_write>(dataset, box, static_cast<const void*>(buffer.data()),
-                                              list))
+void write_box(Dataset& dataset, const Box& box, const Buffer& buffer) {
+  if (!transfer_box<&vol::own::dataset_write>(dataset, box,
+                                              static_cast<const void*>(buffer.data())))
     throw Error("HDF5 cannot write logged data: " + root_cause());
 }
 
-void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
+void put_box(Dataset& dataset, const Layers& layers, const Box& box) {
   Buffer buffer;
-  if (any(dataset, layers, box) && fill(dataset, layers, box, buffer))
-    write_box(dataset, box, buffer);
+  if (fill(dataset, layers, box, buffer)) write_box(dataset, box, buffer);
 }
 
-// Takes part in what the other ranks write.
-void write_nothing(Dataset& dataset, hid_t list) {
+void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
+  if (any(dataset, layers, box)) put_box(dataset, layers, box);
+}
+
+// What is to be written of a box that is made of chunks.
+struct Chunks {
+  Buffer buffer;           // of the box
+  std::vector<Box> parts;  // those of the chunks that are in it
+};
+
+// With the box of each chunk in turn that the box is made of.
+template <typename Action>
+void each_chunk(const Dataset& dataset, const Box& box, const Action& action) {
+  const engine::Grid grid{dataset.rank, dataset.dims, dataset.chunk};
+  engine::Pieces pieces(grid, box);
+  for (engine::Piece piece; pieces.next(piece);) action(piece.box);
+}
+
+void forget(const Dataset& dataset, const Box& box) {
+  const UnderDataset below{dataset.handle->under, dataset.handle->connector->id()};
+  const auto forget_at = [&](const Box& chunk) {
+    std::array<hsize_t, engine::kMaxRank> origin{};
+    std::ranges::copy(chunk.start, origin.begin());
+    forget_chunk(below, origin.data());
+  };
+  each_chunk(dataset, box, forget_at);
+}
+
+// Chunks that nothing was logged of are left as they are: filters may change values.
+Chunks fill_chunks(Dataset& dataset, const Layers& layers, const Box& box) {
+  const Index strides = engine::strides_of(dataset.rank, box.count, dataset.element);
+  Chunks chunks{Buffer(engine::volume(dataset.rank, box.count) * dataset.element), {}};
+  each_chunk(dataset, box, [&](const Box& chunk) {
+    Buffer buffer;
+    const bool any = fill(dataset, layers, chunk, buffer);
+    forget(dataset, chunk);  // which was read, perhaps
+    if (!any) return;
+    Index inside{};
+    for (unsigned d = 0; d < dataset.rank; ++d) inside[d] = chunk.start[d] - box.start[d];
+    engine::copy_box(dataset.rank, chunk.count, dataset.element, buffer.data(),
+                     engine::strides_of(dataset.rank, chunk.count, dataset.element),
+                     chunks.buffer.data() + engine::offset_of(dataset.rank, inside, strides),
+                     strides);
+    chunks.parts.push_back(chunk);
+  });
+  return chunks;
+}
+
+Box one_element(const Dataset& dataset) {
   Box box;
-  for (unsigned d = 0; d < dataset.rank; ++d) box.count[d] = 1;
-  const vol::BoxSpaces spaces(dataset, box);
-  h5.Sselect_none(spaces.memory());
-  h5.Sselect_none(spaces.file());
-  void* self = dataset.handle;
-  hid_t type = dataset.type.get();
-  hid_t memory = spaces.memory();
-  hid_t file = spaces.file();
+  std::fill_n(box.count.begin(), dataset.rank, 1);
+  return box;
+}
+
+// Together with the other ranks. Without parts it takes part in what they write.
+void write_chunks(Dataset& dataset, const Box& box, const Chunks& chunks, hid_t list) {
+  const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
+  vol::BoxSpaces spaces(dataset, box);
+  spaces.select(chunks.parts);
   const std::byte none{};
-  const void* buffer = &none;
-  if (vol::own::dataset_write(1, &self, &type, &memory, &file, list, &buffer, nullptr) < 0)
-    throw Error("HDF5 cannot write logged data of other ranks: " + root_cause());
+  if (!transfer<&vol::own::dataset_write>(
+          dataset, spaces,
+          static_cast<const void*>(chunks.parts.empty() ? &none : chunks.buffer.data()), list))
+    throw Error("HDF5 cannot write logged data of several ranks: " + root_cause());
 }
 
 void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
@@ -193,18 +245,25 @@ void act(Dataset& dataset, const Layers& layers, ForBox action, const char* doin
   }
 }
 
-// A box that is a chunk.
-void forget(const Dataset& dataset, const Box& box) {
-  std::array<hsize_t, engine::kMaxRank> origin{};
-  std::ranges::copy(box.start, origin.begin());
-  forget_chunk({dataset.handle->under, dataset.handle->connector->id()}, origin.data());
-}
-
-// What a rank writes of contiguous data at once: each is to have something to do.
+// What a rank writes at once: each is to have something to do.
 std::uint64_t most_of(const Dataset& dataset, const Share& share) {
   constexpr std::uint64_t kLeast = 64 << 10;
   const std::uint64_t all = engine::volume(dataset.rank, dataset.dims) * dataset.element;
   return std::clamp(all / share.ranks, kLeast, kMostBytes);
+}
+
+// All boxes that the layers may hold something of, the same ones and in the same order on all
+// ranks. Calls that ranks make together are few and large.
+template <typename ForBox>
+void for_shared_boxes(Dataset& dataset, const Layers& layers, const Share& share,
+                      const ForBox& action) {
+  const std::uint64_t most = most_of(dataset, share);
+  engine::JoinedBoxes joined(dataset.rank, most / dataset.element, action);
+  for_boxes(dataset, layers, most, [&](Dataset&, const Layers&, const Box& box) {
+    if (!any(dataset, layers, box)) return;
+    share.together != kInvalidId ? joined.add(box) : action(box);
+  });
+  joined.finish();
 }
 
 // Keeps the first error.
@@ -220,12 +279,10 @@ void attempt(std::exception_ptr& error, const Action& action) {
 }  // namespace
 
 std::uint64_t count_boxes(Dataset& dataset, const Layers& layers, const Share& share, bool cached) {
-  if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
   std::uint64_t boxes = 0;
-  for_boxes(dataset, layers, most_of(dataset, share), [&](Dataset&, const Layers&, const Box& box) {
-    if (!any(dataset, layers, box)) return;
+  for_shared_boxes(dataset, layers, share, [&](const Box& box) {
     ++boxes;
-    if (cached) forget(dataset, box);
+    if (cached && dataset.chunked()) forget(dataset, box);
   });
   return boxes;
 }
@@ -236,35 +293,23 @@ void replay_share(Dataset& dataset, const Layers& layers, const Share& share) {
   std::uint64_t calls = (share.boxes + share.ranks - 1) / share.ranks;  // of the rank with most
   std::uint64_t number = 0;
   std::exception_ptr error;
-  const auto put = [&](const Box& box) {
-    Buffer buffer;
-    bool writes = false;
-    if (error == nullptr)
-      attempt(error, [&] {
-        writes = fill(dataset, layers, box, buffer);
-        if (share.together != kInvalidId) forget(dataset, box);  // which was read, perhaps
-      });
-    if (share.together == kInvalidId) {
-      if (writes) attempt(error, [&] { write_box(dataset, box, buffer); });
-      return;
-    }
+  const auto put_together = [&](const Box& box) {
     --calls;
-    attempt(error, [&] {
-      const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
-      writes ? write_box(dataset, box, buffer, share.together)
-             : write_nothing(dataset, share.together);
-    });
+    Chunks chunks;
+    if (error == nullptr) attempt(error, [&] { chunks = fill_chunks(dataset, layers, box); });
+    attempt(error, [&] { write_chunks(dataset, box, chunks, share.together); });
   };
-  for_boxes(dataset, layers, most_of(dataset, share), [&](Dataset&, const Layers&, const Box& box) {
-    if (number >= end || !any(dataset, layers, box)) return;
-    if (number++ >= begin) put(box);
+  for_shared_boxes(dataset, layers, share, [&](const Box& box) {
+    const bool mine = number >= begin && number < end;
+    ++number;
+    if (!mine) return;
+    if (share.together != kInvalidId)
+      put_together(box);
+    else if (error == nullptr)
+      attempt(error, [&] { put_box(dataset, layers, box); });
   });
-  if (share.together != kInvalidId)
-    while (calls-- > 0)
-      attempt(error, [&] {
-        const LibraryContext apart;
-        write_nothing(dataset, share.together);
-      });
+  while (share.together != kInvalidId && calls-- > 0)
+    attempt(error, [&] { write_chunks(dataset, one_element(dataset), {}, share.together); });
   if (error != nullptr) std::rethrow_exception(error);
 }
 
