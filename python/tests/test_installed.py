@@ -241,3 +241,24 @@ def test_values_are_accepted_by_the_plug_ins_as_they_are_here(
         capture_output=True,
     )
     assert _seats(report, "file") == {_VOL, _VFD}
+
+
+@pytest.mark.parametrize(
+    ("stack", "program", "warns"),
+    [
+        ("log", "mpiexec.openmpi", True),
+        ("log(canonicalise=later)", "srun", True),
+        ("log(mpi_logs=rank)", "mpirun", False),
+        ("log", "simulation", False),
+        ("async", "mpirun", False),
+    ],
+)
+def test_what_is_not_logged_over_mpi_is_told(
+    installed_headrace: Headrace, tmp_path: Path, stack: str, program: str, warns: bool
+) -> None:
+    started = tmp_path / program
+    started.write_text("#!/bin/sh\n")
+    started.chmod(0o755)
+    done = installed_headrace("run", "--stack", stack, "--", str(started))
+    assert done.returncode == 0, done.stderr
+    assert ("mpi_logs" in done.stderr) == warns, done.stderr

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -20,9 +21,13 @@ from headrace.cli.output import (
 )
 from headrace.cli.wait import end_like, wait_for
 from headrace.plan import inherited_environment, prepare
+from headrace.stack import Stack
 from headrace.statistics import summed, table
 
 _REPORT: Final = "HEADRACE_REPORT"
+_LAUNCHERS: Final = ("mpirun", "mpiexec", "orterun", "prun", "srun", "aprun", "jsrun", "ibrun")
+_MPI_LOGS: Final = "mpi_logs"
+_MPI_LOGS_VARIABLE: Final = "HEADRACE_LOG_MPI_LOGS"
 
 StatsOption = Annotated[
     bool,
@@ -62,12 +67,25 @@ def run(
     for warning in plan.warnings:
         warn(warning)
     environ = plan.apply(environ)
+    if _logs_nothing(plan.stack, command, environ):
+        warn(
+            f"the log layer leaves files that ranks open together to HDF5, unless {_MPI_LOGS} is "
+            f"given, as in --stack 'log({_MPI_LOGS}=rank)'"
+        )
     if stats:
         environ = _stay_behind(environ)
     try:
         execute(command, environ)
     except CannotExecuteError as error:
         fail(str(error), error.status)
+
+
+def _logs_nothing(stack: Stack, command: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Whether the command is an MPI launcher, and what it starts is not logged."""
+    launcher = Path(command[0]).name.split(".")[0]
+    chosen = [layer.options for layer in stack.layers if layer.info.name == "log"]
+    given = _MPI_LOGS_VARIABLE in environ or any(_MPI_LOGS in options for options in chosen)
+    return launcher in _LAUNCHERS and bool(chosen) and not given
 
 
 def _stay_behind(environ: dict[str, str]) -> dict[str, str]:
