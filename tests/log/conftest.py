@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from harness.prefix import Hdf5
 from log_layer import Log
+from long_tests import pytest_collection_modifyitems, pytest_configure
+
+__all__ = ["pytest_collection_modifyitems", "pytest_configure"]
 
 
 @pytest.fixture

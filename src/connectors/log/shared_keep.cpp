@@ -36,7 +36,7 @@ void SharedFile::keep(bool closes) {
 }
 
 void SharedFile::settle_or_keep_at_flush() noexcept {
-  if (!logs_ || broken_ != nullptr) return;  // which it was told
+  if (!logs_) return;
   try {
     later_ ? act_together([&] { keep(false); }) : settle();
   } catch (...) {
@@ -48,14 +48,14 @@ void SharedFile::settle_or_keep_at_flush() noexcept {
 // be what the logs are put on top of.
 void SharedFile::stop_at_close(bool ends) noexcept {
   try {
-    if (logs_ && broken_ == nullptr && later_)
+    if (logs_ && later_)
       act_together([&] {
         const bool last = ends || only_one_open(place_.below);
         if (ranks_->reduce(last ? 1 : 0, Reduction::min) == 0) return;
         keep(true);
         kept_ = marked_;
       });
-    if (broken_ == nullptr && !kept_) settle();
+    if (!kept_) settle();
   } catch (...) {
     connector_->defer(std::current_exception());
   }

@@ -1,0 +1,98 @@
+"""One rank's system fails at one call: no rank waits for ever, and no promise is broken."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from harness.run import run
+from log_layer import PLUGINS
+from parallel.together import built, env_of
+
+if TYPE_CHECKING:
+    from harness.prefix import Hdf5
+    from log_layer import Log
+
+RANKS = 3
+WAYS = {
+    "close": "mpi_logs=rank;",
+    "later": "mpi_logs=rank;canonicalise=later;sync=true;",
+}
+# Each element is of the last write that was promised to its rank, or of a later one.
+CHECK = """
+with h5py.File("x.h5") as file:
+    assert "_headrace_log" not in file.attrs
+    for name in file:
+        found = file[name][()].reshape(-1, {ranks})
+        for rank, promised in enumerate({promised}):
+            assert (found[:, rank] >= promised).all(), (name, rank, promised, found[:, rank])
+            assert (found[:, rank] <= 6).all(), name
+"""
+
+
+@pytest.fixture(scope="module")
+def fault(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What stands between a rank and the system."""
+    library = tmp_path_factory.mktemp("fault") / "one_rank_fails.so"
+    source = Path(__file__).with_name("one_rank_fails.c")
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    assert compiler, "a C compiler is missing"
+    command: list[str | Path] = [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library]
+    subprocess.run([*command, source, "-ldl"], check=True, timeout=60)
+    return str(library)
+
+
+def ranks_of(layer: Log, hdf5: Hdf5, way: str, fault: str, **fails: str) -> list[dict[str, Any]]:
+    """What each rank says, in their order."""
+    report = layer.folder / "report"
+    connector = f"headrace_log {WAYS[way]}under_vol=0;under_info={{}}"
+    more = {"HEADRACE_LOG_FILE": str(layer.folder / "log"), **fails}
+    program = built(f"tests/log/mpi_faults_{hdf5.mpi}")
+    command = [*hdf5.mpiexec, "-n", str(RANKS), "env", f"LD_PRELOAD={fault}", str(program), "x.h5"]
+    before = len(layer.loads)
+    done = run(command, env=env_of(connector, PLUGINS, report, **more), cwd=layer.folder, limit=60)
+    assert done.status == 0, done.text
+    assert len(layer.loads) >= before + RANKS, done.text
+    told = [json.loads(line) for line in done.out.decode().splitlines() if '"rank"' in line]
+    assert len(told) == RANKS, done.text
+    return sorted(told, key=lambda one: int(one["rank"]))
+
+
+def calls_of(layer: Log, hdf5: Hdf5, way: str, fault: str) -> list[int]:
+    """How many calls of each rank could fail, where none does."""
+    told = ranks_of(layer, hdf5, way, fault, FAILS_COUNT=str(layer.folder / "count"))
+    assert [one["promised"] for one in told] == [6] * RANKS
+    return [int((layer.folder / f"count.{rank}").read_text()) for rank in range(RANKS)]
+
+
+# The rank that fails, and whether it does at all later calls, too.
+CASES = [
+    pytest.param(hdf5, (way, rank, for_good), marks=[] if rank == usual else pytest.mark.long)
+    for hdf5, way, for_good, usual in (
+        ("1.14.5-openmpi", "later", False, 1),
+        ("2.2.0-mpich", "later", True, 0),
+        ("2.2.0-mpich", "close", False, 1),
+        ("1.14.5-openmpi", "close", True, 0),
+    )
+    for rank in (0, 1)
+]
+
+
+@pytest.mark.parametrize(("hdf5", "case"), CASES, indirect=["hdf5"])
+def test_one_call_fails(layer: Log, hdf5: Hdf5, fault: str, case: tuple[str, int, bool]) -> None:
+    way, rank, for_good = case
+    for at in range(calls_of(layer, hdf5, way, fault)[rank]):
+        shutil.rmtree(layer.folder / "x.h5.headrace", ignore_errors=True)
+        (layer.folder / "x.h5").unlink()
+        fails = {"FAILS_RANK": str(rank), "FAILS_AT": str(at)}
+        if for_good:
+            fails["FAILS_FOR_GOOD"] = "1"
+        told = ranks_of(layer, hdf5, way, fault, **fails)
+        assert len({one["results"] for one in told}) == 1, (fails, told)
+        promised = [one["promised"] for one in told]
+        layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;")
+        layer.plain(CHECK.format(ranks=RANKS, promised=promised))
