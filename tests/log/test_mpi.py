@@ -111,6 +111,7 @@ LAST = {
     "for k in (0, 10, 40, 50)) and (d > 0).sum() == 20",
     "full": "assert f['compact'][()] == 5",
     "others": "assert (f['d'][:20] == 8).all()",
+    "long": "d = f['d'][:]; n = np.flatnonzero(d); assert (d[n] == n).all() and len(n) > 250000",
 }
 
 

@@ -270,9 +270,8 @@ void File::settle() noexcept {
 }
 
 void File::limit_memory() noexcept {
-  constexpr std::uint64_t kLeast = 1 << 20;
-  const std::uint64_t most = std::max(place_.for_index(), kLeast);
   if (log_ == nullptr) return;
+  const std::uint64_t most = place_.for_index();
   if (!owner_) {
     if (log_->readers_memory() > most) settle();
     return;

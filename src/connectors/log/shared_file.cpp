@@ -230,6 +230,7 @@ void SharedFile::add(SharedDataset& dataset, vol::Object& handle, const Append& 
       dataset.pending = true;
     }
     append(log(), dataset.elements->place);
+    if (log().memory() > place_.for_index()) log().publish(false);
   } catch (...) {
     failed_ = std::current_exception();
     require_whole();

@@ -1,6 +1,7 @@
 // The logs that an earlier program has left, of a file that is open: one of each rank.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,7 +26,10 @@ struct Place {
   // What of it is for data that is not in the log yet, and for what tells where logged data
   // belongs: writing that out, or reading through it, takes as much again.
   [[nodiscard]] std::uint64_t for_data() const { return (budget + 1) / 2; }
-  [[nodiscard]] std::uint64_t for_index() const { return budget / 8; }
+  [[nodiscard]] std::uint64_t for_index() const {
+    constexpr std::uint64_t kLeast = 1 << 20;
+    return std::max(budget / 8, kLeast);
+  }
 };
 
 // What a log held is in the file: says so there, where it is `retire` then removes the log. Throws
