@@ -208,10 +208,10 @@ TEST(JoinedBoxes, HoldWhatWasAdded) {
 TEST(JoinedBoxes, AllChunksAreOneBox) {
   Random random(6);
   const Grid grid{3, {7, 5, 9}, {2, 2, 4}};
-  const auto boxes = joined(grid, 7 * 5 * 9, some_chunks(random, grid, true));
+  const auto boxes = joined(grid, volume(3, grid.dims), some_chunks(random, grid, true));
   ASSERT_EQ(boxes.size(), 1);
   EXPECT_EQ(boxes.front().count, grid.dims);
-  EXPECT_EQ(joined(grid, 2 * 5 * 9, some_chunks(random, grid, true)).size(), 4);
+  EXPECT_EQ(joined(grid, 90, some_chunks(random, grid, true)).size(), 4);
 }
 
 }  // namespace
