@@ -2,6 +2,9 @@
 // ranks, of which LOG is the first, and needs nobody for it; the log layer starts it with
 // canonicalise=background. It works on a copy, which takes the
 // file's place when all is in it, so that it may be killed at any moment. docs/decisions/0012.
+//
+// headrace-replay --together LIBHDF5 FILE: puts logs in order in the file itself, by all ranks that
+// are started so; `headrace replay --hdf5` does that.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@
 #include "connectors/log/background.hpp"
 #include "copy.hpp"
 #include "library.hpp"
+#include "together.hpp"
 
 namespace headrace::replay {
 namespace {
@@ -151,6 +155,8 @@ int run(const Job& job) {
 
 int main(int argc, char** argv) {
   constexpr int kUsage = 2;
+  if (argc == 4 && argv[1] == std::string_view("--together"))
+    return headrace::replay::put_in_order_together(argv[2], argv[3]);
   if (argc != 5 || ::flock(headrace::log_layout::kLogDescriptor, LOCK_EX | LOCK_NB) != 0)
     return kUsage;
   // Who has started this goes on; signals to its process group are not for this one.
