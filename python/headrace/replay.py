@@ -115,7 +115,7 @@ def replay(  # noqa: PLR0913, each is an option
     options = {"verify": True, "sync": sync, "recover": after_crash, "skip_missing": skip_missing}
     chosen = ",".join(f"{name}={str(on).lower()}" for name, on in options.items())
     path = file.resolve()
-    told = _open_under(f"log({chosen})", path, _opener(path, hdf5), watch)
+    told = _open_under(f"log({chosen})", path, hdf5, watch)
     dropped = [one["values"].get("uncovered_bytes", 0) for one in told["statistics"]]
     missing = [one["values"].get("missing_datasets", 0) for one in told["statistics"]]
     done = tuple(log for log in waiting if not log.exists())
@@ -147,7 +147,7 @@ def _opener(file: Path, hdf5: Path | None) -> list[str]:
 
 
 def _open_under(
-    stack: str, file: Path, command: list[str], watch: Callable[[int], None]
+    stack: str, file: Path, hdf5: Path | None, watch: Callable[[int], None]
 ) -> defaultdict[str, list[dict[str, Any]]]:
     """What a writer finds in a log it puts in order; returns the layer's events of the file."""
     environ = prepare(stack, None, inherited_environment()).apply(os.environ)
@@ -164,29 +164,21 @@ def _open_under(
 
         with Path(folder, "errors").open("w+") as errors:
             child = subprocess.Popen(
-                command,
+                _opener(file, hdf5),
                 env=environ | {_REPORT: str(report)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=errors,
+                stderr=errors if hdf5 is None else None,  # told by one rank, before others end
                 close_fds=False,  # MPI's launcher may have given us some
             )
             _wait(child, lambda: watch(len(told()["replayed"])))
             errors.seek(0)
             if child.returncode != 0:
-                raise FileError(_cause(file, errors.read(), child.returncode))
+                if hdf5 is not None:
+                    sys.exit(1)
+                last = errors.read().strip().splitlines()[-1:] or [f"status {child.returncode}"]
+                raise FileError(f"{file}: {last[0]}")
         return told()
-
-
-def _cause(file: Path, errors: str, status: int) -> str:
-    lines = errors.strip().splitlines() or [f"status {status}"]
-    # MPI has things to say at its end, too.
-    ours = [line for line in lines if line.startswith(f"{_TOGETHER}: ")]
-    if ours:
-        return ours[0].removeprefix(f"{_TOGETHER}: ")
-    if launcher.rank(os.environ) > 0:
-        sys.exit(1)  # the first one tells why
-    return f"{file}: {lines[-1]}"
 
 
 def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> None:

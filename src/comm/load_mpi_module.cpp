@@ -47,8 +47,8 @@ std::string path_of(std::string_view kind) {
   const std::string above = folder.substr(0, folder.rfind('/'));
   std::string beside = folder + file;
   if (::access(beside.c_str(), F_OK) == 0) return beside;
-  for (const char* lies : {"", "/lib"})
-    if (std::string other = above + lies + file; ::access(other.c_str(), F_OK) == 0) return other;
+  for (const std::string& folder_above : {above, above + "/lib"})
+    if (std::string other = folder_above + file; ::access(other.c_str(), F_OK) == 0) return other;
   return beside;
 }
 

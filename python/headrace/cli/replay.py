@@ -52,7 +52,7 @@ Hdf5Option = Annotated[
         "--hdf5",
         metavar="LIBHDF5",
         help="A parallel libhdf5, 1.14 or newer: all ranks that mpirun starts put FILE in order "
-        "together. Each of them reads everything back and compares it.",
+        "together, and compare it, each some datasets.",
         show_default=False,
     ),
 ]
@@ -92,13 +92,13 @@ def _replay(file: Path, output: Path | None, **options: Any) -> None:
     with _bar(file) as watch:
         act = put_in_order if output is None else functools.partial(replay_to, output)
         done = act(file, **options, watch=watch)
-    if launcher.rank(os.environ) > 0:
-        return  # one of them tells all
     file = output or file
-    for log in done.foreign:
-        warn(f"log {log} does not belong to {file}")
     for dataset, cause in done.unverified:
         warn(f"dataset {dataset} was not compared: values may change in {cause}")
+    if launcher.rank(os.environ) > 0:
+        return  # one of them tells the rest
+    for log in done.foreign:
+        warn(f"log {log} does not belong to {file}")
     if done.missing:
         warn(
             f"{done.missing} datasets of the log are not in the file, "

@@ -3,6 +3,7 @@
 // docs/decisions/0012.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ struct Closed {
 void start_background_replay(const Closed& closed) noexcept;
 
 // What ranks throw, all of them, where such a process was in the way of one.
-struct OpenedInVain {};
+struct OpenedInVain : std::exception {};
 
 // Around the opening of a file. Ranks have one each, which waits for no other rank.
 class BackgroundGuard {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/log.hpp"
 #include "connectors/log/agreement.hpp"
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/background.hpp"
@@ -255,6 +256,7 @@ struct Connector : vol::PassThrough<Connector> {
         void* file = open(guard);
         if (file != nullptr || shared || !guard.in_vain()) return file;
       } catch (const OpenedInVain&) {
+        headrace::log(Level::info, "file " + std::string(name) + " is opened again by its ranks");
       } catch (...) {
         if (shared || !guard.in_vain()) throw;
       }

@@ -112,7 +112,7 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                         const std::optional<Owner>& marker) {
   const Aside aside;
   const std::string path = path_of(name);
-  replay_together(file, path, *ranks, options, marker);
+  replay_together(file, path, *ranks, options, marker, collective_metadata_reads(fapl));
   Owner owner{};
   bool able = asks(options) && !collective_metadata_reads(fapl);
   try {

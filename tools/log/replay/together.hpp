@@ -5,9 +5,9 @@
 
 namespace headrace::replay {
 
-// Opens a file together with all ranks, under the layers that the environment names, for reading
-// and then for writing, which puts its logs in order. Collective over all processes. Returns the
-// status to end with; what goes wrong is told on standard error, by one rank where it can be.
+// Opens a file for writing together with all ranks, under the layers that the environment names,
+// which puts its logs in order. Collective over all processes. Returns the status to end with; what
+// goes wrong is told on standard error, by one rank where it can be.
 int put_in_order_together(const std::string& hdf5, const std::string& file);
 
 }  // namespace headrace::replay
