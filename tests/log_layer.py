@@ -21,11 +21,16 @@ PRELUDE = "import os, sys, h5py, numpy as np\n"
 class Log:
     folder: Path
 
+    @property
+    def plugins(self) -> Path:
+        return PLUGINS
+
     def env(self, options: str = "") -> dict[str, str]:
-        assert (PLUGINS / "libheadrace_log.so").exists(), f"nothing is built in {PLUGINS}"
+        found = (self.plugins / "libheadrace_log.so").exists()
+        assert found, f"nothing is built in {self.plugins}"
         return {
             **CLEAN,
-            "HDF5_PLUGIN_PATH": str(PLUGINS),
+            "HDF5_PLUGIN_PATH": str(self.plugins),
             "HDF5_VOL_CONNECTOR": f"headrace_log {options}under_vol=0;under_info={{}}",
             "HEADRACE_REPORT": str(self.folder / "report"),
             "HEADRACE_LOG_FILE": str(self.folder / "log"),

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from headrace import launcher
 from headrace.errors import FileError
 from headrace.log_files import contents, waiting_logs
 from headrace.plan import inherited_environment, prepare
+from headrace.plugins import library_dir
 from headrace.statistics import events
 
 _SCRIPT: Final = Path(__file__).with_name("replay_child.py")
 _REPORT: Final = "HEADRACE_REPORT"
+_TOGETHER: Final = "headrace-replay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +80,13 @@ def replay_to(output: Path, file: Path, **options: Any) -> Replayed:
         return done
 
 
-def replay(
+def replay(  # noqa: PLR0913, each is an option
     file: Path,
     *,
     sync: bool = False,
     after_crash: bool = False,
     skip_missing: bool = False,
+    hdf5: Path | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> Replayed:
     """Writes the log of a file to its datasets, compares them with it, and removes it.
@@ -92,6 +96,8 @@ def replay(
         sync: Whether the file must survive a power cut before the log is removed.
         after_crash: Whether the program may have crashed: what its flushes cover is taken then.
         skip_missing: Whether to drop what the log holds of datasets that are not in the file.
+        hdf5: A parallel libhdf5, by which all ranks that an MPI launcher has started do it
+            together; each of them calls this.
         watch: Called now and then with how many datasets have been dealt with.
 
     Raises:
@@ -100,10 +106,16 @@ def replay(
     """
     if not file.is_file():
         raise FileError(f"{file}: there is no such file")
+    if hdf5 is None and (ranks := launcher.ranks(os.environ)) > 1:
+        raise FileError(
+            f"{file}: {ranks} processes were started to put its log in order: start one, or name "
+            "a parallel libhdf5 (--hdf5), by which they do it together"
+        )
     waiting = waiting_logs(file)
     options = {"verify": True, "sync": sync, "recover": after_crash, "skip_missing": skip_missing}
     chosen = ",".join(f"{name}={str(on).lower()}" for name, on in options.items())
-    told = _open_under(f"log({chosen})", file.resolve(), watch)
+    path = file.resolve()
+    told = _open_under(f"log({chosen})", path, hdf5, watch)
     dropped = [one["values"].get("uncovered_bytes", 0) for one in told["statistics"]]
     missing = [one["values"].get("missing_datasets", 0) for one in told["statistics"]]
     done = tuple(log for log in waiting if not log.exists())
@@ -124,12 +136,20 @@ def _covers_nothing(log: Path) -> bool:
     return (not told["datasets"] or unflushed) and not told["damage"]
 
 
-def _open_under(
-    stack: str, file: Path, watch: Callable[[int], None]
-) -> defaultdict[str, list[dict[str, Any]]]:
-    """What a writer finds in a log it puts in order; returns the layer's events of the file."""
+def _opener(file: Path, hdf5: Path | None) -> list[str]:
+    """The command that opens a file as a writer does."""
+    if hdf5 is not None:
+        program = library_dir().parent / "bin" / _TOGETHER
+        return [str(program), "--together", str(hdf5), str(file)]
     if importlib.util.find_spec("h5py") is None:
         raise FileError("replaying needs h5py, which is not installed")
+    return [sys.executable, "-P", str(_SCRIPT), str(file)]
+
+
+def _open_under(
+    stack: str, file: Path, hdf5: Path | None, watch: Callable[[int], None]
+) -> defaultdict[str, list[dict[str, Any]]]:
+    """What a writer finds in a log it puts in order; returns the layer's events of the file."""
     environ = prepare(stack, None, inherited_environment()).apply(os.environ)
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         report = Path(environ.get(_REPORT) or f"{folder}/report").absolute()
@@ -143,17 +163,19 @@ def _open_under(
             return found
 
         with Path(folder, "errors").open("w+") as errors:
-            command = [sys.executable, "-P", str(_SCRIPT), str(file)]
             child = subprocess.Popen(
-                command,
+                _opener(file, hdf5),
                 env=environ | {_REPORT: str(report)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=errors,
+                stderr=errors if hdf5 is None else None,  # told by one rank, before others end
+                close_fds=False,  # MPI's launcher may have given us some
             )
             _wait(child, lambda: watch(len(told()["replayed"])))
             errors.seek(0)
             if child.returncode != 0:
+                if hdf5 is not None:
+                    sys.exit(1)
                 last = errors.read().strip().splitlines()[-1:] or [f"status {child.returncode}"]
                 raise FileError(f"{file}: {last[0]}")
         return told()

@@ -4,6 +4,7 @@
  *   mpi_kept open FILE    opens it for writing, which puts it in order, and reads it
  *   mpi_kept part FILE    the same, with one rank that cannot read one of the logs
  *   mpi_kept twice FILE   makes it, and opens it again while it has flushed logs
+ *   mpi_kept again FILE   makes it, and opens it again and again just after it has closed it
  *   mpi_kept unflushed FILE  reads what it has written since the last flush, and is killed
  *   mpi_kept steps FILE   writes and flushes until it is killed; FILE.steps has a byte for each
  * step that was flushed Each rank prints a line of JSON at the end. */
@@ -131,6 +132,24 @@ static void open_twice(const char *name) {
   REQUIRE(H5Dclose(dataset) >= 0 && H5Fclose(file) >= 0);
 }
 
+static void open_again(const char *name) {
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), other = make_file(name, fapl);
+  hid_t dataset = make(other, "d", 0);
+  for (int k = 0; k < 4; ++k) {
+    put(dataset, k);
+    REQUIRE(H5Dclose(dataset) >= 0 && H5Fclose(other) >= 0);
+    for (int writes = 0; writes < 2; ++writes) {
+      other = H5Fopen(name, writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, fapl);
+      REQUIRE(other >= 0);
+      dataset = H5Dopen2(other, "d", H5P_DEFAULT);
+      check_all(dataset, k);
+      if (!writes) REQUIRE(H5Dclose(dataset) >= 0 && H5Fclose(other) >= 0);
+    }
+  }
+  put(dataset, 4);
+  REQUIRE(H5Dclose(dataset) >= 0 && H5Fclose(other) >= 0);
+}
+
 /* What has been read since the flush is in the logs, but the file does not have what it is about.
  */
 static void read_unflushed(const char *name) {
@@ -200,6 +219,8 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "unflushed") == 0) read_unflushed(argv[2]);
   if (strcmp(argv[1], "twice") == 0) {
     open_twice(argv[2]);
+  } else if (strcmp(argv[1], "again") == 0) {
+    open_again(argv[2]);
   } else if (strcmp(argv[1], "part") == 0) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     REQUIRE(open_file(argv[2], H5F_ACC_RDWR) < 0);

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from harness.run import run
 from harness.stack import CLEAN
+from log.background import HELD, Elsewhere, processes, wait
 from log_layer import PLUGINS, Log
 
 if TYPE_CHECKING:
     from harness.prefix import Hdf5
 
 BACKGROUND = "canonicalise=background;"
-REAL = PLUGINS.parents[1] / "bin/headrace-replay"
 PROGRAMS = PLUGINS.parents[1] / "tests/log"
 KILLS = 12
-# Begins when file `go` is there.
-HELD = f'#!/bin/sh\n(until [ -e go ]; do sleep 0.05; done; exec {REAL} "$@") &\n'
 WRITE = """
     f = h5py.File("x.h5", "w", libver={libver!r})
     d = f.create_dataset("d", (100, 1000), "i4", chunks={chunks}, fillvalue=-1)
@@ -51,27 +47,6 @@ CHECK = """
 PLAIN = EXPECTED + "    f = h5py.File('x.h5')\n    assert not f.attrs\n    " + SAME
 
 
-@dataclass(frozen=True)
-class Elsewhere(Log):
-    """The layer, installed where another program may stand for the one that it starts."""
-
-    def env(self, options: str = "") -> dict[str, str]:
-        return super().env(options) | {"HDF5_PLUGIN_PATH": str(self.folder / "lib/plugins")}
-
-    @property
-    def program(self) -> Path:
-        return self.folder / "bin" / REAL.name
-
-    def install(self, text: str | None) -> None:
-        (self.folder / "lib/plugins").mkdir(parents=True)
-        for name in ("libheadrace_core.so", "plugins/libheadrace_log.so"):
-            shutil.copyfile(PLUGINS.parent / name, self.folder / "lib" / name)
-        if text is not None:
-            self.program.parent.mkdir()
-            self.program.write_text(text)
-            self.program.chmod(0o755)
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Elsewhere:
     return Elsewhere(tmp_path)
@@ -87,15 +62,6 @@ def write(
     assert "_exit" in end or layer.counted("writes_logged") >= 500
 
 
-def wait(layer: Log, *names: str) -> None:
-    """Until the files are ordinary ones, and nobody is at work on them."""
-    end = time.monotonic() + 30
-    folders = [layer.folder / f"{name}.headrace" for name in names]
-    while processes(layer) or any(folder.exists() for folder in folders):
-        assert time.monotonic() < end, f"some still wait: {layer.log}"
-        time.sleep(0.01)
-
-
 def await_line(layer: Log, text: str) -> None:
     end = time.monotonic() + 30
     while text not in layer.log:
@@ -105,19 +71,6 @@ def await_line(layer: Log, text: str) -> None:
 
 def waits(layer: Log) -> bool:
     return bool(list(layer.folder.glob("x.h5.headrace/*.log")))
-
-
-def processes(layer: Log) -> list[int]:
-    """Those that work in the folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"/headrace-replay") and str(layer.folder).encode() in words[2]:
-            found.append(int(path.parent.name))
-    return found
 
 
 @pytest.mark.parametrize("chunks", [None, (10, 100)])
@@ -163,6 +116,30 @@ def test_the_program_does_not_wait(elsewhere: Elsewhere) -> None:
     )
     assert (elsewhere.folder / "alone").exists(), "a child is left to the program"
     assert elsewhere.log.count("waiting until log") == 1, elsewhere.log
+
+
+def test_the_process_has_no_files_of_the_program(elsewhere: Elsewhere) -> None:
+    """Who reads a pipe of the program sees its end; locks end with the program's closing them."""
+    elsewhere.install(HELD)
+    elsewhere.python(
+        """
+    import select
+    f = h5py.File("x.h5", "w")
+    f.create_dataset("d", (100, 100), "i4")[:, ::2] = 1
+    ends = os.pipe()
+    for end in ends: os.set_inheritable(end, True)
+    f.close()
+    assert os.listdir("x.h5.headrace"), "the process has ended"
+    os.close(ends[1])
+    ready, *_ = select.select(ends[:1], [], [], 5)
+    assert ready and os.read(ends[0], 1) == b"", "the process has the other end of the pipe"
+    assert os.listdir("x.h5.headrace"), "the process has ended"
+    open("go", "w")
+    """,
+        BACKGROUND,
+    )
+    wait(elsewhere, "x.h5")
+    assert elsewhere.log.count("/x.h5 is in order") == 1, elsewhere.log
 
 
 def test_other_programs_meanwhile(elsewhere: Elsewhere) -> None:

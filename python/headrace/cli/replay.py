@@ -2,13 +2,15 @@
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from headrace import launcher
 from headrace.cli.output import console, error_console, reports_errors, warn
 from headrace.errors import FileError
 from headrace.log_files import contents, waiting_logs
@@ -21,6 +23,8 @@ EXAMPLES = """
     headrace run --stack 'log(canonicalise=later)' -- ./simulation
 
     headrace replay out.h5
+
+    mpirun -n 16 headrace replay --hdf5 /opt/hdf5/lib/libhdf5.so out.h5
 """
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The HDF5 file.")]
@@ -42,19 +46,32 @@ SkipOption = Annotated[
 ]
 
 
+Hdf5Option = Annotated[
+    Path | None,
+    typer.Option(
+        "--hdf5",
+        metavar="LIBHDF5",
+        help="A parallel libhdf5, 1.14 or newer: all ranks that mpirun starts put FILE in order "
+        "together, and compare it, each some datasets.",
+        show_default=False,
+    ),
+]
+
+
 @reports_errors
 def replay(
     file: FileArgument,
     output: OutputOption = None,
     sync: SyncOption = False,
     skip_missing: SkipOption = False,
+    hdf5: Hdf5Option = None,
 ) -> None:
     """Put the log that a program has left beside a file in order in that file.
 
     Everything is read back and compared before the log is removed, but for datasets with filters
     that may change values.
     """
-    _replay(file, output, sync=sync, after_crash=False, skip_missing=skip_missing)
+    _replay(file, output, sync=sync, after_crash=False, skip_missing=skip_missing, hdf5=hdf5)
 
 
 @reports_errors
@@ -63,22 +80,25 @@ def recover(
     output: OutputOption = None,
     sync: SyncOption = False,
     skip_missing: SkipOption = False,
+    hdf5: Hdf5Option = None,
 ) -> None:
     """The same for the file of a program that has crashed: all that its flushes cover."""
-    _replay(file, output, sync=sync, after_crash=True, skip_missing=skip_missing)
+    _replay(file, output, sync=sync, after_crash=True, skip_missing=skip_missing, hdf5=hdf5)
 
 
-def _replay(
-    file: Path, output: Path | None, *, sync: bool, after_crash: bool, skip_missing: bool
-) -> None:
+def _replay(file: Path, output: Path | None, **options: Any) -> None:
+    if output is not None and options["hdf5"] is not None:
+        raise FileError("--output and --hdf5: ranks put a file in order where it is")
     with _bar(file) as watch:
         act = put_in_order if output is None else functools.partial(replay_to, output)
-        done = act(file, sync=sync, after_crash=after_crash, skip_missing=skip_missing, watch=watch)
+        done = act(file, **options, watch=watch)
     file = output or file
-    for log in done.foreign:
-        warn(f"log {log} does not belong to {file}")
     for dataset, cause in done.unverified:
         warn(f"dataset {dataset} was not compared: values may change in {cause}")
+    if launcher.rank(os.environ) > 0:
+        return  # one of them tells the rest
+    for log in done.foreign:
+        warn(f"log {log} does not belong to {file}")
     if done.missing:
         warn(
             f"{done.missing} datasets of the log are not in the file, "

@@ -17,16 +17,16 @@
 namespace headrace::log_layout {
 namespace {
 
-// Those that outlive their programs; ranks hold theirs locked themselves.
+// Those that outlive their programs; of ranks the first one.
 std::vector<std::string> logs_of(const std::string& file) {
-  constexpr std::string_view kSuffix = ".log";
   constexpr std::size_t kId = 2 * sizeof(Owner);
   std::vector<std::string> logs;
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(file), failure)) {
     const std::string name = entry.path().filename();
-    if (name.size() == kId + kSuffix.size() && name.ends_with(kSuffix))
-      logs.push_back(entry.path());
+    if (name.size() < kId) continue;
+    const std::string_view rest = std::string_view(name).substr(kId);
+    if (rest == ".log" || rest == ".0.log") logs.push_back(entry.path());
   }
   return logs;
 }
@@ -44,7 +44,11 @@ bool is_taken(int descriptor) {
 
 BackgroundGuard::BackgroundGuard(const char* name, bool writes)
     : file_(path_of(name)), writes_(writes), before_(identity()) {
-  if (!writes || !has_folder(file_)) return;
+  if (!has_folder(file_)) return;
+  if (!writes) {
+    keep_file();
+    return;
+  }
   for (const std::string& log : logs_of(file_)) {
     const int descriptor = open_real(log);
     if (descriptor < 0) continue;
@@ -71,6 +75,16 @@ void BackgroundGuard::wait_for(const std::string& log, int descriptor) const {
   }
 }
 
+// A process replaces the file while it has this lock: ranks that read must find the same one.
+void BackgroundGuard::keep_file() {
+  const std::string folder = folder_of(file_);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  held_.emplace(folder, descriptor);
+  while (::flock(descriptor, LOCK_SH) != 0 && errno == EINTR) {
+  }
+}
+
 // What a process has left that was killed.
 void BackgroundGuard::remove_remains() const {
   std::error_code failure;
@@ -79,8 +93,13 @@ void BackgroundGuard::remove_remains() const {
       std::filesystem::remove_all(log + suffix, failure);
 }
 
-bool BackgroundGuard::in_vain() const {
-  if (!writes_) return before_ && identity() && identity() != before_;
+bool BackgroundGuard::in_vain() const { return writes_ ? others_at_work() : replaced(); }
+
+bool BackgroundGuard::overtaken() const { return replaced() || (writes_ && others_at_work()); }
+
+bool BackgroundGuard::replaced() const { return before_ && identity() && identity() != before_; }
+
+bool BackgroundGuard::others_at_work() const {
   return std::ranges::any_of(logs_of(file_), [&](const std::string& log) {
     const int descriptor = held_.contains(log) ? -1 : open_real(log);
     if (descriptor < 0) return false;

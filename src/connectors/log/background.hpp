@@ -3,6 +3,7 @@
 // docs/decisions/0012.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ inline constexpr const char* kReplayProgram = "headrace-replay";
 inline constexpr const char* kCopySuffix = ".h5";
 inline constexpr const char* kCopysFolderSuffix = ".h5.headrace";
 
-// A file that has been closed, and its log.
+// A file that has been closed, and its log; of ranks the first one, which stands for all.
 struct Closed {
   std::string file;
   std::string log;
@@ -30,10 +31,14 @@ struct Closed {
 // `headrace replay` or the next writer; the layer's log says so.
 void start_background_replay(const Closed& closed) noexcept;
 
-// Around the opening of a file.
+// What ranks throw, all of them, where such a process was in the way of one.
+struct OpenedInVain : std::exception {};
+
+// Around the opening of a file. Ranks have one each, which waits for no other rank.
 class BackgroundGuard {
  public:
-  // Who `writes` waits until no process works on the file; none begins then while this lives.
+  // Who `writes` waits until no process works on the file; none begins then while this lives. Who
+  // reads has none replace the file meanwhile.
   BackgroundGuard(const char* name, bool writes);
   BackgroundGuard(const BackgroundGuard&) = delete;
   BackgroundGuard& operator=(const BackgroundGuard&) = delete;
@@ -41,17 +46,22 @@ class BackgroundGuard {
 
   // Of an opening that has failed: such a process may be why, having begun or ended meanwhile.
   [[nodiscard]] bool in_vain() const;
+  // Of one that has not: whether ranks may have opened different files, or one that is worked on.
+  [[nodiscard]] bool overtaken() const;
 
  private:
   using Identity = std::optional<std::pair<unsigned long, unsigned long>>;
   [[nodiscard]] Identity identity() const;
+  [[nodiscard]] bool replaced() const;
+  [[nodiscard]] bool others_at_work() const;
   void wait_for(const std::string& log, int descriptor) const;
+  void keep_file();
   void remove_remains() const;
 
   std::string file_;
   bool writes_;
   Identity before_;
-  std::map<std::string, int> held_;  // the logs of the file, locked
+  std::map<std::string, int> held_;  // the logs of the file, or their folder, locked
 };
 
 }  // namespace headrace::log_layout

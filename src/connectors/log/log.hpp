@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/log.hpp"
 #include "connectors/log/agreement.hpp"
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/background.hpp"
@@ -241,21 +242,23 @@ struct Connector : vol::PassThrough<Connector> {
     delete &file;
   }
 
-  // Again when a process that puts its log in order was in the way, or has ended meanwhile.
+  // Again when a process that puts its log in order was in the way, or has ended meanwhile. Ranks
+  // agree on that in use().
   template <typename Open>
   static void* open_guarded(const char* name, bool writes, hid_t fapl, const Open& open) {
     const bool shared = [&] {
       const Aside aside;
       return parallel(fapl);
     }();
-    if (shared) return open();
     for (;;) {
       const BackgroundGuard guard(name, writes);
       try {
-        void* file = open();
-        if (file != nullptr || !guard.in_vain()) return file;
+        void* file = open(guard);
+        if (file != nullptr || shared || !guard.in_vain()) return file;
+      } catch (const OpenedInVain&) {
+        headrace::log(Level::info, "file " + std::string(name) + " is opened again by its ranks");
       } catch (...) {
-        if (!guard.in_vain()) throw;
+        if (shared || !guard.in_vain()) throw;
       }
       h5.Eclear2(kDefaultStack);
     }
@@ -263,35 +266,40 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return open_guarded(name, true, fapl,
-                        [&] { return create(name, flags, fcpl, fapl, dxpl, req); });
+    return open_guarded(name, true, fapl, [&](const BackgroundGuard& guard) {
+      return create(name, flags, fcpl, fapl, dxpl, req, guard);
+    });
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return open_guarded(name, (flags & kReadWrite) != 0, fapl,
-                        [&] { return open(name, flags, fapl, dxpl, req); });
+    const bool writes = (flags & kReadWrite) != 0;
+    return open_guarded(name, writes, fapl, [&](const BackgroundGuard& guard) {
+      return open(name, flags, fapl, dxpl, req, guard);
+    });
   }
 
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
-                      void** req) {
+                      void** req, const BackgroundGuard& guard) {
     CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
     SharedFile::stop_others(name, ranks.get());
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
-    return use(file, {name, flags, true, fapl}, std::move(ranks));
+    return use(file, {name, flags, true, fapl}, std::move(ranks), guard);
   }
 
-  static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+  static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req,
+                    const BackgroundGuard& guard) {
     const auto info = vol::info_of(fapl, layer());
     CommunicatorHandle ranks = ranks_of(fapl, info->options);
     SharedFile::stop_others(name, ranks.get());
     const auto other = recovery_access(name, fapl, info->options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
-    return use(file, {name, flags, false, list}, std::move(ranks));
+    return use(file, {name, flags, false, list}, std::move(ranks), guard);
   }
 
   // A file that cannot be used is closed again: by all ranks, as closing it is collective.
-  static void* use(void* opened, const File::Opening& opening, CommunicatorHandle ranks) {
+  static void* use(void* opened, const File::Opening& opening, CommunicatorHandle ranks,
+                   const BackgroundGuard& guard) {
     if (opened == nullptr && ranks == nullptr) return nullptr;
     vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
     const auto info = [&] {
@@ -305,6 +313,8 @@ struct Connector : vol::PassThrough<Connector> {
       marker = File::opened(*file, opening, ranks != nullptr, info->options);
     });
     try {
+      if (ranks != nullptr && ranks->reduce(guard.overtaken() ? 1 : 0, Reduction::max) != 0)
+        throw OpenedInVain();
       if (ranks != nullptr && !agree_on_use(*ranks, file, marker.has_value(), refusal))
         return opened;
       if (refusal != nullptr) std::rethrow_exception(refusal);
@@ -321,7 +331,11 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t file_close(void* self, hid_t dxpl, void** req) {
     const auto path = to_sync(vol::Object::from(self));
     const auto closed = take_closed(vol::Object::from(self));
-    const herr_t result = PassThrough::file_close(self, dxpl, req);
+    const auto shared = SharedFile::awaiting_background(*vol::Object::from(self).connector);
+    herr_t result = -1;
+    const auto error = error_of([&] { result = PassThrough::file_close(self, dxpl, req); });
+    if (shared != nullptr) shared->start_background(error == nullptr && result >= 0);
+    if (error != nullptr) std::rethrow_exception(error);
     if (path) sync_closed(*path);
     if (closed && result >= 0) start_background_replay(*closed);
     return result;

@@ -47,6 +47,8 @@ int make_rank_log(const std::string& path) {
   std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
   const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
+  // The lock of one that outlives the program is for who puts it in order in the background.
+  if (!is_temporary(std::filesystem::path(path).filename().string())) return descriptor;
   // Where the file system has no locks, nothing is ever removed as left. Somebody who has the lock
   // is about to remove it: a file of that path is being opened by others.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return descriptor;

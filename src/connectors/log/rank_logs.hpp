@@ -14,7 +14,8 @@ enum class Log { kept, temporary };
 std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank,
                           Log which);
 
-// A new one, open for reading and writing, and locked as long as it is. Throws Error.
+// A new one, open for reading and writing; a temporary one is locked as long as it is. Throws
+// Error.
 int make_rank_log(const std::string& path);
 // The folder goes with the last of them.
 void remove_rank_log(const std::string& path) noexcept;

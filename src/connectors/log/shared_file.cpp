@@ -34,6 +34,15 @@ bool collective_metadata_reads(hid_t fapl) {
 
 bool asks(const Options& options) { return value_of(kSettings, "mpi_logs", options) == "rank"; }
 
+// When logs are put in order: of what ranks want, the first of these.
+enum class When { close, later, background };
+
+When when_of(const Options& options) {
+  const std::string when = value_of(kSettings, "canonicalise", options);
+  if (when == "background") return When::background;
+  return when == "later" ? When::later : When::close;
+}
+
 bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // HDF5 that ends, with MPI at the latest, closes files, but writes no datasets any more.
@@ -103,7 +112,7 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                         const std::optional<Owner>& marker) {
   const Aside aside;
   const std::string path = path_of(name);
-  replay_together(file, path, *ranks, options, marker);
+  replay_together(file, path, *ranks, options, marker, collective_metadata_reads(fapl));
   Owner owner{};
   bool able = asks(options) && !collective_metadata_reads(fapl);
   try {
@@ -115,14 +124,16 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
   }
   ranks->broadcast(owner, 0);
   if (ranks->reduce(able ? 1 : 0, Reduction::min) == 0) return;
-  const bool wants = value_of(kSettings, "canonicalise", options) == "later" && ordinary(fapl);
-  const bool later = ranks->reduce(wants ? 1 : 0, Reduction::min) != 0;
+  const When wish = ordinary(fapl) ? when_of(options) : When::close;
+  const auto when = static_cast<When>(ranks->reduce(static_cast<int>(wish), Reduction::min));
+  const bool later = when != When::close;
   const Place place{{file.under, file.connector->id()},
                     path,
                     later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
   auto state = std::make_shared<SharedFile>(*file.connector, place, std::move(ranks));
   if (!state->begin(owner, later)) return;
+  if (when == When::background) state->background_ = library.path;
   file.connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
 }
 

@@ -99,6 +99,11 @@ class SharedFile {
   // Collective: and from now on all is left to HDF5, which `ends` perhaps.
   void stop();
   void stop_at_close(bool ends) noexcept;
+  // Of a file that HDF5 is about to close, when a process is to put its logs in order after that
+  // (canonicalise=background); else null. The same on all ranks.
+  static std::shared_ptr<SharedFile> awaiting_background(const vol::UnderConnector& connector);
+  // Collective: starts it, unless a rank could not close the file.
+  void start_background(bool closed) noexcept;
   // Collective: a link gets another name. Logs that are kept find datasets by their names.
   void settle_and_forget_names();
 
@@ -146,6 +151,7 @@ class SharedFile {
   bool later_ = false;         // flushes and closes keep the logs
   bool marked_ = false;        // the file says that they belong to it
   bool kept_ = false;          // and it is closed
+  std::string background_;     // libhdf5, where a process is to put them in order then
   bool knows_names_ = true;    // of datasets
   std::exception_ptr failed_;  // of this rank's log
   std::exception_ptr broken_;  // of all ranks

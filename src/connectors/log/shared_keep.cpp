@@ -1,12 +1,16 @@
 // Where the ranks of a file keep what they have logged (canonicalise=later), and read through it.
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "connectors/log/agreement.hpp"
+#include "connectors/log/background.hpp"
 #include "connectors/log/opening.hpp"
 #include "connectors/log/shared_file.hpp"
 #include "connectors/log/sidecar.hpp"
+#include "connectors/log/state.hpp"
 #include "connectors/log/target.hpp"
 
 namespace headrace::log_layout {
@@ -60,6 +64,26 @@ void SharedFile::stop_at_close(bool ends) noexcept {
     connector_->defer(std::current_exception());
   }
   end();
+}
+
+std::shared_ptr<SharedFile> SharedFile::awaiting_background(const vol::UnderConnector& connector) {
+  const FileState* const state = FileState::of(connector);
+  if (state == nullptr || state->shared == nullptr || !state->shared->kept_) return nullptr;
+  return state->shared->background_.empty() ? nullptr : state->shared;
+}
+
+void SharedFile::start_background(bool closed) noexcept {
+  const std::string hdf5 = std::exchange(background_, {});
+  try {
+    const bool all = ranks_->reduce(closed ? 1 : 0, Reduction::min) != 0;
+    if (all && ranks_->rank() == 0)
+      start_background_replay({place_.path, log_path_of(0), hdf5, place_.sync});
+    ranks_->barrier();  // whichever rank opens the file next finds the log locked
+  } catch (const std::exception& error) {
+    headrace::log(
+        Level::warning,
+        "file " + place_.path + " may not be put in order in the background: " + error.what());
+  }
 }
 
 bool SharedFile::any_logged() const {

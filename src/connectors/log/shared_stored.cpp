@@ -30,9 +30,10 @@ void retire_marker_together(const Place& place, const engine::log::Owner& owner,
 }
 
 void replay_together(const vol::Object& file, const std::string& path, Communicator& ranks,
-                     const Options& options, const std::optional<engine::log::Owner>& marker) {
+                     const Options& options, const std::optional<engine::log::Owner>& marker,
+                     bool together) {
   if (ranks.reduce(marker ? 1 : 0, Reduction::max) == 0) return;
-  const Id<Kind::plist> together = collective_list();
+  const Id<Kind::plist> list = collective_list();
   const LibraryContext apart;
   const vol::UnderRef connector = file.connector;
   const Place place{{file.under, connector->id()}, path, is_on(kSettings, "sync", options), 0};
@@ -42,11 +43,15 @@ void replay_together(const vol::Object& file, const std::string& path, Communica
     if (!marker) throw Error("file " + path + " has another marker than other ranks find");
     stored = std::make_unique<Stored>(place, owner, options, ranks.rank(), ranks.size());
   });
-  write_together(place, connector, ranks, stored->parts(), together.get(),
+  write_together(place, connector, ranks, stored->parts(), list.get(),
                  [](const vol::Identity&) { return false; });
   do_together(ranks, [&] { flush(place.below); });
   do_together(ranks, [&] {
-    if (is_on(kSettings, "verify", options)) stored->verify(connector);
+    if (!is_on(kSettings, "verify", options)) return;
+    if (together)
+      stored->verify(connector);
+    else
+      stored->verify(connector, ranks.rank(), ranks.size());
   });
   retire_marker_together(place, owner, ranks);
   do_together(ranks, [&] {

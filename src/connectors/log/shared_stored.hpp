@@ -11,9 +11,11 @@
 namespace headrace::log_layout {
 
 // Collective: puts the logs in order that the file's marker names, each rank a share, and removes
-// them. Throws Error, on all ranks if on one; then the logs remain.
+// them. Throws Error, on all ranks if on one; then the logs remain. `together`: opening a dataset
+// is a call that HDF5 has ranks wait in.
 void replay_together(const vol::Object& file, const std::string& path, Communicator& ranks,
-                     const Options& options, const std::optional<engine::log::Owner>& marker);
+                     const Options& options, const std::optional<engine::log::Owner>& marker,
+                     bool together);
 
 // Collective: the file does not say any more that logs belong to it, which are in it. HDF5 has been
 // flushed. Throws Error, on all ranks if on one.

@@ -55,7 +55,8 @@ class Stored {
   void replay(const vol::UnderRef& connector, bool verify) const;
   // What that does with each dataset, and with the logs, for ranks that write together.
   [[nodiscard]] const Parts& parts() const { return parts_; }
-  void verify(const vol::UnderRef& connector) const;
+  // Of ranks that do this together each compares some datasets.
+  void verify(const vol::UnderRef& connector, int rank = 0, int ranks = 1) const;
   void remove() const;
 
   [[nodiscard]] bool holds(const H5O_token_t& token) const;

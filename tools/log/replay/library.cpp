@@ -1,21 +1,11 @@
 #include "library.hpp"
 
-#include <dlfcn.h>
 #include <hdf5.h>
 
 #include <cstdlib>
 
-#include "base/error.hpp"
-
 namespace headrace::replay {
 namespace {
-
-template <typename Function>
-Function* look_up(void* library, const char* name) {
-  auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
-  if (found == nullptr) throw Error("it does not export " + std::string(name));
-  return found;
-}
 
 // Whatever layers the program has, this one alone.
 void set_environment(std::string plugins, const std::string& sync) {
@@ -30,30 +20,39 @@ void set_environment(std::string plugins, const std::string& sync) {
     ::unsetenv(name);
 }
 
-// The last one is the innermost.
-herr_t keep_record(unsigned /*n*/, const H5E_error2_t* record, void* text) {
-  if (record->desc != nullptr) *static_cast<std::string*>(text) = record->desc;
+// The first one is the innermost.
+herr_t keep_first(unsigned n, const H5E_error2_t* record, void* text) {
+  if (n == 0 && record->desc != nullptr) *static_cast<std::string*>(text) = record->desc;
   return 0;
 }
 
 }  // namespace
 
+void* load(const std::string& library) {
+  void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (loaded == nullptr) throw Error(dlerror());
+  return loaded;
+}
+
+std::string innermost_error(void* library) {
+  std::string cause = "HDF5 gives no cause";
+  look_up<decltype(H5Ewalk2)>(library, "H5Ewalk2")(H5E_DEFAULT, H5E_WALK_UPWARD, &keep_first,
+                                                   &cause);
+  return cause;
+}
+
 void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& sync) {
   constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR, a macro that calls the library
   set_environment(hdf5.plugins, sync);
-  void* const loaded = dlopen(hdf5.library.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (loaded == nullptr) throw Error(dlerror());
+  void* const loaded = load(hdf5.library);
   auto* const quiet = look_up<decltype(H5Eset_auto2)>(loaded, "H5Eset_auto2");
-  auto* const walk = look_up<decltype(H5Ewalk2)>(loaded, "H5Ewalk2");
   auto* const open = look_up<decltype(H5Fopen)>(loaded, "H5Fopen");
   auto* const close = look_up<decltype(H5Fclose)>(loaded, "H5Fclose");
   if (look_up<decltype(H5open)>(loaded, "H5open")() < 0) throw Error("HDF5 does not start");
   quiet(H5E_DEFAULT, nullptr, nullptr);
   const hid_t id = open(file.c_str(), kReadWrite, H5P_DEFAULT);
   if (id >= 0 && close(id) >= 0) return;
-  std::string cause = "HDF5 gives no cause";
-  walk(H5E_DEFAULT, H5E_WALK_UPWARD, &keep_record, &cause);
-  throw Error(cause);
+  throw Error(innermost_error(loaded));
 }
 
 }  // namespace headrace::replay

@@ -1,0 +1,100 @@
+#include "together.hpp"
+
+#include <dlfcn.h>
+#include <hdf5.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <vector>
+
+#include "base/error.hpp"
+#include "comm/mpi_communicator.hpp"
+#include "comm/mpi_module.hpp"
+#include "hdf5/api.hpp"
+#include "hdf5/id.hpp"
+#include "library.hpp"
+
+namespace headrace::replay {
+namespace {
+
+void tell(const std::string& error) {
+  std::fprintf(stderr, "headrace-replay: %s\n", error.c_str());
+}
+
+// Collective: the first error that a rank has had, or nothing.
+std::string first_of_all(Communicator& ranks, const std::string& mine) {
+  for (const std::vector<std::byte>& one : ranks.all_gather_any(std::as_bytes(std::span(mine))))
+    if (!one.empty()) return {reinterpret_cast<const char*>(one.data()), one.size()};
+  return {};
+}
+
+// A parallel libhdf5, and MPI until it is destroyed.
+class Parallel {
+ public:
+  explicit Parallel(const std::string& path) : library_(load(path)) {
+    const std::string error = bind(dlsym(library_, "H5open"));
+    if (!error.empty()) throw Error(error);
+    if (!library.parallel) throw Error(path + " is a serial HDF5: ranks need a parallel one");
+    mpi_ = &mpi_module();
+    check_mpi(*mpi_, "MPI_Init", mpi_->start());
+    ranks_ = MpiCommunicator::world(*mpi_);
+  }
+  Parallel(const Parallel&) = delete;
+  Parallel& operator=(const Parallel&) = delete;
+  ~Parallel() {
+    ranks_.reset();
+    mpi_->finish();
+  }
+
+  [[nodiscard]] Communicator& ranks() const { return *ranks_; }
+
+  // Collective. Throws Error with what HDF5 says.
+  void open_and_close(const std::string& file) const {
+    constexpr unsigned kReadWrite = 1;
+    if (look_up<decltype(H5open)>(library_, "H5open")() < 0) throw Error("HDF5 does not start");
+    h5.Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    // Closed before MPI ends: it has a communicator.
+    const Id<Kind::plist> access(look_up<decltype(H5Pcreate)>(
+        library_, "H5Pcreate")(*look_up<hid_t>(library_, "H5P_CLS_FILE_ACCESS_ID_g")));
+    auto& comm = static_cast<MpiCommunicator&>(*ranks_);
+    check_mpi(*mpi_, "H5Pset_fapl_mpio",
+              mpi_->set_mpio(dlsym(library_, "H5Pset_fapl_mpio"), access.get(), comm.handle()));
+    const hid_t id = h5.Fopen(file.c_str(), kReadWrite, access.get());
+    if (id < 0 || look_up<decltype(H5Fclose)>(library_, "H5Fclose")(id) < 0)
+      throw Error(file + ": " + innermost_error(library_));
+  }
+
+ private:
+  void* library_;
+  const MpiTable* mpi_ = nullptr;
+  CommunicatorHandle ranks_;
+};
+
+std::string error_of_opening(const Parallel& hdf5, const std::string& file) {
+  try {
+    hdf5.open_and_close(file);
+    return {};
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+int put_in_order_together(const std::string& hdf5, const std::string& file) {
+  try {
+    const Parallel parallel(hdf5);
+    const std::string error = first_of_all(parallel.ranks(), error_of_opening(parallel, file));
+    if (error.empty()) return EXIT_SUCCESS;
+    if (parallel.ranks().rank() == 0) tell(error);
+    parallel.ranks().barrier();  // launchers kill the others when one ends so
+    return EXIT_FAILURE;
+  } catch (const std::exception& error) {
+    tell(error.what());
+    return EXIT_FAILURE;
+  }
+}
+
+}  // namespace headrace::replay

@@ -1,0 +1,13 @@
+// Logs that are put in order by the ranks of an MPI program: this one.
+#pragma once
+
+#include <string>
+
+namespace headrace::replay {
+
+// Opens a file for writing together with all ranks, under the layers that the environment names,
+// which puts its logs in order. Collective over all processes. Returns the status to end with; what
+// goes wrong is told on standard error, by one rank where it can be.
+int put_in_order_together(const std::string& hdf5, const std::string& file);
+
+}  // namespace headrace::replay
