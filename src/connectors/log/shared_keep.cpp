@@ -78,12 +78,10 @@ void SharedFile::read_own() {
   if (log_ == nullptr || (reader_ != nullptr && is_whole())) return;
   forget_layers();
   log_->publish(false);
-  const std::uint64_t size = size_of(descriptor_);
   if (reader_ == nullptr)
-    reader_ =
-        std::make_unique<Reader>(engine::posix_device(descriptor_, place_.path.c_str()), size);
+    reader_ = std::make_unique<Reader>(logs_of_->own_device(descriptor_), log_->end());
   else
-    reader_->read_on(size);
+    reader_->read_on(log_->end());
   if (!is_whole()) throw Error("a part of the log of file " + place_.path + " is gone");
 }
 
@@ -96,9 +94,10 @@ void SharedFile::read_others() {
     if (rank == ranks_->rank() || told.writes == 0) continue;
     auto log = others_.find(rank);
     if (log == others_.end())
-      log = others_.try_emplace(rank, log_path_of(rank)).first;
+      log = others_.try_emplace(rank, logs_of_->path_of(rank), logs_of_->device_of(rank), told.end)
+                .first;
     else
-      log->second.read_on();
+      log->second.read_on(told.end);
     require_log(log->second, rank, told);
   }
   others_stale_ = false;
