@@ -92,7 +92,7 @@ def _logs(runner: Runner) -> list[dict[str, Any]]:
         paths = sorted(folder.glob("*/*.headrace/*.tmp"), key=lambda path: path.suffixes)
         if len(paths) != CASE.ranks:
             raise RunError(f"the logs of ranks are not there: {cause}")
-        return [contents(path) for path in paths]
+        return [told for path in paths for told in contents(path)]
     except HeadraceError as error:
         raise RunError(str(error)) from None
     finally:

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from bench.common.evidence import LIMIT, RunError
 
@@ -32,7 +31,7 @@ def describe(file: Path, ranks: int) -> dict[str, int]:
 
 def _describe(log: Path) -> dict[str, int]:
     try:
-        told: dict[str, Any] = contents(log)
+        (told,) = contents(log)
     except FileError as error:
         raise RunError(without_folders(str(error), log.parent)) from None
     if told["damage"] or not told["closed"]:

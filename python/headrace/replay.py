@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from headrace import launcher
 from headrace.errors import FileError
-from headrace.log_files import contents, waiting_logs
+from headrace.log_files import contents, copy_log, waiting_logs
 from headrace.plan import inherited_environment, prepare
 from headrace.plugins import library_dir
 from headrace.statistics import events
@@ -71,7 +71,7 @@ def replay_to(output: Path, file: Path, **options: Any) -> Replayed:
                 logs.mkdir()
                 cleanup.callback(shutil.rmtree, logs, ignore_errors=True)
             for log in waiting:
-                shutil.copyfile(log, logs / log.name)
+                copy_log(log, logs / log.name)
             done = replay(output, **options)
             shutil.copymode(file, output)
         except OSError as error:
@@ -129,11 +129,14 @@ def replay(  # noqa: PLR0913, each is an option
 
 
 def _covers_nothing(log: Path) -> bool:
-    told = contents(log)
     # What a rank has read of its own writes is in its index before it is flushed.
     of_rank = "." in log.stem
-    unflushed = of_rank and not told["closed"] and not told["epoch"]
-    return (not told["datasets"] or unflushed) and not told["damage"]
+
+    def nothing(told: dict[str, Any]) -> bool:
+        unflushed = of_rank and not told["closed"] and not told["epoch"]
+        return (not told["datasets"] or unflushed) and not told["damage"]
+
+    return all(nothing(told) for told in contents(log))
 
 
 def _opener(file: Path, hdf5: Path | None) -> list[str]:

@@ -33,6 +33,22 @@ void SerialCommunicator::all_gather(std::span<const std::byte> mine, std::span<s
   std::ranges::copy(mine, all.begin());
 }
 
+std::vector<int> nodes_of(Communicator& ranks) {
+  int mine = -1;
+  try {
+    mine = ranks.lowest_on_node();
+  } catch (const Error&) {  // the others wait for what it says
+  }
+  std::vector<int> lowest(static_cast<std::size_t>(ranks.size()));
+  ranks.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(lowest)));
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const int one = lowest[static_cast<std::size_t>(rank)];
+    if (one < 0 || one > rank || lowest[static_cast<std::size_t>(one)] != one)
+      throw Error("MPI does not tell which ranks share a node");
+  }
+  return lowest;
+}
+
 CommunicatorHandle communicator_of(hid_t fapl) {
   if (!over_mpi(fapl)) return std::make_unique<SerialCommunicator>();
   return MpiCommunicator::of(mpi_module(), fapl);

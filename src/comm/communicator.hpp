@@ -46,6 +46,8 @@ class Communicator {
   virtual std::vector<std::vector<std::byte>> all_gather_any(std::span<const std::byte> mine) = 0;
   // The result is the same on all ranks.
   virtual std::int64_t reduce(std::int64_t mine, Reduction how) = 0;
+  // The lowest rank of those on the node of this one: what they write to a file they all see.
+  virtual int lowest_on_node() = 0;
 };
 
 // Owns a communicator; moved, never copied.
@@ -63,7 +65,12 @@ class SerialCommunicator final : public Communicator {
     return {{mine.begin(), mine.end()}};
   }
   std::int64_t reduce(std::int64_t mine, Reduction /*how*/) override { return mine; }
+  int lowest_on_node() override { return 0; }
 };
+
+// Collective: of each rank the lowest on its node. Throws Error on all ranks when they do not fit
+// together.
+std::vector<int> nodes_of(Communicator& ranks);
 
 // Throws Error unless `all` bytes hold `mine` bytes of each rank.
 void check_sizes(std::size_t mine, std::size_t all, int ranks);

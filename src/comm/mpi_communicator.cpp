@@ -90,6 +90,12 @@ std::int64_t MpiCommunicator::reduce(std::int64_t mine, Reduction how) {
   return result;
 }
 
+int MpiCommunicator::lowest_on_node() {
+  int rank = 0;
+  check_mpi(mpi_, "MPI_Comm_split_type", mpi_.lowest_on_node(comm_, &rank));
+  return rank;
+}
+
 void check_mpi(const MpiTable& mpi, const char* call, int code) {
   if (code == 0) return;
   if (code == kMpiNoParameters)

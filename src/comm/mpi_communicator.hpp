@@ -27,6 +27,7 @@ class MpiCommunicator final : public Communicator {
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   std::vector<std::vector<std::byte>> all_gather_any(std::span<const std::byte> mine) override;
   std::int64_t reduce(std::int64_t mine, Reduction how) override;
+  int lowest_on_node() override;
 
   // For the module's functions.
   [[nodiscard]] void* handle() const { return comm_; }

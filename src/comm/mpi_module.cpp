@@ -132,6 +132,18 @@ int reduce(void* handle, std::int64_t mine, Reduction how, std::int64_t* result)
   return MPI_Allreduce(&mine, result, 1, MPI_INT64_T, operation_of(how), comm_of(handle));
 }
 
+int lowest_on_node(void* handle, int* rank) {
+  if (!running()) return kMpiNotRunning;
+  MPI_Comm node = MPI_COMM_NULL;
+  int code = MPI_Comm_rank(comm_of(handle), rank);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Comm_split_type(comm_of(handle), MPI_COMM_TYPE_SHARED, *rank, MPI_INFO_NULL, &node);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Bcast(rank, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  return code;
+}
+
 int place_in_file(const void* mpi_file, int* rank, int* ranks) {
   if (!running()) return kMpiNotRunning;
   MPI_Group group = MPI_GROUP_NULL;
@@ -168,6 +180,7 @@ constexpr MpiTable kTable{
     .all_gather = &all_gather,
     .all_gather_v = &all_gather_v,
     .reduce = &reduce,
+    .lowest_on_node = &lowest_on_node,
     .start = &start,
     .finish = &finish,
     .world = &world,

@@ -11,7 +11,7 @@
 namespace headrace {
 
 // Grows with every change to this file.
-inline constexpr std::uint32_t kMpiTableVersion = 3;
+inline constexpr std::uint32_t kMpiTableVersion = 4;
 inline constexpr const char* kMpiTableSymbol = "headrace_mpi_table";
 
 inline constexpr int kMpiNoParameters = -1;  // HDF5 could not tell; its records are on the stack
@@ -37,6 +37,8 @@ struct MpiTable {
   // Of each rank as many bytes as sizes[rank], to places[rank] in `all`.
   int (*all_gather_v)(void* comm, const void* mine, void* all, const int* sizes, const int* places);
   int (*reduce)(void* comm, std::int64_t mine, Reduction how, std::int64_t* result);
+  // The lowest rank of those that share memory with this one.
+  int (*lowest_on_node)(void* comm, int* rank);
 
   // For programs that are told at run time whether to use MPI. Collective over all processes.
   int (*start)();                                    // MPI_Init, unless that has happened

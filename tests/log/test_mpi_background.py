@@ -1,4 +1,4 @@
-"""Logs of ranks that a process of its own puts in order: mpi_logs=rank, canonicalise=background."""
+"""Logs of ranks that a process of its own puts in order: canonicalise=background over MPI."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from log.kept_by_ranks import FILES, NONE, REPLAY, logs_of, require, succeed
 from log_layer import Log
 
 BACKGROUND = "headrace_log canonicalise=background;mpi_logs=rank;under_vol=0;under_info={}"
+NODE = BACKGROUND.replace("mpi_logs=rank", "mpi_logs=node")
 LEFT = ("left.h5",)
 
 everywhere = pytest.mark.parametrize(
@@ -34,8 +35,9 @@ def leave(layer: Log, hdf5: Hdf5, ranks: int) -> None:
 
 
 @everywhere
-def test_files_are_in_order_soon(layer: Log, hdf5: Hdf5, ranks: int) -> None:
-    succeed(layer, hdf5, ranks, "mpi_logs", "write", "0", connector=BACKGROUND)
+@pytest.mark.parametrize("connector", [BACKGROUND, NODE], ids=["rank", "node"])
+def test_files_are_in_order_soon(layer: Log, hdf5: Hdf5, ranks: int, connector: str) -> None:
+    succeed(layer, hdf5, ranks, "mpi_logs", "write", "0", connector=connector)
     wait(layer, *FILES)
     assert layer.log.count(" is in order") >= 1, layer.log
     require(layer, FILES, marked=False)
@@ -65,8 +67,9 @@ def test_who_opens_it_meanwhile(elsewhere: Elsewhere, hdf5: Hdf5, ranks: int) ->
 
 
 @everywhere
-def test_opened_again_at_once(layer: Log, hdf5: Hdf5, ranks: int) -> None:
-    succeed(layer, hdf5, ranks, "mpi_kept", "again", "x.h5", connector=BACKGROUND)
+@pytest.mark.parametrize("connector", [BACKGROUND, NODE], ids=["rank", "node"])
+def test_opened_again_at_once(layer: Log, hdf5: Hdf5, ranks: int, connector: str) -> None:
+    succeed(layer, hdf5, ranks, "mpi_kept", "again", "x.h5", connector=connector)
     wait(layer, "x.h5")
     text = "f = h5py.File('x.h5'); print(set(f['d'][:].tolist()), *f.attrs)"
     assert layer.plain(text) == "{4}"

@@ -21,6 +21,7 @@ RANKS = 3
 WAYS = {
     "close": "mpi_logs=rank;",
     "later": "mpi_logs=rank;canonicalise=later;sync=true;",
+    "node": "mpi_logs=node;canonicalise=later;sync=true;",
 }
 # Each element is of the last write that was promised to its rank, or of a later one.
 CHECK = """
@@ -77,6 +78,7 @@ CASES = [
         ("2.2.0-mpich", "later", True, 0),
         ("2.2.0-mpich", "close", False, 1),
         ("1.14.5-openmpi", "close", True, 0),
+        ("2.2.0-mpich", "node", False, 1),
     )
     for rank in (0, 1)
 ]

@@ -1,5 +1,5 @@
-// headrace-log LOG: what a log of the log layer holds, as one JSON object. docs/formats/log.md has
-// what is in it; `headrace log ls` shows it.
+// headrace-log LOG: what a log of the log layer holds, as a JSON object; of a file with the logs of
+// several ranks one a line. docs/formats/log.md has what is in it; `headrace log ls` shows it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
+#include "engine/log/node_file.hpp"
 #include "engine/log/reader.hpp"
 
 namespace {
@@ -104,13 +105,11 @@ std::string describe_datasets(const Index& index) {
   return '[' + text + ']';
 }
 
-std::string describe(const char* name) {
-  const OpenFile file(name);
-  const Reader reader(engine::posix_device(file.descriptor(), name), file.size());
+JsonObject describe(const Reader& reader, std::uint64_t size) {
   const Index& index = reader.index();
   const std::uint64_t epochs = index.writes.empty() ? 0 : index.writes.back().epoch + 1;
   return JsonObject()
-      .number("size", static_cast<long long>(file.size()))
+      .number("size", static_cast<long long>(size))
       .boolean("closed", reader.closed())
       .number("covered", static_cast<long long>(reader.covered()))
       .number("data_segments", static_cast<long long>(reader.data_segments()))
@@ -121,8 +120,22 @@ std::string describe(const char* name) {
       .number("epoch", static_cast<long long>(index.epoch))
       .number("flushes", static_cast<long long>(epochs))
       .text("damage", reader.damage().value_or(""))
-      .raw("datasets", describe_datasets(index))
-      .str();
+      .raw("datasets", describe_datasets(index));
+}
+
+void describe(const char* name) {
+  const OpenFile file(name);
+  const auto device = [&] { return engine::posix_device(file.descriptor(), name); };
+  if (!engine::log::is_node_file(*device())) {
+    std::cout << describe(Reader(device(), file.size()), file.size()).str() << '\n';
+    return;
+  }
+  const auto node = engine::log::node_file_of(*device());
+  for (std::size_t place = 0; place < node.ranks.size(); ++place) {
+    const auto size = engine::log::length_of(*device(), node, place, file.size());
+    const Reader reader(engine::log::log_in(device(), node, place), size);
+    std::cout << describe(reader, size).number("rank", node.ranks[place]).str() << '\n';
+  }
 }
 
 }  // namespace
@@ -130,7 +143,7 @@ std::string describe(const char* name) {
 int main(int argc, char** argv) {
   try {
     if (argc != 2) throw Error("usage: headrace-log LOG");
-    std::cout << describe(argv[1]) << '\n';
+    describe(argv[1]);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

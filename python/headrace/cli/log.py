@@ -32,11 +32,12 @@ def ls(
     if not logs:
         console().print(f"{file} has no log", soft_wrap=True, markup=False, highlight=False)
     for log in logs:
-        _show(log, contents(log))
+        for told in contents(log):
+            _show(f"{log}, rank {told['rank']}" if "rank" in told else str(log), told)
 
 
-def _show(log: Path, told: dict[str, Any]) -> None:
-    console().print(str(log), soft_wrap=True, markup=False, highlight=False)
+def _show(log: str, told: dict[str, Any]) -> None:
+    console().print(log, soft_wrap=True, markup=False, highlight=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("dataset", overflow="fold")
     for heading in ("writes", "rows", "bytes", "overwritten"):

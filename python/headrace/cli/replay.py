@@ -117,8 +117,10 @@ def _bar(file: Path) -> Iterator[Callable[[int], None]]:
     datasets = None
     if errors.is_terminal:
         with contextlib.suppress(FileError):  # which is told when the log is used
-            held = [contents(log)["datasets"] for log in waiting_logs(file)]  # one of each rank
-            datasets = len({dataset["name"] for one in held for dataset in one})
+            held = [
+                told for log in waiting_logs(file) for told in contents(log)
+            ]  # one of each rank
+            datasets = len({dataset["name"] for one in held for dataset in one["datasets"]})
     columns = TextColumn("datasets in order"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("", total=datasets)

@@ -7,10 +7,8 @@
 
 #include "base/error.hpp"
 #include "engine/device.hpp"
-#include "engine/log/outline.hpp"
 
 namespace headrace::log_layout {
-namespace {
 
 using engine::log::Reader;
 
@@ -21,21 +19,18 @@ std::uint64_t bytes_of(const std::string& path) {
   return bytes;
 }
 
-}  // namespace
-
 LogFile::LogFile(std::string path)
     : path_(std::move(path)),
       size_(bytes_of(path_)),
       reader_(std::make_unique<Reader>(engine::on_demand_device(path_), size_)) {}
 
-LogFile::LogFile(std::string path, std::uint64_t size, std::vector<std::byte> outline)
+LogFile::LogFile(std::string path, std::unique_ptr<engine::Device> log, std::uint64_t size)
     : path_(std::move(path)),
       size_(size),
-      reader_(std::make_unique<Reader>(
-          engine::log::outlined(std::move(outline), engine::on_demand_device(path_)), size_)) {}
+      reader_(std::make_unique<Reader>(std::move(log), size_)) {}
 
-void LogFile::read_on() {
-  size_ = bytes_of(path_);
+void LogFile::read_on(std::uint64_t size) {
+  size_ = size;
   reader_->read_on(size_);
 }
 

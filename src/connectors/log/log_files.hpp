@@ -14,18 +14,21 @@
 
 namespace headrace::log_layout {
 
+// Throws Error.
+std::uint64_t bytes_of(const std::string& path);
+
 class LogFile {
  public:
   // Throws Error when the log cannot be read.
   explicit LogFile(std::string path);
-  // The same of one whose writer has told all but its data (engine/log/outline.hpp).
-  LogFile(std::string path, std::uint64_t size, std::vector<std::byte> outline);
+  // The same of one that so many bytes of are known to be there. `path`: for errors.
+  LogFile(std::string path, std::unique_ptr<engine::Device> log, std::uint64_t size);
 
-  // The same of what its writer has appended since. What points into the index is invalid then.
-  void read_on();
+  // The same when that are more. What points into the index is invalid then.
+  void read_on(std::uint64_t size);
   [[nodiscard]] const engine::log::Reader& reader() const { return *reader_; }
   [[nodiscard]] const std::string& path() const { return path_; }
-  // The file's, in bytes, when it was last read.
+  // In bytes, when it was last read.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
  private:

@@ -26,8 +26,34 @@ bool is_temporary(std::string_view name) {
   if (!name.ends_with(kTemporary) || name.size() <= kId + 1 + kTemporary.size() || name[kId] != '.')
     return false;
   name.remove_suffix(kTemporary.size());
+  const bool of_node = name[kId + 1] == 'n';
   return all_of(name.substr(0, kId), "0123456789abcdef") &&
-         all_of(name.substr(kId + 1), "0123456789");
+         all_of(name.substr(kId + (of_node ? 2 : 1)), "0123456789");
+}
+
+std::string path_of(const std::string& file, const engine::log::Owner& owner,
+                    const std::string& part, Log which) {
+  const auto path = std::filesystem::path(log_path(file, owner, part));
+  if (which == Log::kept) return path;
+  return std::filesystem::path(path).replace_extension(kTemporary);
+}
+
+int open_locked(const std::string& path, int flags, int lock) {
+  const int descriptor = ::open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
+  // The lock of one that outlives the program is for who puts it in order in the background.
+  if (!is_temporary(std::filesystem::path(path).filename().string())) return descriptor;
+  // Where the file system has no locks, nothing is ever removed as left. Somebody who has the lock
+  // is about to remove it: a file of that path is being opened by others.
+  if (::flock(descriptor, lock | LOCK_NB) == 0 || errno != EWOULDBLOCK) return descriptor;
+  ::close(descriptor);
+  throw Error("log " + path + " cannot be locked");
+}
+
+int make(const std::string& path, int lock) {
+  std::error_code failure;
+  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
+  return open_locked(path, O_CREAT | O_EXCL, lock);
 }
 
 // Whether no process has it.
@@ -37,24 +63,19 @@ bool is_left(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 
 
 std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank,
                           Log which) {
-  const auto path = std::filesystem::path(log_path(file, owner, '.' + std::to_string(rank)));
-  if (which == Log::kept) return path;
-  return std::filesystem::path(path).replace_extension(kTemporary);
+  return path_of(file, owner, '.' + std::to_string(rank), which);
 }
 
-int make_rank_log(const std::string& path) {
-  std::error_code failure;
-  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
-  const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
-  // The lock of one that outlives the program is for who puts it in order in the background.
-  if (!is_temporary(std::filesystem::path(path).filename().string())) return descriptor;
-  // Where the file system has no locks, nothing is ever removed as left. Somebody who has the lock
-  // is about to remove it: a file of that path is being opened by others.
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return descriptor;
-  ::close(descriptor);
-  throw Error("log " + path + " cannot be locked");
+std::string node_log_path(const std::string& file, const engine::log::Owner& owner,
+                          std::uint32_t node, Log which) {
+  return path_of(file, owner, ".n" + std::to_string(node), which);
 }
+
+int make_rank_log(const std::string& path) { return make(path, LOCK_EX); }
+
+int make_node_log(const std::string& path) { return make(path, LOCK_SH); }
+
+int open_node_log(const std::string& path) { return open_locked(path, 0, LOCK_SH); }
 
 void remove_rank_log(const std::string& path) noexcept {
   try {

@@ -2,6 +2,7 @@
 // No HDF5.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "engine/log/format.hpp"
@@ -9,14 +10,19 @@
 namespace headrace::log_layout {
 
 // FILE.headrace/ID.RANK.log may outlive the program, FILE.headrace/ID.RANK.tmp goes when the file
-// is closed.
+// is closed. Those of a node's ranks may be one file, where .nNODE stands instead of .RANK.
 enum class Log { kept, temporary };
 std::string rank_log_path(const std::string& file, const engine::log::Owner& owner, int rank,
                           Log which);
+std::string node_log_path(const std::string& file, const engine::log::Owner& owner,
+                          std::uint32_t node, Log which);
 
 // A new one, open for reading and writing; a temporary one is locked as long as it is. Throws
 // Error.
 int make_rank_log(const std::string& path);
+// The same for those of a node, whose ranks all have it locked.
+int make_node_log(const std::string& path);
+int open_node_log(const std::string& path);
 // The folder goes with the last of them.
 void remove_rank_log(const std::string& path) noexcept;
 

@@ -31,11 +31,11 @@ inline constexpr std::array kSettings{
             "Use what the log of an earlier program holds of the datasets that are still in the "
             "file, and drop the rest. `headrace replay --skip-missing` sets it."},
     Setting{
-        "mpi_logs", "HEADRACE_LOG_MPI_LOGS", Type::choice, "none|rank", "", "none",
+        "mpi_logs", "HEADRACE_LOG_MPI_LOGS", Type::choice, "none|rank|node", "", "none",
         "Of files over MPI that are open for writing: each rank appends what it writes to a log "
-        "of its own, until all flush or close the file (rank), or HDF5 writes (none). Other "
-        "ranks see logged writes after H5Fflush, as MPI demands, and not before. Ranks must be "
-        "told alike."},
+        "of its own, until all flush or close the file (rank), the logs of a node's ranks being "
+        "one file (node), or HDF5 writes (none). Other ranks see logged writes after H5Fflush, as "
+        "MPI demands, and not before. Ranks must be told alike."},
 };
 
 }  // namespace headrace::log_layout

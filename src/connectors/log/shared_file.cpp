@@ -32,7 +32,21 @@ bool collective_metadata_reads(hid_t fapl) {
   return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
 }
 
-bool asks(const Options& options) { return value_of(kSettings, "mpi_logs", options) == "rank"; }
+// How the ranks are to have logs: not, each a file, or those of a node one.
+enum class Wanted { none, rank, node };
+
+Wanted wanted(const Options& options) {
+  const std::string value = value_of(kSettings, "mpi_logs", options);
+  if (value == "node") return Wanted::node;
+  return value == "rank" ? Wanted::rank : Wanted::none;
+}
+
+// None unless all ranks want the same.
+Wanted agree_on(Communicator& ranks, Wanted mine) {
+  const auto number = static_cast<std::int64_t>(mine);
+  const std::int64_t least = ranks.reduce(number, Reduction::min);
+  return ranks.reduce(number, Reduction::max) == least ? mine : Wanted::none;
+}
 
 // When logs are put in order: of what ranks want, the first of these.
 enum class When { close, later, background };
@@ -60,7 +74,7 @@ CommunicatorHandle ranks_of(hid_t fapl, const Options& options) {
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {
-    log(asks(options) ? Level::warning : Level::debug,
+    log(wanted(options) != Wanted::none ? Level::warning : Level::debug,
         std::string("files over MPI are left to HDF5: ") + error.what());
     return nullptr;
   }
@@ -114,16 +128,24 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
   const std::string path = path_of(name);
   replay_together(file, path, *ranks, options, marker, collective_metadata_reads(fapl));
   Owner owner{};
-  bool able = asks(options) && !collective_metadata_reads(fapl);
+  Wanted how = collective_metadata_reads(fapl) ? Wanted::none : wanted(options);
   try {
     if (ranks->rank() == 0) owner = random_owner();
     // Before the others go on: a log that is just being made is not locked yet.
-    if (able && ranks->rank() == 0) remove_left_rank_logs(path);
+    if (how != Wanted::none && ranks->rank() == 0) remove_left_rank_logs(path);
   } catch (const Error&) {
-    able = false;
+    how = Wanted::none;
   }
   ranks->broadcast(owner, 0);
-  if (ranks->reduce(able ? 1 : 0, Reduction::min) == 0) return;
+  how = agree_on(*ranks, how);
+  if (how == Wanted::none) return;
+  std::vector<int> nodes;
+  try {
+    if (how == Wanted::node) nodes = nodes_of(*ranks);
+  } catch (const Error& error) {
+    headrace::log(Level::warning, "file " + path + " is written by HDF5: " + error.what());
+    return;
+  }
   const When wish = ordinary(fapl) ? when_of(options) : When::close;
   const auto when = static_cast<When>(ranks->reduce(static_cast<int>(wish), Reduction::min));
   const bool later = when != When::close;
@@ -132,41 +154,48 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                     later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
   auto state = std::make_shared<SharedFile>(*file.connector, place, std::move(ranks));
-  if (!state->begin(owner, later)) return;
+  if (!state->begin(owner, later, nodes)) return;
   if (when == When::background) state->background_ = library.path;
   file.connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
 }
 
 // Collective. A rank that cannot make its log, or does not see that of another, has all of them
 // leave the file to HDF5.
-bool SharedFile::begin(const Owner& owner, bool later) {
-  const auto all = [&](bool mine) { return ranks_->reduce(mine ? 1 : 0, Reduction::min) != 0; };
+bool SharedFile::begin(const Owner& owner, bool later, const std::vector<int>& nodes) {
   owner_ = owner;
   later_ = later;
+  logs_of_ = std::make_unique<LogPlaces>(place_.path, owner_, later_ ? Log::kept : Log::temporary,
+                                         ranks_->rank(), nodes);
   const auto number = number_of(place_.below);
   number_ = number.value_or(0);
   bool good = number.has_value();
-  try {
-    if (good) descriptor_ = make_rank_log(log_path_of(ranks_->rank()));
-    if (good && later_) log().publish(place_.sync);  // says whose it is before the file does
-    if (good && place_.sync) sync_names(place_.path);
-  } catch (const Error& error) {
-    headrace::log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
-    good = false;
-  }
-  good = all(good);
-  const int next = (ranks_->rank() + 1) % ranks_->size();
-  good = good && ::access(log_path_of(next).c_str(), R_OK) == 0;
-  good = all(good);
+  const auto attempt = [&](const auto& step) {
+    try {
+      if (good) step();
+    } catch (const Error& error) {
+      headrace::log(Level::warning, "file " + place_.path + " is written by HDF5: " + error.what());
+      good = false;
+    }
+    good = ranks_->reduce(good ? 1 : 0, Reduction::min) != 0;
+  };
+  if (logs_of_->by_node())
+    attempt([&] {
+      if (logs_of_->leads()) descriptor_ = logs_of_->open();
+    });
+  attempt([&] {
+    if (descriptor_ < 0) descriptor_ = logs_of_->open();
+    if (later_) log().publish(place_.sync);  // says whose it is before the file does
+    if (place_.sync) sync_names(place_.path);
+  });
+  attempt([&] {
+    const std::string next = logs_of_->path_of((ranks_->rank() + 1) % ranks_->size());
+    if (::access(next.c_str(), R_OK) != 0) throw Error("log " + next + " cannot be read", errno);
+  });
   if (!good) return false;
   logs_ = true;
   logging().push_back(this);
   if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
   return true;
-}
-
-std::string SharedFile::log_path_of(int rank) const {
-  return rank_log_path(place_.path, owner_, rank, later_ ? Log::kept : Log::temporary);
 }
 
 void SharedFile::end() noexcept {
@@ -183,7 +212,8 @@ void SharedFile::end() noexcept {
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));
   // A log that the file still speaks of remains, whatever has gone wrong.
-  if (process_ == ::getpid() && !marked_) remove_rank_log(log_path_of(ranks_->rank()));
+  if (process_ == ::getpid() && !marked_ && logs_of_->leads())
+    remove_rank_log(logs_of_->path_of(ranks_->rank()));
 }
 
 void SharedFile::require_agreed() const { rethrow(broken_); }
@@ -221,9 +251,9 @@ bool SharedFile::has_read(const vol::Identity& identity) const {
 
 engine::log::Writer& SharedFile::log() {
   if (log_ == nullptr)
-    log_ = std::make_unique<engine::log::Writer>(
-        engine::posix_device(descriptor_, ("log of " + place_.path).c_str()),
-        belonging(ranks_->rank()), engine::StagingLimits{place_.for_data(), {}});
+    log_ = std::make_unique<engine::log::Writer>(logs_of_->own_device(descriptor_),
+                                                 belonging(ranks_->rank()),
+                                                 engine::StagingLimits{place_.for_data(), {}});
   return *log_;
 }
 

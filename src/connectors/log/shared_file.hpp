@@ -19,7 +19,7 @@
 #include "comm/communicator.hpp"
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/log_files.hpp"
-#include "connectors/log/rank_logs.hpp"
+#include "connectors/log/log_places.hpp"
 #include "connectors/log/stored.hpp"
 #include "engine/log/layers.hpp"
 #include "engine/log/writer.hpp"
@@ -119,20 +119,19 @@ class SharedFile {
     std::uint64_t end = 0;
     std::uint64_t failed = 0;
   };
-  bool begin(const engine::log::Owner& owner, bool later);
+  bool begin(const engine::log::Owner& owner, bool later, const std::vector<int>& nodes);
   void act_together(const std::function<void()>& action);
   // Collective: what each rank's log file has then; empty when there is nothing.
   std::vector<Told> tell();
   void settle_all(hid_t together);
   void keep(bool closes);
-  void empty();
+  void forget_logged();
   void end() noexcept;
   void rethrow(const std::exception_ptr& cause) const;
 
   [[nodiscard]] engine::log::Belonging belonging(int rank) const {
     return {owner_, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks_->size())};
   }
-  [[nodiscard]] std::string log_path_of(int rank) const;
   engine::log::Writer& log();
   // Throws Error unless the log has what its rank has told of it.
   void require_log(const LogFile& log, int rank, const Told& told) const;
@@ -157,6 +156,7 @@ class SharedFile {
   std::exception_ptr broken_;  // of all ranks
 
   engine::log::Owner owner_{};
+  std::unique_ptr<LogPlaces> logs_of_;  // where they are
   int descriptor_ = -1;
   std::unique_ptr<engine::log::Writer> log_;
   std::unique_ptr<engine::log::Reader> reader_;  // of that

@@ -77,7 +77,7 @@ void SharedFile::start_background(bool closed) noexcept {
   try {
     const bool all = ranks_->reduce(closed ? 1 : 0, Reduction::min) != 0;
     if (all && ranks_->rank() == 0)
-      start_background_replay({place_.path, log_path_of(0), hdf5, place_.sync});
+      start_background_replay({place_.path, logs_of_->path_of(0), hdf5, place_.sync});
     ranks_->barrier();  // whichever rank opens the file next finds the log locked
   } catch (const std::exception& error) {
     headrace::log(
@@ -102,12 +102,10 @@ void SharedFile::read_own() {
   if (log_ == nullptr || (reader_ != nullptr && is_whole())) return;
   forget_layers();
   log_->publish(false);
-  const std::uint64_t size = size_of(descriptor_);
   if (reader_ == nullptr)
-    reader_ =
-        std::make_unique<Reader>(engine::posix_device(descriptor_, place_.path.c_str()), size);
+    reader_ = std::make_unique<Reader>(logs_of_->own_device(descriptor_), log_->end());
   else
-    reader_->read_on(size);
+    reader_->read_on(log_->end());
   if (!is_whole()) throw Error("a part of the log of file " + place_.path + " is gone");
 }
 
@@ -120,9 +118,10 @@ void SharedFile::read_others() {
     if (rank == ranks_->rank() || told.writes == 0) continue;
     auto log = others_.find(rank);
     if (log == others_.end())
-      log = others_.try_emplace(rank, log_path_of(rank)).first;
+      log = others_.try_emplace(rank, logs_of_->path_of(rank), logs_of_->device_of(rank), told.end)
+                .first;
     else
-      log->second.read_on();
+      log->second.read_on(told.end);
     require_log(log->second, rank, told);
   }
   others_stale_ = false;

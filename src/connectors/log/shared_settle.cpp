@@ -8,7 +8,6 @@
 #include "connectors/log/agreement.hpp"
 #include "connectors/log/shared_file.hpp"
 #include "connectors/log/shared_stored.hpp"
-#include "connectors/log/sidecar.hpp"
 #include "connectors/log/target.hpp"
 #include "engine/log/outline.hpp"
 #include "hdf5/library_context.hpp"
@@ -52,8 +51,10 @@ std::map<int, LogFile> SharedFile::gather_others(const std::vector<Told>& told) 
     for (int rank = 0; rank < ranks_->size(); ++rank) {
       const auto place = static_cast<std::size_t>(rank);
       if (rank == ranks_->rank() || told[place].writes == 0) continue;
-      const auto [log, made] = logs.try_emplace(rank, log_path_of(rank), told[place].end,
-                                                std::exchange(outlines[place], {}));
+      auto device =
+          engine::log::outlined(std::exchange(outlines[place], {}), logs_of_->device_of(rank));
+      const auto [log, made] =
+          logs.try_emplace(rank, logs_of_->path_of(rank), std::move(device), told[place].end);
       require_log(log->second, rank, told[place]);
     }
   });
@@ -95,10 +96,16 @@ void SharedFile::settle_all(hid_t together) {
   do_together(*ranks_, [&] { flush(place_.below); });
   if (marked_) retire_marker_together(place_, owner_, *ranks_);
   marked_ = false;
-  do_together(*ranks_, [&] { empty(); });
+  // By now no rank reads or writes any log.
+  do_together(*ranks_, [&] {
+    forget_logged();
+    logs_of_->empty(descriptor_, place_.sync);
+  });
+  // A file of many logs says no more whose they are.
+  if (later_ && logs_of_->by_node()) do_together(*ranks_, [&] { log().publish(place_.sync); });
 }
 
-void SharedFile::empty() {
+void SharedFile::forget_logged() {
   flushed_.clear();
   others_.clear();
   reader_.reset();
@@ -107,7 +114,6 @@ void SharedFile::empty() {
     one->pending = false;
     one->layers.reset();
   }
-  empty_log(descriptor_, log_path_of(ranks_->rank()), place_.sync);
 }
 
 void SharedFile::stop() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,6 +14,7 @@
 #include "base/log.hpp"
 #include "base/printable.hpp"
 #include "connectors/log/logged.hpp"
+#include "connectors/log/node_logs.hpp"
 #include "connectors/log/opened.hpp"
 #include "connectors/log/opening.hpp"
 #include "connectors/log/rank_logs.hpp"
@@ -136,13 +138,18 @@ Stored::Stored(Place place, const engine::log::Owner& owner, const Options& opti
   if (missing_ > 0) report("missing_datasets", missing_);
 }
 
-// ID.log, or ID.0.log and as many more as that says.
+// ID.log, or ID.0.log and as many more as that says; or those in ID.n0.log and as many more.
 void Stored::open() {
   std::string path = log_path(place_.path, owner_);
   if (::access(path.c_str(), F_OK) != 0 &&
       ::access(rank_log_path(place_.path, owner_, 0, Log::kept).c_str(), F_OK) == 0)
     path = rank_log_path(place_.path, owner_, 0, Log::kept);
   of_ranks_ = path != log_path(place_.path, owner_);
+  if (::access(path.c_str(), F_OK) != 0 && has_node_logs(place_.path, owner_)) {
+    of_ranks_ = true;
+    logs_ = logs_of_nodes(place_.path, owner_);
+    return;
+  }
   std::uint32_t ranks = 1;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (rank > 0) path = rank_log_path(place_.path, owner_, static_cast<int>(rank), Log::kept);
@@ -235,7 +242,9 @@ void Stored::replay(const vol::UnderRef& connector, bool verify) const {
 }
 
 void Stored::remove() const {
-  for (const LogFile& log : logs_) remove_log(log.path());
+  std::set<std::string> paths;  // one may have many logs
+  for (const LogFile& log : logs_) paths.insert(log.path());
+  for (const std::string& path : paths) remove_log(path);
 }
 
 void Stored::verify(const vol::UnderRef& connector, int rank, int ranks) const {

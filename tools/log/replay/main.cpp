@@ -62,7 +62,7 @@ void lock_as_reader(const Descriptor& file) {
   lock(file, LOCK_SH, "a program has it open for writing");
 }
 
-// ID.log, or ID.0.log, ID.1.log ..., given the first one.
+// ID.log, or ID.0.log, ID.1.log ..., or ID.n0.log ..., given the first one.
 std::vector<fs::path> logs_of(const fs::path& first) {
   const std::string name = first.filename();
   const std::string id = name.substr(0, name.find('.') + 1);
