@@ -8,10 +8,11 @@ from random import Random
 import pytest
 from harness.prefix import Hdf5
 from harness.run import Result, run
-from log import test_mpi, test_mpi_later
+from log import kept_by_ranks, test_mpi, test_mpi_later
+from log.kept_by_ranks import FILES, NONE, REPLAY, logs_of, require
 from log.test_commands import headrace
 from log.test_mpi import KINDS, check, logged_by
-from log.test_mpi_later import FILES, NONE, REPLAY, STATE, logs_of, require
+from log.test_mpi_later import STATE
 from log_layer import PLUGINS, Log
 from parallel.together import built, env_of
 
@@ -112,8 +113,8 @@ def test_logs_that_outlive_the_program(layer: Log, hdf5: Hdf5, ranks: int, nodes
             layer.folder / f"{name}.{kind}.expected", layer.folder / f"{copy}.{kind}.expected"
         )
     require(layer, (name,), marked=True)
-    test_mpi_later.succeed(layer, hdf5, 3, "mpi_kept", "read", name, connector=NONE)
-    test_mpi_later.succeed(layer, hdf5, 2, "mpi_kept", "open", name, connector=NONE)
+    kept_by_ranks.succeed(layer, hdf5, 3, "mpi_kept", "read", name, connector=NONE)
+    kept_by_ranks.succeed(layer, hdf5, 2, "mpi_kept", "open", name, connector=NONE)
     layer.python(f"names = ['{copy}']\n{REPLAY}")
     require(layer, (name, copy), marked=False)
     assert not list(layer.folder.glob("*.headrace")), "no log is left"
