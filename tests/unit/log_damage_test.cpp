@@ -64,7 +64,7 @@ TEST(LogFile, CutAnywhere) {
     std::size_t expected = 0;
     for (const auto& [bytes, writes] : flushed)
       if (bytes <= size) expected = writes;
-    EXPECT_EQ(reader.index().writes.size(), expected) << size;
+    EXPECT_EQ(reader.index().write_count, expected) << size;
     EXPECT_EQ(reader.closed(), size == whole.size()) << size;
     EXPECT_LE(reader.covered(), reader.end()) << size;
     EXPECT_EQ(reader.damage(), std::nullopt) << size;

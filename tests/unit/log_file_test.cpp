@@ -35,7 +35,7 @@ TEST(LogFile, HoldsWhatWasWritten) {
     EXPECT_EQ(reader.covered(), reader.end());
     EXPECT_EQ(reader.closed(), round % 2 == 1);
     EXPECT_EQ(reader.damage(), std::nullopt);
-    ASSERT_EQ(reader.index().writes.size(), writes);
+    ASSERT_EQ(reader.index().write_count, writes);
     for (std::uint32_t i = 0; i < contents.size(); ++i) {
       Layers layers;
       if (writes > 0) layers.add(reader, i);
@@ -58,7 +58,7 @@ TEST(LogFile, TellsWhereItGoesOn) {
   writer.flush(false);
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.end(), writer.end());
-  EXPECT_EQ(reader.index().writes.size(), writer.writes());
+  EXPECT_EQ(reader.index().write_count, writer.writes());
   Layers layers;
   EXPECT_EQ(layers.next(0), ~std::uint64_t{0});
   layers.add(reader, 0);
@@ -85,7 +85,7 @@ TEST(LogFile, SaysWhatItBelongsTo) {
   writer.flush(false);
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.owner(), owner);
-  EXPECT_EQ(reader.index().writes.size(), 1);
+  EXPECT_EQ(reader.index().write_count, 1);
 
   // Cut off, or of another version.
   auto bytes = encode(owner);
@@ -115,7 +115,7 @@ TEST(LogFile, FlushesThatFailAreTriedAgain) {
   writer.flush(false);
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.end(), writer.end());
-  EXPECT_EQ(reader.index().writes.size(), writer.writes());
+  EXPECT_EQ(reader.index().write_count, writer.writes());
   Layers layers;
   layers.add(reader, 0);
   expect_content(layers, contents[0], random);

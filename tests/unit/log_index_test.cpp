@@ -61,7 +61,7 @@ Parts parts_of(const std::string& counts, const std::string& patterns) {
 std::size_t writes_in(const std::string& segment, std::uint64_t data = 100) {
   IndexReader reader;
   reader.add(segment, data);
-  return reader.index().writes.size();
+  return reader.index().write_count;
 }
 
 TEST(LogIndex, AllPatternsAreUsed) {
@@ -134,10 +134,13 @@ struct Written {
 };
 
 void expect_equal(const Index& index, const std::vector<Written>& writes) {
-  ASSERT_EQ(index.writes.size(), writes.size());
+  ASSERT_EQ(index.write_count, writes.size());
+  std::vector<std::size_t> seen(index.datasets.size());
+  std::uint64_t position = 0;
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    const LoggedWrite& found = index.writes[i];
-    EXPECT_EQ(found.dataset, writes[i].dataset);
+    const LoggedWrite& found = index.writes.at(writes[i].dataset).at(seen[writes[i].dataset]++);
+    EXPECT_EQ(found.position, position);
+    position += writes[i].pattern.elements() * index.datasets[writes[i].dataset].kind->element;
     EXPECT_EQ(found.first, writes[i].first);
     std::array<PatternColumns, 2> columns;
     index.patterns.at(found.pattern).encode(1, columns[0]);

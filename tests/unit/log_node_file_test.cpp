@@ -116,7 +116,7 @@ void expect_log(const Logs& logs, std::uint32_t rank, int writes) {
   const Reader reader = logs.reader(rank);
   EXPECT_EQ(reader.owner(), (Belonging{{}, rank, 4}));
   EXPECT_EQ(reader.damage(), std::nullopt);
-  ASSERT_EQ(reader.index().writes.size(), static_cast<std::size_t>(writes));
+  ASSERT_EQ(reader.index().write_count, static_cast<std::size_t>(writes));
   std::string data(3000 * static_cast<std::size_t>(writes), ' ');
   reader.read(0, std::as_writable_bytes(std::span(data)));
   EXPECT_EQ(data, std::string(data.size(), static_cast<char>('a' + rank)));

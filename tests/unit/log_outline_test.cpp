@@ -60,7 +60,7 @@ TEST(LogOutline, HasAllButTheData) {
   const Reader other(log::outlined(outline, std::make_unique<DataOnly>(file.path, whole)), size);
   EXPECT_EQ(other.owner(), (Belonging{{}, 1, 2}));
   EXPECT_EQ(other.end(), whole.end());
-  ASSERT_EQ(other.index().writes.size(), 5U);
+  ASSERT_EQ(other.index().write_count, 5U);
   EXPECT_EQ(other.damage(), std::nullopt);
   std::string read(5000, ' ');
   other.read(0, std::as_writable_bytes(std::span(read)));

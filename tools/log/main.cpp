@@ -80,12 +80,11 @@ class Held {
 };
 
 std::string describe_datasets(const Index& index) {
-  std::vector<std::vector<const LoggedWrite*>> writes(index.datasets.size());
-  for (const LoggedWrite& write : index.writes) writes[write.dataset].push_back(&write);
   std::string text;
-  for (std::size_t place = 0; place < writes.size(); ++place) {
+  for (std::size_t place = 0; place < index.datasets.size(); ++place) {
     Held held;
-    for (const LoggedWrite* write : writes[place]) held.add(*write, index.patterns[write->pattern]);
+    for (const LoggedWrite& write : index.writes[place])
+      held.add(write, index.patterns[write.pattern]);
     const auto overlapping = held.overlapping();
     const auto& dataset = index.datasets[place];
     const auto in_bytes = [&](std::uint64_t count) {
@@ -96,7 +95,7 @@ std::string describe_datasets(const Index& index) {
     text += JsonObject()
                 .text("name", printable(dataset.name))
                 .number("element", static_cast<long long>(dataset.kind->element))
-                .number("writes", static_cast<long long>(writes[place].size()))
+                .number("writes", static_cast<long long>(index.writes[place].size()))
                 .number("rows", static_cast<long long>(held.rows()))
                 .number("bytes", in_bytes(held.elements()))
                 .raw("overlapping", overlapping ? std::to_string(in_bytes(*overlapping)) : "null")
@@ -107,7 +106,9 @@ std::string describe_datasets(const Index& index) {
 
 JsonObject describe(const Reader& reader, std::uint64_t size) {
   const Index& index = reader.index();
-  const std::uint64_t epochs = index.writes.empty() ? 0 : index.writes.back().epoch + 1;
+  std::uint64_t epochs = 0;
+  for (const auto& writes : index.writes)
+    if (!writes.empty()) epochs = std::max(epochs, writes.back().epoch + 1);
   return JsonObject()
       .number("size", static_cast<long long>(size))
       .boolean("closed", reader.closed())

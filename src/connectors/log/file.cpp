@@ -165,7 +165,7 @@ void File::replay() {
   log_->flush(false);
   const engine::log::Reader reader(engine::posix_device(descriptor_, path().c_str()),
                                    size_of(descriptor_));
-  if (reader.end() != log_->end() || reader.index().writes.size() != log_->writes())
+  if (reader.end() != log_->end() || reader.index().write_count != log_->writes())
     throw Error("a part of the log of file " + path() + " is gone");
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;

@@ -97,7 +97,7 @@ void SharedFile::forget_layers() {
 
 void SharedFile::read_own() {
   const auto is_whole = [&] {
-    return reader_->end() == log_->end() && reader_->index().writes.size() == log_->writes();
+    return reader_->end() == log_->end() && reader_->index().write_count == log_->writes();
   };
   if (log_ == nullptr || (reader_ != nullptr && is_whole())) return;
   forget_layers();

@@ -34,7 +34,7 @@ std::vector<SharedFile::Told> SharedFile::tell() {
 void SharedFile::require_log(const LogFile& log, int rank, const Told& told) const {
   const engine::log::Reader& reader = log.reader();
   if (reader.owner() != belonging(rank) || reader.end() < told.end ||
-      reader.index().writes.size() < told.writes)
+      reader.index().write_count < told.writes)
     throw Error("log " + log.path() + " is not what its rank has written");
 }
 

@@ -86,17 +86,16 @@ std::string inexact_filter(const vol::Object& dataset) {
 }
 
 bool has_before(const engine::log::Index& index, std::uint32_t dataset, std::uint64_t end) {
-  return std::ranges::any_of(index.writes, [&](const engine::log::LoggedWrite& write) {
-    return write.dataset == dataset && write.epoch < end;
-  });
+  const auto& writes = index.writes[dataset];
+  return !writes.empty() && writes.front().epoch < end;
 }
 
 std::uint64_t bytes_from(const engine::log::Index& index, std::uint64_t end) {
   std::uint64_t bytes = 0;
-  for (const engine::log::LoggedWrite& write : index.writes)
-    if (write.epoch >= end)
-      bytes +=
-          index.patterns[write.pattern].elements() * index.datasets[write.dataset].kind->element;
+  for (std::size_t i = 0; i < index.datasets.size(); ++i)
+    for (const engine::log::LoggedWrite& write : index.writes[i])
+      if (write.epoch >= end)
+        bytes += index.patterns[write.pattern].elements() * index.datasets[i].kind->element;
   return bytes;
 }
 

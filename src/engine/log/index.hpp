@@ -26,20 +26,20 @@ struct LoggedDataset {
 };
 
 struct LoggedWrite {
-  std::uint32_t dataset = 0;   // a place in Index::datasets
   std::uint32_t pattern = 0;   // a place in Index::patterns
   std::uint64_t first = 0;     // the element that the pattern begins at
   std::uint64_t position = 0;  // where its data begins among all data of the file, in bytes
   std::uint64_t epoch = 0;     // how many flushes of the program came before
 };
 
-// The writes of a log file in the order in which the program made them.
 struct Index {
   std::vector<LoggedDataset> datasets;
   std::vector<Pattern> patterns;
-  std::vector<LoggedWrite> writes;
-  std::uint64_t data_bytes = 0;  // of all of them
-  std::uint64_t epoch = 0;       // of the last segment
+  // Of each dataset, in the order in which the program made them.
+  std::vector<std::vector<LoggedWrite>> writes;
+  std::uint64_t write_count = 0;  // of all datasets
+  std::uint64_t data_bytes = 0;   // of all writes
+  std::uint64_t epoch = 0;        // of the last segment
 };
 
 // The parts of a segment, each of which holds the same of all that it is about: like follows like,

@@ -79,6 +79,7 @@ void IndexReader::add_datasets(Read& columns) {
     put_little_endian(dataset.token.data() + 8, token_.second);
     dataset.name = take(columns[Columns::names], take_varint(columns[Columns::name_length]));
     index_.datasets.push_back(std::move(dataset));
+    index_.writes.emplace_back();
     kind_of_.push_back(static_cast<std::uint32_t>(kind));
   }
 }
@@ -104,8 +105,8 @@ void IndexReader::add_write(Read& columns, std::uint64_t data_bytes) {
   if (elements.elements() > most || __builtin_mul_overflow(shape.first, unit, &first) ||
       __builtin_add_overflow(first, elements.extent(), &end))
     damaged();
-  index_.writes.push_back(
-      {static_cast<std::uint32_t>(dataset_), pattern, first, index_.data_bytes, index_.epoch});
+  index_.writes[dataset_].push_back({pattern, first, index_.data_bytes, index_.epoch});
+  ++index_.write_count;
   index_.data_bytes += elements.elements() * element;
 }
 

@@ -23,10 +23,11 @@ void Covered::add(std::uint64_t begin, std::uint64_t end) {
 void Layers::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end) {
   const Index& index = reader.index();
   element_ = index.datasets.at(dataset).kind->element;
-  for (const LoggedWrite& write : index.writes)
-    if (write.dataset == dataset && write.epoch < end)
-      writes_.push_back({&reader, &index.patterns[write.pattern], write.first, write.position,
-                         write.epoch, writes_.size()});
+  for (const LoggedWrite& write : index.writes[dataset]) {
+    if (write.epoch >= end) break;  // it never goes back
+    writes_.push_back({&reader, &index.patterns[write.pattern], write.first, write.position,
+                       write.epoch, writes_.size()});
+  }
   sort();
 }
 
