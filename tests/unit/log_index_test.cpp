@@ -137,14 +137,14 @@ void expect_equal(const Index& index, const std::vector<Written>& writes) {
   ASSERT_EQ(index.write_count, writes.size());
   std::vector<std::size_t> seen(index.datasets.size());
   std::uint64_t position = 0;
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    const LoggedWrite& found = index.writes.at(writes[i].dataset).at(seen[writes[i].dataset]++);
+  for (const Written& write : writes) {
+    const LoggedWrite& found = index.writes.at(write.dataset).at(seen[write.dataset]++);
     EXPECT_EQ(found.position, position);
-    position += writes[i].pattern.elements() * index.datasets[writes[i].dataset].kind->element;
-    EXPECT_EQ(found.first, writes[i].first);
+    position += write.pattern.elements() * index.datasets[write.dataset].kind->element;
+    EXPECT_EQ(found.first, write.first);
     std::array<PatternColumns, 2> columns;
     index.patterns.at(found.pattern).encode(1, columns[0]);
-    writes[i].pattern.encode(1, columns[1]);
+    write.pattern.encode(1, columns[1]);
     EXPECT_EQ(columns[0].head, columns[1].head);
     EXPECT_EQ(columns[0].gap, columns[1].gap);
     EXPECT_EQ(columns[0].count, columns[1].count);
