@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness.corpus import SOURCES, compile_c
+from harness.corpus import SOURCES, compile_preload
 from harness.run import run
 from random_programs.compare import Arena, DifferenceError, Stack
 from random_programs.run import drive
@@ -61,7 +61,7 @@ def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
 def test_lies_of_the_disk_are_found(lie: str, tmp_path: Path) -> None:
     """The proof that the test above can fail, and that what it reports is short."""
     plain = native(tmp_path)
-    liar = compile_c(tmp_path, "liar.so", "gcc", "-shared", "-fPIC", LIAR, "-ldl")
+    liar = compile_preload(tmp_path, LIAR)
     environment = plain | {"LD_PRELOAD": f"{plain['LD_PRELOAD']}:{liar}", "LIE": lie}
     arena = Arena(plain, [Stack("liar", environment, exact=False, seats=())], tmp_path)
     with arena, pytest.raises(DifferenceError):

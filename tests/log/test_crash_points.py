@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from harness.corpus import compile_preload
 from harness.run import run
 from log.crash_program import LAYOUTS, Array, Expected, Progress, Step, large, small
 from log.recorded import Change, Disk, Tree, read_record, write_tree
@@ -62,12 +62,7 @@ READ = """
 
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    library = tmp_path_factory.mktemp("record") / "record.so"
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    assert compiler, "a C compiler is missing"
-    command: list[str | Path] = [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library]
-    subprocess.run([*command, HERE / "record.c", "-ldl"], check=True, timeout=60)
-    return str(library)
+    return str(compile_preload(tmp_path_factory.mktemp("record"), HERE / "record.c"))
 
 
 @dataclass(frozen=True)

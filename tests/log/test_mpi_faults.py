@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from harness.corpus import compile_preload
 from harness.run import run
 from log_layer import PLUGINS
 from parallel.together import built, env_of
@@ -38,13 +38,8 @@ with h5py.File("x.h5") as file:
 @pytest.fixture(scope="module")
 def fault(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What stands between a rank and the system."""
-    library = tmp_path_factory.mktemp("fault") / "one_rank_fails.so"
     source = Path(__file__).with_name("one_rank_fails.c")
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    assert compiler, "a C compiler is missing"
-    command: list[str | Path] = [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library]
-    subprocess.run([*command, source, "-ldl"], check=True, timeout=60)
-    return str(library)
+    return str(compile_preload(tmp_path_factory.mktemp("fault"), source))
 
 
 def ranks_of(layer: Log, hdf5: Hdf5, way: str, fault: str, **fails: str) -> list[dict[str, Any]]:

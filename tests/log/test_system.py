@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from harness.corpus import compile_preload
 
 if TYPE_CHECKING:
     from log_layer import Log
@@ -28,13 +27,8 @@ WRITE = """
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What stands between a program and the system."""
-    library = tmp_path_factory.mktemp("system") / "system.so"
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    assert compiler, "a C compiler is missing"
     source = Path(__file__).with_name("system.c")
-    command: list[str | Path] = [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library]
-    subprocess.run([*command, source, "-ldl"], check=True, timeout=60)
-    return str(library)
+    return str(compile_preload(tmp_path_factory.mktemp("system"), source))
 
 
 def trace(layer: Log, system: str, text: str, options: str) -> list[str]:

@@ -22,9 +22,14 @@ def compile_c(folder: Path, name: str, *command: str | Path) -> Path:
     return built
 
 
+def compile_preload(folder: Path, source: Path) -> Path:
+    """A library for LD_PRELOAD, which stands between a program and the system."""
+    flags = ["-shared", "-fPIC", "-O1", "-D_GNU_SOURCE"]
+    return compile_c(folder, f"{source.stem}.so", "gcc", *flags, source, "-ldl")
+
+
 def build_clock(folder: Path) -> Path:
-    source = SOURCES / "frozen_clock.c"
-    return compile_c(folder, "frozen_clock.so", "gcc", "-shared", "-fPIC", "-O1", source, "-ldl")
+    return compile_preload(folder, SOURCES / "frozen_clock.c")
 
 
 def build_forge(hdf5: Hdf5, folder: Path) -> Path:
