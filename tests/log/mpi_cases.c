@@ -1,6 +1,7 @@
 /* What ranks do to a file that is seldom done, each case by its name:
  *   converted   collective reads that HDF5 makes independent, of chunks that others write then
  *   anonymous   a dataset that gets its link later
+ *   woven       chunks whose places in the file are between those of another rank's
  *   grown       selections in a dataspace from before the dataset grew
  *   forked      a child writes to the file of its parent: that is refused
  *   full        one rank cannot write its log, and all write what HDF5 writes together
@@ -98,6 +99,22 @@ static void anonymous(void) {
   REQUIRE(put(d, mine, 10, 2, independent) >= 0);
   REQUIRE(get(again, mine, 0, independent) == 2);
   H5Dclose(again);
+  H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
+/* Those of one rank are next to each other in the dataset, and were stored before and after. */
+static void woven(void) {
+  enum { kChunk = 4096, kChunks = 8, kWritten = 3 };
+  static const hsize_t written[kWritten] = {0, 6, 1};
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1);
+  hid_t d = make_dataset(file, "d", kChunk * kChunks, kChunk, 1);
+  for (int i = 0; i < kWritten; ++i) {
+    if (rank == 0) REQUIRE(put(d, written[i] * kChunk, kChunk, 1, independent) >= 0);
+    REQUIRE(get(d, written[i] * kChunk, 0, collective) == 1); /* settles */
+  }
+  for (int i = 0; rank == 0 && i < kWritten; ++i)
+    REQUIRE(put(d, written[i] * kChunk, kChunk, 2, independent) >= 0);
   H5Dclose(d);
   REQUIRE(H5Fclose(file) >= 0);
 }
@@ -243,9 +260,9 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*play)(void);
-  } cases[] = {{"converted", converted}, {"anonymous", anonymous}, {"grown", grown},
-               {"forked", forked},       {"full", full},           {"others", others},
-               {"long", long_run}};
+  } cases[] = {{"converted", converted}, {"anonymous", anonymous}, {"woven", woven},
+               {"grown", grown},         {"forked", forked},       {"full", full},
+               {"others", others},       {"long", long_run}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

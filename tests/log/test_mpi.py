@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from harness.corpus import compile_preload
 from harness.prefix import Hdf5
 from harness.run import Result, run
 from log_layer import PLUGINS, Log
@@ -40,9 +41,10 @@ def start(
     *arguments: str,
     connector: str = RANK,
     name: str = "mpi_logs",
+    **more: str,
 ) -> Result:
     log = {"HEADRACE_LOG_FILE": str(layer.folder / "log")}
-    env = env_of(connector, PLUGINS, layer.folder / "report", **log)
+    env = env_of(connector, PLUGINS, layer.folder / "report", **log, **more)
     program = built(f"tests/log/{name}_{hdf5.mpi}")
     command = [*hdf5.mpiexec, "-n", str(ranks), str(program), *arguments]
     return run(command, env=env, cwd=layer.folder, limit=120)
@@ -125,6 +127,19 @@ def test_seldom_things(layer: Log, hdf5: Hdf5, case: str) -> None:
     assert len(loads) == ranks
     layer.plain(f"f = h5py.File('x.h5'); {LAST[case]}")
     assert not list(layer.folder.glob("*.headrace")), "no log is left"
+
+
+@pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
+def test_ranks_write_between_each_other(layer: Log, hdf5: Hdf5) -> None:
+    """Two of four have something to write; MPI-IO may read and write back what is in between."""
+    late = compile_preload(layer.folder, Path(__file__).with_name("late_writes.c"))
+    done = start(layer, hdf5, 4, "woven", name="mpi_cases", LD_PRELOAD=str(late))
+    assert done.status == 0, done.text
+    layer.plain("""
+        chunks = h5py.File("x.h5")["d"][()].reshape(8, -1)
+        assert (chunks == [[2], [2], [0], [0], [0], [0], [2], [0]]).all(), chunks
+    """)
+    assert logged_by(layer) == [6], "by the first rank alone"
 
 
 @everywhere

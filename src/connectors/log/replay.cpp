@@ -266,6 +266,21 @@ void for_shared_boxes(Dataset& dataset, const Layers& layers, const Share& share
   joined.finish();
 }
 
+struct SharedBoxes {
+  std::uint64_t begin, end;  // those of the rank, by their numbers
+  std::uint64_t most;        // any rank has
+};
+
+// Only the last ranks have fewer than others: where a rank without data lies between two with data,
+// ROMIO does not see that what they write together is interleaved, and has one of them write back
+// what it read around its own pieces before the other wrote.
+SharedBoxes shared_boxes(const Share& share) {
+  const std::uint64_t least = share.boxes / share.ranks;
+  const std::uint64_t rest = share.boxes % share.ranks;
+  const auto before = [&](std::uint64_t rank) { return rank * least + std::min(rank, rest); };
+  return {before(share.rank), before(share.rank + 1), before(1)};
+}
+
 // Keeps the first error.
 template <typename Action>
 void attempt(std::exception_ptr& error, const Action& action) {
@@ -288,9 +303,8 @@ std::uint64_t count_boxes(Dataset& dataset, const Layers& layers, const Share& s
 }
 
 void replay_share(Dataset& dataset, const Layers& layers, const Share& share) {
-  const std::uint64_t begin = share.boxes * share.rank / share.ranks;
-  const std::uint64_t end = share.boxes * (share.rank + 1) / share.ranks;
-  std::uint64_t calls = (share.boxes + share.ranks - 1) / share.ranks;  // of the rank with most
+  const auto [begin, end, most] = shared_boxes(share);
+  std::uint64_t calls = most;
   std::uint64_t number = 0;
   std::exception_ptr error;
   const auto put_together = [&](const Box& box) {
