@@ -74,13 +74,13 @@ void use(const log::Reader& reader, std::uint64_t size) {
     log::Layers layers;
     layers.add(reader, i);
     const std::uint64_t element = reader.index().datasets[i].kind->element;
-    for (std::uint64_t at = layers.next(0); at < layers.end() && at < 4096;) {
+    for (std::uint64_t at = layers.next(0, 0); at < layers.end() && at < 4096;) {
       constexpr std::uint64_t kPart = 64;
       std::string found(kPart * element, '\0');
       log::Covered covered(kPart);
       layers.apply(std::array{headrace::engine::Run{at, kPart}},
                    std::as_writable_bytes(std::span(found)), covered);
-      at = layers.next(at + kPart);
+      at = layers.next(at + kPart, at + 2 * kPart);
     }
   }
 }

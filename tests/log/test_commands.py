@@ -270,7 +270,9 @@ def test_listing_what_is_no_log(tmp_path: Path) -> None:
     middle = bytearray(whole)
     middle[200] ^= 1
     log.write_bytes(middle)
-    assert "another checksum" in headrace(tmp_path, "log", "ls", "x.h5").text
+    damaged = headrace(tmp_path, "log", "ls", "x.h5")
+    assert "another checksum" in damaged.text
+    assert damaged.status == 1
     log.write_bytes(b"nonsense" * 100)
     assert "800 bytes at its end are of no flush" in headrace(tmp_path, "log", "ls", "x.h5").text
     log.unlink()

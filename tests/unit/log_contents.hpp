@@ -101,8 +101,14 @@ inline void expect_content(const Layers& layers, const Content& content, std::mt
                                     content.written.begin() + static_cast<long>(end), true);
     EXPECT_EQ(covered.none(), written == 0);
     EXPECT_EQ(covered.all(), static_cast<std::uint64_t>(written) == end - begin);
-    EXPECT_TRUE(written == 0 || layers.any(begin, end));
-    EXPECT_TRUE(written == 0 || layers.next(begin) < end);
+    const auto next = std::ranges::find(content.written.begin() + static_cast<long>(begin),
+                                        content.written.end(), true);
+    const auto at = next == content.written.end()
+                        ? ~std::uint64_t{0}
+                        : static_cast<std::uint64_t>(next - content.written.begin());
+    EXPECT_EQ(layers.next(begin, begin), at);
+    const std::uint64_t any = layers.next(begin, end);
+    EXPECT_TRUE(any == at || (any > begin && any < end && content.written[any]));
   }
 }
 

@@ -60,12 +60,12 @@ TEST(LogFile, TellsWhereItGoesOn) {
   EXPECT_EQ(reader.end(), writer.end());
   EXPECT_EQ(reader.index().write_count, writer.writes());
   Layers layers;
-  EXPECT_EQ(layers.next(0), ~std::uint64_t{0});
+  EXPECT_EQ(layers.next(0, 0), ~std::uint64_t{0});
   layers.add(reader, 0);
-  EXPECT_EQ(layers.next(0), 10);
-  EXPECT_EQ(layers.next(16), 16);
-  EXPECT_EQ(layers.next(17), 30);
-  EXPECT_EQ(layers.next(35), ~std::uint64_t{0});
+  EXPECT_EQ(layers.next(0, 0), 10);
+  EXPECT_EQ(layers.next(16, 16), 16);
+  EXPECT_EQ(layers.next(17, 17), 30);
+  EXPECT_EQ(layers.next(35, 35), ~std::uint64_t{0});
 }
 
 TEST(LogFile, SaysWhatItBelongsTo) {

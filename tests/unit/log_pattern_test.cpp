@@ -68,6 +68,10 @@ void expect_same(const std::vector<Run>& runs, const Pattern& pattern, std::mt19
     for (std::uint64_t at = 0; at < expected.size(); ++at)
       if (expected[at] >= begin && expected[at] < end) wanted[at] = expected[at];
     EXPECT_EQ(part(pattern, begin, end), wanted);
+    std::uint64_t next = ~std::uint64_t{0};
+    for (const std::uint64_t place : expected)
+      if (place >= begin) next = std::min(next, place);
+    EXPECT_EQ(pattern.next(begin), next);
   }
 }
 

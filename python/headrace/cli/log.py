@@ -25,15 +25,22 @@ def _group() -> None:
 def ls(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The HDF5 file, or a log.")],
 ) -> None:
-    """List what waits in the logs of a file: writes, rows, bytes and what was overwritten."""
+    """List what waits in the logs of a file: writes, rows, bytes and what was overwritten.
+
+    Status 1 says that a log is damaged.
+    """
     if not file.is_file():
         raise FileError(f"{file}: there is no such file")
     logs = waiting_logs(file) or [file] * (file.suffix == ".log")
     if not logs:
         console().print(f"{file} has no log", soft_wrap=True, markup=False, highlight=False)
+    damaged = False
     for log in logs:
         for told in contents(log):
             _show(f"{log}, rank {told['rank']}" if "rank" in told else str(log), told)
+            damaged = damaged or bool(told["damage"])
+    if damaged:
+        raise typer.Exit(1)
 
 
 def _show(log: str, told: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@
 
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
+#include "connectors/log/sequences.hpp"
 #include "connectors/log/shared_file.hpp"
 #include "connectors/log/shared_transfer.hpp"
 #include "connectors/log/write.hpp"
@@ -155,6 +156,8 @@ void write_n(vol::Object& object, void* args) {
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
                   ", or the size of the type in memory");
     require_inside(boxes);
+    if (shared != nullptr && !countable(*boxes.dataset))
+      throw Error(vol::describe(object) + " has grown beyond what 64 bits count");
   }
   write_some(boxes);
 }

@@ -9,6 +9,7 @@
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/opened.hpp"
+#include "connectors/log/sequences.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -67,7 +68,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object) {
   unsigned links = 0;
   if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
       !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity, &links) ||
-      links == 0)
+      links == 0 || !vol::update_dims(*dataset, object) || !countable(*dataset))
     return nullptr;
   return dataset;
 }
@@ -140,9 +141,11 @@ void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }
 bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* extent) {
   const Aside aside;
   if (!vol::update_dims(dataset, object) || extent[0] < dataset.dims[0]) return false;
-  for (unsigned d = 1; d < dataset.rank; ++d)
-    if (extent[d] != dataset.dims[d]) return false;
-  return true;
+  vol::Elements grown;
+  grown.rank = dataset.rank;
+  std::copy_n(extent, dataset.rank, grown.dims.begin());
+  return std::equal(extent + 1, extent + dataset.rank, dataset.dims.begin() + 1) &&
+         countable(grown);
 }
 
 bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <span>
+#include <vector>
 
 #include "base/error.hpp"
+#include "connectors/log/sequences.hpp"
 #include "engine/buffer.hpp"
 #include "engine/joined_boxes.hpp"
+#include "engine/log/pieces.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/native_chunks.hpp"
@@ -79,23 +83,6 @@ Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buff
   return covered;
 }
 
-bool any(const Dataset& dataset, const Layers& layers, const Box& box) {
-  const Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
-  std::uint64_t begin = 0;
-  std::uint64_t end = 1;
-  for (unsigned d = 0; d < dataset.rank; ++d) {
-    begin += box.start[d] * strides[d];
-    end += (box.start[d] + box.count[d] - 1) * strides[d];
-  }
-  bool found = false;
-  if (layers.any(begin, end))
-    each_row(dataset, box, [&](std::uint64_t first, std::uint64_t count, std::uint64_t) {
-      found = layers.any(first, first + count);
-      return !found;
-    });
-  return found;
-}
-
 template <auto call, typename Pointer>
 bool transfer(Dataset& dataset, const vol::BoxSpaces& spaces, Pointer buffer,
               hid_t list = h5.transfer_list.get()) {
@@ -136,8 +123,14 @@ void put_box(Dataset& dataset, const Layers& layers, const Box& box) {
   if (fill(dataset, layers, box, buffer)) write_box(dataset, box, buffer);
 }
 
-void replay_box(Dataset& dataset, const Layers& layers, const Box& box) {
-  if (any(dataset, layers, box)) put_box(dataset, layers, box);
+// Keeps the first error.
+template <typename Action>
+void attempt(std::exception_ptr& error, const Action& action) {
+  try {
+    action();
+  } catch (...) {
+    if (error == nullptr) error = std::current_exception();
+  }
 }
 
 // What is to be written of a box that is made of chunks.
@@ -191,19 +184,37 @@ Box one_element(const Dataset& dataset) {
 }
 
 // Together with the other ranks. Without parts it takes part in what they write.
-void write_chunks(Dataset& dataset, const Box& box, const Chunks& chunks, hid_t list) {
+void write_parts(Dataset& dataset, const Box& box, const Buffer& buffer, std::span<const Box> parts,
+                 hid_t list) {
   const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
   vol::BoxSpaces spaces(dataset, box);
-  spaces.select(chunks.parts);
+  spaces.select(parts);
   const std::byte none{};
   if (!transfer<&vol::own::dataset_write>(
-          dataset, spaces,
-          static_cast<const void*>(chunks.parts.empty() ? &none : chunks.buffer.data()), list))
+          dataset, spaces, static_cast<const void*>(parts.empty() ? &none : buffer.data()), list))
     throw Error("HDF5 cannot write logged data of several ranks: " + root_cause());
 }
 
+// Where a rank without data lies between two with data, ROMIO does not see that what they write
+// together is interleaved, and has one of them write back what it read around its own pieces before
+// the other wrote. A rank that writes one piece reads nothing.
+void write_chunks(Dataset& dataset, const Box& box, const Chunks& chunks, const Share& share,
+                  std::exception_ptr& error) {
+  const std::span<const Box> parts(chunks.parts);
+  const std::size_t mine = parts.size();
+  std::vector<std::size_t> each(static_cast<std::size_t>(share.ranks->size()));
+  share.ranks->all_gather(std::as_bytes(std::span(&mine, 1)),
+                          std::as_writable_bytes(std::span(each)));
+  const bool at_once = std::ranges::is_partitioned(each, [](std::size_t n) { return n > 0; });
+  const std::size_t step = at_once ? std::ranges::max(each) : 1;
+  for (std::size_t i = 0; i < std::ranges::max(each); i += step)
+    attempt(error, [&] {
+      const auto some = parts.subspan(std::min(i, mine), std::min(step, mine - std::min(i, mine)));
+      write_parts(dataset, box, chunks.buffer, some, share.together);
+    });
+}
+
 void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
-  if (!any(dataset, layers, box)) return;
   Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
   std::ranges::fill(buffer.bytes(), std::byte{0});
   if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
@@ -215,24 +226,17 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
     throw Error("it does not hold what was logged");
 }
 
+// Calls action(box) for all boxes of that shape that the layers hold something of, in row-major
+// order.
 template <typename ForBox>
 void for_boxes(Dataset& dataset, const Layers& layers, std::uint64_t most, const ForBox& action) {
   if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  const std::uint64_t end = layers.end();
-  if (end > engine::volume(dataset.rank, dataset.dims))
-    throw Error("it is smaller than what the log holds of it");
-  if (end == 0) return;
+  if (layers.end() > engine::volume(dataset.rank, dataset.dims) || !countable(dataset))
+    throw Error("it is smaller than what the log holds of it, or has grown too large for a log");
   const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset, most)};
-  const std::uint64_t row = engine::strides_of(dataset.rank, dataset.dims, 1)[0];
-  Box slab;  // of one piece in the slowest dimension
-  slab.count = dataset.dims;
-  for (std::uint64_t at = layers.next(0); at < end;
-       at = layers.next((slab.start[0] + slab.count[0]) * row)) {
-    slab.start[0] = at / row / grid.chunk[0] * grid.chunk[0];
-    slab.count[0] = std::min(grid.chunk[0], dataset.dims[0] - slab.start[0]);
-    engine::Pieces pieces(grid, slab);
-    for (engine::Piece piece; pieces.next(piece);) action(dataset, layers, piece.box);
-  }
+  engine::log::each_piece(
+      grid, [&](std::uint64_t begin, std::uint64_t enough) { return layers.next(begin, enough); },
+      [&](const Box& box) { action(dataset, layers, box); });
 }
 
 // One text, as programs show the innermost cause only.
@@ -249,7 +253,7 @@ void act(Dataset& dataset, const Layers& layers, ForBox action, const char* doin
 std::uint64_t most_of(const Dataset& dataset, const Share& share) {
   constexpr std::uint64_t kLeast = 64 << 10;
   const std::uint64_t all = engine::volume(dataset.rank, dataset.dims) * dataset.element;
-  return std::clamp(all / share.ranks, kLeast, kMostBytes);
+  return std::clamp(all / static_cast<std::uint64_t>(share.ranks->size()), kLeast, kMostBytes);
 }
 
 // All boxes that the layers may hold something of, the same ones and in the same order on all
@@ -260,7 +264,6 @@ void for_shared_boxes(Dataset& dataset, const Layers& layers, const Share& share
   const std::uint64_t most = most_of(dataset, share);
   engine::JoinedBoxes joined(dataset.rank, most / dataset.element, action);
   for_boxes(dataset, layers, most, [&](Dataset&, const Layers&, const Box& box) {
-    if (!any(dataset, layers, box)) return;
     share.together != kInvalidId ? joined.add(box) : action(box);
   });
   joined.finish();
@@ -268,27 +271,19 @@ void for_shared_boxes(Dataset& dataset, const Layers& layers, const Share& share
 
 struct SharedBoxes {
   std::uint64_t begin, end;  // those of the rank, by their numbers
-  std::uint64_t most;        // any rank has
+  std::uint64_t calls;       // all ranks make together
 };
 
-// Only the last ranks have fewer than others: where a rank without data lies between two with data,
-// ROMIO does not see that what they write together is interleaved, and has one of them write back
-// what it read around its own pieces before the other wrote.
+// Of boxes that are written together only the last ranks have fewer than others: see write_chunks.
 SharedBoxes shared_boxes(const Share& share) {
-  const std::uint64_t least = share.boxes / share.ranks;
-  const std::uint64_t rest = share.boxes % share.ranks;
-  const auto before = [&](std::uint64_t rank) { return rank * least + std::min(rank, rest); };
-  return {before(share.rank), before(share.rank + 1), before(1)};
-}
-
-// Keeps the first error.
-template <typename Action>
-void attempt(std::exception_ptr& error, const Action& action) {
-  try {
-    action();
-  } catch (...) {
-    if (error == nullptr) error = std::current_exception();
-  }
+  const auto ranks = static_cast<std::uint64_t>(share.ranks->size());
+  const auto rank = static_cast<std::uint64_t>(share.ranks->rank());
+  if (share.together == kInvalidId)
+    return {share.boxes * rank / ranks, share.boxes * (rank + 1) / ranks, 0};
+  const std::uint64_t least = share.boxes / ranks;
+  const std::uint64_t rest = share.boxes % ranks;
+  const auto before = [&](std::uint64_t by) { return by * least + std::min(by, rest); };
+  return {before(rank), before(rank + 1), before(1)};
 }
 
 }  // namespace
@@ -303,33 +298,29 @@ std::uint64_t count_boxes(Dataset& dataset, const Layers& layers, const Share& s
 }
 
 void replay_share(Dataset& dataset, const Layers& layers, const Share& share) {
-  const auto [begin, end, most] = shared_boxes(share);
-  std::uint64_t calls = most;
+  SharedBoxes mine = shared_boxes(share);
   std::uint64_t number = 0;
   std::exception_ptr error;
   const auto put_together = [&](const Box& box) {
-    --calls;
+    --mine.calls;
     Chunks chunks;
     if (error == nullptr) attempt(error, [&] { chunks = fill_chunks(dataset, layers, box); });
-    attempt(error, [&] { write_chunks(dataset, box, chunks, share.together); });
+    write_chunks(dataset, box, chunks, share, error);
   };
   for_shared_boxes(dataset, layers, share, [&](const Box& box) {
-    const bool mine = number >= begin && number < end;
+    const bool is_mine = number >= mine.begin && number < mine.end;
     ++number;
-    if (!mine) return;
+    if (!is_mine) return;
     if (share.together != kInvalidId)
       put_together(box);
     else if (error == nullptr)
       attempt(error, [&] { put_box(dataset, layers, box); });
   });
-  while (share.together != kInvalidId && calls-- > 0)
-    attempt(error, [&] { write_chunks(dataset, one_element(dataset), {}, share.together); });
+  while (mine.calls-- > 0) write_chunks(dataset, one_element(dataset), {}, share, error);
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-void replay(Dataset& dataset, const Layers& layers) {
-  act(dataset, layers, &replay_box, "writing ");
-}
+void replay(Dataset& dataset, const Layers& layers) { act(dataset, layers, &put_box, "writing "); }
 
 void verify(Dataset& dataset, const Layers& layers) {
   act(dataset, layers, &verify_box, "verifying ");

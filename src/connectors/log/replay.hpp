@@ -1,6 +1,7 @@
 // From the log to the dataset.
 #pragma once
 
+#include "comm/communicator.hpp"
 #include "connectors/log/dataset.hpp"
 #include "engine/log/layers.hpp"
 
@@ -14,8 +15,7 @@ void replay(Dataset& dataset, const engine::log::Layers& layers);
 // What one of several ranks writes of it: some of the boxes that the layers hold something of, as
 // all ranks count them.
 struct Share {
-  std::uint64_t rank = 0;
-  std::uint64_t ranks = 1;
+  Communicator* ranks = nullptr;
   std::uint64_t boxes = 0;
   hid_t together = kInvalidId;  // a transfer list where all ranks must write at the same time
 };

@@ -54,8 +54,12 @@ std::optional<Runs> sequences_of(hid_t space, std::size_t most) {
 
 }  // namespace
 
+bool countable(const vol::Elements& dataset) {
+  return engine::volume(dataset.rank, dataset.dims) != ~std::uint64_t{0};
+}
+
 std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space, std::size_t most) {
-  if (file_space == kBlock || file_space == kPlist) return std::nullopt;
+  if (file_space == kBlock || file_space == kPlist || !countable(dataset)) return std::nullopt;
   if (file_space == kAll) {
     const std::uint64_t elements = engine::volume(dataset.rank, dataset.dims);
     if (elements == 0) return std::nullopt;

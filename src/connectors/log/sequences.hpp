@@ -13,9 +13,13 @@ namespace headrace::log_layout {
 using engine::elements_of;
 using Runs = std::vector<engine::Run>;
 
+// Whether 64 bits number all elements of a dataset whose extent is known, as HDF5's lists of rows
+// and the index of a log do.
+bool countable(const vol::Elements& dataset);
+
 // What the file space of a transfer selects of a dataset whose extent is known, in the order in
 // which HDF5 transfers it. None when nothing is selected, HDF5 does not tell, the space is not that
-// of the dataset, or there are more than `most` rows.
+// of the dataset, its elements are not countable, or there are more than `most` rows.
 std::optional<Runs> file_rows_of(const vol::Elements& dataset, hid_t file_space, std::size_t most);
 // What its memory space selects of the buffer, where `file` is what the other one selects.
 std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most);

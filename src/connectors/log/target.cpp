@@ -46,14 +46,13 @@ Target::Target(const Place& place, const vol::UnderRef& connector, std::span<con
   dataset_->handle = &object_;
 }
 
-void Target::plan(int rank, int ranks, hid_t together, bool cached) {
+void Target::plan(Communicator& ranks, hid_t together, bool cached) {
   const Filters filters = filters_of(object_);
   if (filters == Filters::some)
     throw Error("dataset " + name_ +
                 " has chunks at its border without filters, which ranks do not write together: "
                 "its log must be replayed first (headrace replay)");
-  share_.rank = static_cast<std::uint64_t>(rank);
-  share_.ranks = static_cast<std::uint64_t>(ranks);
+  share_.ranks = &ranks;
   if (filters == Filters::all) share_.together = together;
   share_.boxes = count_boxes(*dataset_, layers_, share_, cached);
 }
@@ -81,7 +80,7 @@ void write_together(const Place& place, const vol::UnderRef& connector, Communic
     std::unique_ptr<Target> target;
     do_together(ranks, [&] {
       target = std::make_unique<Target>(place, connector, of);
-      target->plan(ranks.rank(), ranks.size(), together, cached(target->identity()));
+      target->plan(ranks, together, cached(target->identity()));
     });
     const auto error = error_of([&] { target->write(); });
     if (failure == nullptr) failure = error;

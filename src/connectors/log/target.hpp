@@ -28,7 +28,7 @@ class Target {
 
   // The same on all ranks. `together`: a transfer list for calls that all ranks make together.
   // `cached`: HDF5 may have chunks of it in a rank's memory. Throws Error.
-  void plan(int rank, int ranks, hid_t together, bool cached);
+  void plan(Communicator& ranks, hid_t together, bool cached);
   // Makes all calls that other ranks wait for, whatever comes of them; then throws Error.
   void write();
 

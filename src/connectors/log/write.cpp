@@ -116,7 +116,8 @@ std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void
   if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
     return std::nullopt;
   write.buffer = static_cast<const std::byte*>(buffer);
-  if (!read_types(write) || !vol::update_dims(*write.dataset, object)) return std::nullopt;
+  if (!read_types(write) || !vol::update_dims(*write.dataset, object) || !countable(*write.dataset))
+    return std::nullopt;
   return write;
 }
 

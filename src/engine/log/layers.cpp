@@ -57,19 +57,16 @@ std::vector<const Layers::Write*> Layers::within(std::uint64_t begin, std::uint6
   return found;
 }
 
-std::uint64_t Layers::next(std::uint64_t begin) const {
-  const auto behind = std::ranges::upper_bound(writes_, begin, {}, &Write::first);
-  const auto before = static_cast<std::size_t>(behind - writes_.begin());
-  if (before > 0 && reaches_[before - 1] > begin) return begin;
-  return behind == writes_.end() ? ~std::uint64_t{0} : behind->first;
-}
-
-bool Layers::any(std::uint64_t begin, std::uint64_t end) const {
-  bool found = false;
-  visit_within(begin, end, [&](const Write&) {
-    found = true;
-    return false;
-  });
+std::uint64_t Layers::next(std::uint64_t begin, std::uint64_t enough) const {
+  std::uint64_t found = ~std::uint64_t{0};
+  const auto look = [&](const Write& write) {
+    const std::uint64_t at = write.pattern->next(std::max(begin, write.first) - write.first);
+    if (at != ~std::uint64_t{0}) found = std::min(found, write.first + at);
+    return found >= enough;
+  };
+  visit_within(begin, begin + 1, look);
+  auto behind = std::ranges::upper_bound(writes_, begin, {}, &Write::first);
+  if (found >= enough && behind != writes_.end()) found = std::min(found, behind->first);
   return found;
 }
 
@@ -134,28 +131,35 @@ void Layers::match(const Write& write, const Range& range, const Visit& visit) {
 
 void Layers::copy(const Write& write, const Range& range, std::span<std::byte> bytes,
                   Covered& covered, std::uint64_t place) const {
-  // Runs that lie together in the range lie together in the log, but for points without order.
-  constexpr std::uint64_t kTogether = 32 << 20;
-  constexpr std::uint64_t kLittle = 4 << 10;
+  constexpr std::uint64_t kWindow = 1 << 20;
+  constexpr std::uint64_t kNear = 4 << 10;  // takes no longer to read than to ask for
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
-  std::uint64_t wanted = 0;
+  std::uint64_t pieces = 0;
   match(write, range, [&](std::uint64_t, std::uint64_t count, std::uint64_t position) {
     low = std::min(low, position);
     high = std::max(high, position + count);
-    wanted += count;
+    ++pieces;
   });
   if (high == 0) return;
   const std::uint64_t span = (high - low) * element_;
-  const bool together = span <= kTogether && span <= std::max(kLittle, 8 * wanted * element_);
-  Buffer data(together ? span : 0);
-  if (together) write.reader->read(write.position + low * element_, data.bytes());
+  // What lies near each other in the log is read at once. It comes in the order of the log.
+  Buffer window(span / pieces < kNear ? std::min(span, kWindow) : 0);
+  std::uint64_t begin = 0;  // of the window in the write
+  std::uint64_t end = 0;
   match(write, range, [&](std::uint64_t at, std::uint64_t count, std::uint64_t position) {
     const auto to = bytes.subspan(at * element_, count * element_);
-    if (together)
-      std::memcpy(to.data(), data.data() + (position - low) * element_, to.size());
-    else
-      write.reader->read(write.position + position * element_, to);
+    const std::uint64_t from = position * element_;
+    if (to.size() > window.size()) {
+      write.reader->read(write.position + from, to);
+    } else {
+      if (from < begin || from + to.size() > end) {
+        begin = from;
+        end = std::min(from + window.size(), high * element_);
+        write.reader->read(write.position + begin, window.bytes().first(end - begin));
+      }
+      std::memcpy(to.data(), window.data() + (from - begin), to.size());
+    }
     covered.add(place + at, place + at + count);
   });
 }

@@ -42,10 +42,9 @@ class Layers {
   // when a log cannot be read.
   void apply(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
              std::uint64_t place = 0) const;
-  // The first element from `begin` on that there may be anything of; ~0 when there is none.
-  [[nodiscard]] std::uint64_t next(std::uint64_t begin) const;
-  // Whether there is anything of the elements.
-  [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const;
+  // The first element from `begin` on that there is something of, or any such one before `enough`;
+  // ~0 when there is none.
+  [[nodiscard]] std::uint64_t next(std::uint64_t begin, std::uint64_t enough) const;
 
  private:
   struct Write {

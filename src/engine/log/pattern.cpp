@@ -10,6 +10,8 @@
 namespace headrace::engine {
 namespace {
 
+constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
 // HDF5 joins runs across the end of a row, which hides that the rows are alike.
 std::vector<Run> cut_at_rows(const std::vector<Run>& runs, std::uint64_t row) {
   std::vector<Run> result;
@@ -123,6 +125,38 @@ std::vector<std::size_t> Pattern::find(std::uint64_t begin, std::uint64_t end) c
        at > 0 && reaches_[at - 1] > begin; --at)
     found.push_back(by_first_[at - 1]);
   std::ranges::sort(found);
+  return found;
+}
+
+std::uint64_t Pattern::next(std::size_t level, std::uint64_t offset, std::uint64_t begin) const {
+  if (level == repeats_.size()) {
+    const std::uint64_t found = next_in_list(begin > offset ? begin - offset : 0);
+    return found == kNone ? kNone : offset + found;
+  }
+  std::uint64_t found = kNone;
+  for (std::uint64_t k = first_of(level, offset, begin); k < repeats_[level].count; ++k) {
+    const std::uint64_t at = offset + k * repeats_[level].stride;
+    if (at >= found || found == begin) break;
+    found = std::min(found, next(level + 1, at, begin));
+  }
+  return found;
+}
+
+std::uint64_t Pattern::next_in_list(std::uint64_t begin) const {
+  const auto from = [&](std::size_t i) {
+    return i < runs_.size() ? std::max(runs_[i].first, begin) : kNone;
+  };
+  if (ascending_) return from(first_reaching(begin));
+  if (!by_first_.empty()) {
+    const auto first = [&](std::size_t i) { return runs_[i].first; };
+    const auto behind = std::ranges::upper_bound(by_first_, begin, {}, first);
+    if (behind != by_first_.begin() && reaches_[behind - by_first_.begin() - 1] > begin)
+      return begin;
+    return behind == by_first_.end() ? kNone : runs_[*behind].first;
+  }
+  std::uint64_t found = kNone;
+  for (std::size_t i = 0; i < runs_.size(); ++i)
+    if (runs_[i].first + runs_[i].count > begin) found = std::min(found, from(i));
   return found;
 }
 

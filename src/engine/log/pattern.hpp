@@ -84,8 +84,20 @@ class Pattern {
     descend(0, 0, 0, begin, end, visit);
   }
 
+  // The first element from `begin` on; ~0 when there is none.
+  [[nodiscard]] std::uint64_t next(std::uint64_t begin) const { return next(0, 0, begin); }
+
  private:
   Pattern() = default;
+  [[nodiscard]] std::uint64_t next(std::size_t level, std::uint64_t offset,
+                                   std::uint64_t begin) const;
+  [[nodiscard]] std::uint64_t next_in_list(std::uint64_t begin) const;
+  // The first repetition that reaches `begin`.
+  [[nodiscard]] std::uint64_t first_of(std::size_t level, std::uint64_t offset,
+                                       std::uint64_t begin) const {
+    const std::uint64_t end = offset + inner_[level].extent;  // of the first of all
+    return begin > end ? (begin - end) / repeats_[level].stride : 0;
+  }
   void fold(std::span<const std::uint64_t> strides);
   // Fills what follows from the runs and repeats; throws Error when it does not fit in 64 bits.
   void measure();
@@ -105,10 +117,8 @@ class Pattern {
     }
     const Repeat& repeat = repeats_[level];
     const Extent& inner = inner_[level];
-    // Repetitions that end before `begin` are skipped.
-    std::uint64_t k =
-        begin > offset + inner.extent ? (begin - offset - inner.extent) / repeat.stride : 0;
-    for (; k < repeat.count && offset + k * repeat.stride < end; ++k)
+    for (std::uint64_t k = first_of(level, offset, begin);
+         k < repeat.count && offset + k * repeat.stride < end; ++k)
       descend(level + 1, offset + k * repeat.stride, position + k * inner.elements, begin, end,
               visit);
   }
