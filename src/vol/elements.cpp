@@ -142,15 +142,18 @@ std::string name_of(const Object& object) {
   return name.data();
 }
 
-std::string describe(const Object& object) {
+std::string file_name_of(const Object& object) {
   const Aside aside;
-  const std::string text = "dataset " + name_of(object);
   std::array<char, 1024> name{};
   std::size_t length = 0;
   H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};
   file.args.get_name = {H5I_DATASET, name.size(), name.data(), &length};
   h5.VLfile_get(object.under, object.connector->id(), &file, h5.transfer_list.get(), nullptr);
-  return text + " of file " + name.data();
+  return name.data();
+}
+
+std::string describe(const Object& object) {
+  return "dataset " + name_of(object) + " of file " + file_name_of(object);
 }
 
 }  // namespace headrace::vol

@@ -54,7 +54,9 @@ bool leaves_data_alone(hid_t dxpl);
 
 // Its name in the file, empty when HDF5 does not tell.
 std::string name_of(const Object& object);
-// Its name and its file's, for errors.
+// That of its file, as it was opened.
+std::string file_name_of(const Object& object);
+// Both, for errors.
 std::string describe(const Object& object);
 
 }  // namespace headrace::vol

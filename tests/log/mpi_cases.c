@@ -2,6 +2,9 @@
  *   converted   collective reads that HDF5 makes independent, of chunks that others write then
  *   anonymous   a dataset that gets its link later
  *   woven       chunks whose places in the file are between those of another rank's
+ *   cut         a chunk of which only a part is left, and written to
+ *   twice       a file that is opened again, and written through both ids
+ *   linked      a dataset of a file with logs, through a link in another: that is refused
  *   grown       selections in a dataspace from before the dataset grew
  *   forked      a child writes to the file of its parent: that is refused
  *   full        one rank cannot write its log, and all write what HDF5 writes together
@@ -103,20 +106,84 @@ static void anonymous(void) {
   REQUIRE(H5Fclose(file) >= 0);
 }
 
-/* Those of one rank are next to each other in the dataset, and were stored before and after. */
+/* The first two are next to each other in the dataset, and stored before and after the third. The
+ * second time one write reaches over chunks in between that hold nothing of it. */
 static void woven(void) {
-  enum { kChunk = 4096, kChunks = 8, kWritten = 3 };
-  static const hsize_t written[kWritten] = {0, 6, 1};
-  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1);
-  hid_t d = make_dataset(file, "d", kChunk * kChunks, kChunk, 1);
-  for (int i = 0; i < kWritten; ++i) {
-    if (rank == 0) REQUIRE(put(d, written[i] * kChunk, kChunk, 1, independent) >= 0);
-    REQUIRE(get(d, written[i] * kChunk, 0, collective) == 1); /* settles */
+  enum { kChunk = 4096, kChunks = 16, kWritten = 3 };
+  static const hsize_t written[kWritten] = {0, 10, 1};
+  static int twos[kChunk * kWritten];
+  const hsize_t count = kChunk, all = kChunk * kWritten;
+  for (int at_once = 0; at_once < 2; ++at_once) {
+    hid_t file = open_file(at_once ? "x.h5" : "y.h5", MPI_COMM_WORLD, 1);
+    hid_t d = make_dataset(file, "d", kChunk * kChunks, kChunk, 1), space = H5Dget_space(d);
+    hid_t memory = H5Screate_simple(1, &all, NULL);
+    H5Sselect_none(space);
+    for (int i = 0; i < kWritten; ++i) {
+      const hsize_t first = written[i] * kChunk;
+      if (rank == 0) REQUIRE(put(d, first, kChunk, 1, independent) >= 0);
+      REQUIRE(get(d, first, 0, collective) == 1); /* settles */
+      H5Sselect_hyperslab(space, H5S_SELECT_OR, &first, NULL, &count, NULL);
+    }
+    for (hsize_t i = 0; i < all; ++i) twos[i] = 2;
+    for (int i = 0; rank == 0 && !at_once && i < kWritten; ++i)
+      REQUIRE(put(d, written[i] * kChunk, kChunk, 2, independent) >= 0);
+    if (rank == 0 && at_once)
+      REQUIRE(H5Dwrite(d, H5T_NATIVE_INT, memory, space, independent, twos) >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(d);
+    REQUIRE(H5Fclose(file) >= 0);
   }
-  for (int i = 0; rank == 0 && i < kWritten; ++i)
-    REQUIRE(put(d, written[i] * kChunk, kChunk, 2, independent) >= 0);
+}
+
+static void cut(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 1000, 100, 0);
+  if (rank == 0) REQUIRE(put(d, 0, 1000, 1, independent) >= 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  const hsize_t less = 950, more = 1000, first = 900 + 10 * (hsize_t)rank;
+  REQUIRE(H5Dset_extent(d, &less) >= 0);
+  REQUIRE(put(d, first, 10, 2, independent) >= 0);
+  REQUIRE(H5Dset_extent(d, &more) >= 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  for (hsize_t by = 0; by < (hsize_t)ranks; ++by)
+    REQUIRE(get(d, 905 + 10 * by, 0, independent) == 2);
+  REQUIRE(get(d, 949, 0, independent) == 1 && get(d, 950, 0, independent) == 0);
   H5Dclose(d);
   REQUIRE(H5Fclose(file) >= 0);
+}
+
+static void twice(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 100, 0, 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  hid_t again = open_file("x.h5", MPI_COMM_WORLD, 0);
+  hid_t same = H5Dopen2(again, "d", H5P_DEFAULT);
+  const hsize_t mine = 10 * (hsize_t)rank;
+  REQUIRE(put(same, mine, 10, 1, independent) >= 0);
+  REQUIRE(get(d, mine, 0, independent) == 1);
+  REQUIRE(put(d, mine, 10, 2, independent) >= 0);
+  REQUIRE(get(same, mine, 0, independent) == 2);
+  H5Dclose(same);
+  H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0 && H5Fclose(again) >= 0);
+}
+
+static void linked(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), d = make_dataset(file, "d", 100, 0, 0);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  hid_t other = open_file("y.h5", MPI_COMM_WORLD, 1);
+  REQUIRE(H5Lcreate_external("x.h5", "/d", other, "l", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  hid_t link = H5Dopen2(other, "l", H5P_DEFAULT);
+  const hsize_t mine = 10 * (hsize_t)rank;
+  REQUIRE(link >= 0 && put(d, mine, 10, 1, independent) >= 0);
+  H5E_auto2_t print;
+  void *to;
+  H5Eget_auto2(H5E_DEFAULT, &print, &to);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  for (int i = 0; i < 2; ++i) REQUIRE(put(link, mine, 10, 2, independent) < 0);
+  H5Eset_auto2(H5E_DEFAULT, print, to);
+  H5Dclose(link);
+  H5Dclose(d);
+  REQUIRE(H5Fclose(other) >= 0 && H5Fclose(file) >= 0);
 }
 
 static void grown(void) {
@@ -260,9 +327,10 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*play)(void);
-  } cases[] = {{"converted", converted}, {"anonymous", anonymous}, {"woven", woven},
-               {"grown", grown},         {"forked", forked},       {"full", full},
-               {"others", others},       {"long", long_run}};
+  } cases[] = {
+      {"converted", converted}, {"anonymous", anonymous}, {"woven", woven},  {"cut", cut},
+      {"twice", twice},         {"linked", linked},       {"grown", grown},  {"forked", forked},
+      {"full", full},           {"others", others},       {"long", long_run}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

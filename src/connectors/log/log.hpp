@@ -161,10 +161,11 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
   static constexpr std::array kOverrides{
-      Callback::initialize,    Callback::terminate,        Callback::file_create,
-      Callback::file_open,     Callback::file_specific,    Callback::introspect_opt_query,
-      Callback::file_close,    Callback::dataset_create,   Callback::dataset_read,
-      Callback::dataset_write, Callback::dataset_optional, Callback::dataset_close};
+      Callback::initialize,      Callback::terminate,        Callback::file_create,
+      Callback::file_open,       Callback::file_specific,    Callback::introspect_opt_query,
+      Callback::file_close,      Callback::dataset_create,   Callback::dataset_read,
+      Callback::dataset_write,   Callback::dataset_optional, Callback::dataset_close,
+      Callback::dataset_specific};
 
   using During = Running;
 
@@ -384,6 +385,15 @@ struct Connector : vol::PassThrough<Connector> {
     settle();
     require_usable(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+  static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
+                                 void** req) {
+    const SharedDataset* const cut = shared::reshaped(self, args);
+    const herr_t result = PassThrough::dataset_specific(self, args, dxpl, req);
+    vol::extents_may_have_changed();
+    if (cut != nullptr) cut->file->write_cut_chunks(result >= 0);
+    return result;
   }
 
   static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {

@@ -26,6 +26,12 @@ std::vector<SharedFile*>& logging() {
   return files;
 }
 
+// Those that have been, too, until they are closed.
+std::vector<const SharedFile*>& known_files() {
+  static auto& files = *new std::vector<const SharedFile*>;
+  return files;
+}
+
 // Then HDF5's answers to our questions may be calls that all ranks make together.
 bool collective_metadata_reads(hid_t fapl) {
   int reads = 0;  // H5P_USER_FALSE
@@ -97,9 +103,14 @@ SharedFile* SharedFile::of(const vol::UnderConnector& connector) {
 }
 
 SharedFile::SharedFile(vol::UnderConnector& connector, Place place, CommunicatorHandle ranks)
-    : connector_(&connector), place_(std::move(place)), ranks_(std::move(ranks)) {}
+    : connector_(&connector), place_(std::move(place)), ranks_(std::move(ranks)) {
+  known_files().push_back(this);
+}
 
-SharedFile::~SharedFile() { end(); }
+SharedFile::~SharedFile() {
+  end();
+  std::erase(known_files(), this);
+}
 
 void SharedFile::stop_others(const char* name, Communicator* ranks) {
   if (ranks == nullptr) return;
@@ -154,7 +165,12 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                     later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
   auto state = std::make_shared<SharedFile>(*file.connector, place, std::move(ranks));
+  const bool known = std::ranges::any_of(known_files(), [&](const SharedFile* one) {
+    return one != state.get() && one->place_.path == path;
+  });
+  const bool again = state->ranks_->reduce(known ? 1 : 0, Reduction::max) != 0;
   if (!state->begin(owner, later, nodes)) return;
+  if (again) state->stop();  // through the other one HDF5 writes by now
   if (when == When::background) state->background_ = library.path;
   file.connector->state = std::make_shared<FileState>(FileState{nullptr, std::move(state)});
 }
@@ -235,6 +251,12 @@ void SharedFile::rethrow(const std::exception_ptr& cause) const {
   }
 }
 
+bool SharedFile::is_logged(const std::string& name) {
+  const std::string path = path_of(name.c_str());
+  return std::ranges::any_of(logging(),
+                             [&](const SharedFile* one) { return one->place_.path == path; });
+}
+
 std::shared_ptr<SharedDataset> SharedFile::know(std::shared_ptr<Dataset> dataset) {
   auto& known = datasets_[dataset->identity];
   if (known != nullptr) return known;
@@ -288,7 +310,10 @@ SharedDataset* shared_dataset_of(vol::Object& object) {
     auto dataset = examine(object);
     const Filters filters = dataset == nullptr ? Filters::some : filters_of(object);
     // Those behind external links are in files that HDF5 has opened on its own.
-    if (dataset != nullptr && filters != Filters::some && file->is(dataset->identity.file)) {
+    const bool here = dataset != nullptr && file->is(dataset->identity.file);
+    if (dataset != nullptr && !here && SharedFile::is_logged(vol::file_name_of(object)))
+      throw Error(vol::describe(object) + ", as seen through a link of another file, has a log");
+    if (here && filters != Filters::some) {
       handle.shared = file->know(std::move(dataset));
       handle.shared->filtered = filters == Filters::all;
     }

@@ -75,6 +75,9 @@ class SharedFile {
   // The same of what all ranks know: before calls that they make together.
   void require_agreed() const;
   [[nodiscard]] bool is(unsigned long number) const { return number == number_; }
+  // Whether the file of that name is one that is open with logs: HDF5 may have it open twice, by
+  // several numbers.
+  static bool is_logged(const std::string& name);
 
   // The dataset as it is known already, or the new one from now on.
   std::shared_ptr<SharedDataset> know(std::shared_ptr<Dataset> dataset);
@@ -104,6 +107,9 @@ class SharedFile {
   static std::shared_ptr<SharedFile> awaiting_background(const vol::UnderConnector& connector);
   // Collective: starts it, unless a rank could not close the file.
   void start_background(bool closed) noexcept;
+  // Collective: HDF5 has cut chunks, unless it could not on a rank. It keeps them changed in the
+  // memory of all ranks, and would write them later over what has been written to the file since.
+  void write_cut_chunks(bool cut);
   // Collective: a link gets another name. Logs that are kept find datasets by their names.
   void settle_and_forget_names();
 

@@ -38,16 +38,24 @@ inline void before_file_close(const void* self, hid_t /*dxpl*/, void** /*req*/) 
   if (file != nullptr && opened) file->stop_at_close(false);
 }
 
-// Elements keep their numbers when a dataset grows in its slowest dimension.
+// The dataset whose extent a call changes, unless that only grows in the slowest dimension: its
+// elements keep their numbers then.
+inline SharedDataset* reshaped(void* self, const H5VL_dataset_specific_args_t* args) {
+  if (args->op_type != H5VL_DATASET_SET_EXTENT) return nullptr;
+  vol::Object& object = vol::Object::from(self);
+  SharedDataset* const dataset = shared_dataset_of(object);
+  const LibraryContext apart;
+  const bool grows =
+      dataset == nullptr || extends_at_end(*dataset->elements, object, args->args.set_extent.size);
+  return grows ? nullptr : dataset;
+}
+
 inline void before_dataset_specific(void* self, const H5VL_dataset_specific_args_t* args,
                                     hid_t /*dxpl*/, void** /*req*/) {
-  if (args->op_type != H5VL_DATASET_SET_EXTENT) return;
-  SharedDataset* const dataset = shared_dataset_of(vol::Object::from(self));
-  const LibraryContext apart;
-  if (dataset == nullptr ||
-      extends_at_end(*dataset->elements, vol::Object::from(self), args->args.set_extent.size))
-    return;
-  // Chunks that are cut stay changed in the memory of each rank.
+  SharedDataset* const dataset = reshaped(self, args);
+  if (dataset == nullptr) return;
+  // Chunks that are cut stay changed in the memory of each rank, which write_cut_chunks() is for.
+  // It does not help those with filters.
   if (dataset->filtered)
     dataset->file->stop();
   else

@@ -116,6 +116,13 @@ void SharedFile::forget_logged() {
   }
 }
 
+void SharedFile::write_cut_chunks(bool cut) {
+  act_together([&] {
+    if (ranks_->reduce(cut ? 1 : 0, Reduction::min) != 0)
+      do_together(*ranks_, [&] { flush(place_.below); });
+  });
+}
+
 void SharedFile::stop() {
   settle();
   end();
