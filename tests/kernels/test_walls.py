@@ -24,8 +24,9 @@ SIZES: dict[str, tuple[object, ...]] = {
     "vpic": ("--particles", "2Mi", "--timesteps", 1, "--only", "contiguous-*"),
 }
 READING = ("open", "read", "close_read")
-ALLOWED = 0.25  # of a wall; a loaded machine stops a program anywhere
+ALLOWED = 0.25  # of a wall
 LEAST = 0.005  # seconds
+TRIES = 3  # a loaded machine stops a program anywhere, but not there each time
 
 
 def outside(sample: dict[str, Any]) -> dict[str, tuple[float, float]]:
@@ -41,6 +42,14 @@ def outside(sample: dict[str, Any]) -> dict[str, tuple[float, float]]:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_walls_are_their_phases(kernel: str, serial: Bench) -> None:
-    for sample in serial.samples(kernel, *SIZES[kernel], *options(kernel)):
-        for side, (wall, other) in outside(sample).items():
-            assert -1e-6 < other < max(ALLOWED * wall, LEAST), (sample["case"], side, wall, other)
+    wrong: list[tuple[str, str, float, float]] = []
+    for _ in range(TRIES):
+        wrong = [
+            (sample["case"], side, wall, other)
+            for sample in serial.samples(kernel, *SIZES[kernel], *options(kernel))
+            for side, (wall, other) in outside(sample).items()
+            if not -1e-6 < other < max(ALLOWED * wall, LEAST)
+        ]
+        if not wrong:
+            break
+    assert not wrong
