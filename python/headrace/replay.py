@@ -173,6 +173,7 @@ def _open_under(
                 stdout=subprocess.DEVNULL,
                 stderr=errors if hdf5 is None else None,  # told by one rank, before others end
                 close_fds=False,  # MPI's launcher may have given us some
+                start_new_session=hdf5 is None,  # away from the terminal's interrupts
             )
             _wait(child, lambda: watch(len(told()["replayed"])))
             errors.seek(0)
@@ -185,13 +186,15 @@ def _open_under(
 
 
 def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
-    """Until it ends; a replay that is interrupted leaves the log as it is."""
-    try:
-        while True:
+    """Until it ends. What HDF5 has written half is no file, so interrupts wait for it, too."""
+    interrupted = False
+    while True:
+        try:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(0.2)
-                return
+                break
             look()
-    finally:
-        child.kill()
-        child.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt

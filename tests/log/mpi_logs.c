@@ -153,8 +153,7 @@ static void make_calls(void) {
     hid_t of = H5Iget_file_id(models[0].dataset);
     REQUIRE(of >= 0 && H5Fclose(of) >= 0);
   }
-  REQUIRE(H5Lmove(file, "copy", file, "moved", H5P_DEFAULT, H5P_DEFAULT) >= 0);
-  for (int i = 0; keeps && i < kModels; ++i) end_epoch(models + i); /* logs have names */
+  if (!keeps) REQUIRE(H5Lmove(file, "copy", file, "moved", H5P_DEFAULT, H5P_DEFAULT) >= 0);
   hid_t again = H5Freopen(file);
   REQUIRE(again >= 0);
   for (int i = 0; i < 4; ++i) write_round(models + i, i % 2);
@@ -170,6 +169,8 @@ static void make_calls(void) {
   REQUIRE(file >= 0);
   for (int i = 0; i < kModels; ++i) models[i].dataset = H5Dopen2(file, models[i].name, H5P_DEFAULT);
   for (int i = 0; i < 4; ++i) write_round(models + i, i % 2);
+  if (keeps) /* logs that are kept have names: nothing is logged from here on */
+    REQUIRE(H5Lmove(file, "copy", file, "moved", H5P_DEFAULT, H5P_DEFAULT) >= 0);
   REQUIRE(H5Ldelete(file, "moved", H5P_DEFAULT) >= 0); /* the same */
   for (int i = 0; i < kModels; ++i) end_epoch(models + i);
   for (int i = 0; i < kModels; ++i) check(models + i, models[i].now, independent);

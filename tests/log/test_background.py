@@ -173,19 +173,34 @@ def test_a_plain_writer_meanwhile(elsewhere: Elsewhere) -> None:
     assert not waits(elsewhere)
 
 
-def test_a_plain_writer_without_locks(layer: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it writes while the process is at work is not lost."""
-    monkeypatch.setitem(CLEAN, "HDF5_USE_FILE_LOCKING", "FALSE")
+def change_meanwhile(layer: Log, change: str) -> None:
     layer.python(MANY.format(libver="earliest", kill=0), BACKGROUND)
     while not [*layer.folder.glob("x.h5.headrace/*.log.h5.headrace")]:
         assert waits(layer), "it was too quick"
     (process,) = processes(layer)
     os.kill(process, signal.SIGSTOP)
-    layer.plain("h5py.File('x.h5', 'r+')['new'] = 5")
+    layer.plain(change)
     os.kill(process, signal.SIGCONT)
     await_line(layer, "it has been changed meanwhile")
     layer.python(CHECK.format(mode=", 'r+'", kill=0))
+
+
+def test_a_plain_writer_without_locks(layer: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it writes while the process is at work is not lost."""
+    monkeypatch.setitem(CLEAN, "HDF5_USE_FILE_LOCKING", "FALSE")
+    change_meanwhile(layer, "h5py.File('x.h5', 'r+')['new'] = 5")
     layer.plain(CHECK.format(mode="", kill=0) + "        assert f['new'][()] == 5")
+
+
+@pytest.mark.parametrize("change", ["os.link('x.h5', 'y.h5')", "os.chmod('x.h5', 0o600)"])
+def test_names_and_modes_are_kept(layer: Log, change: str) -> None:
+    change_meanwhile(layer, change)
+    layer.plain(CHECK.format(mode="", kill=0))
+    file = layer.folder / "x.h5"
+    if "link" in change:
+        assert file.samefile(layer.folder / "y.h5")
+    else:
+        assert file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("text", [None, "#!/bin/sh\nexit 1\n", "nonsense"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -256,6 +259,34 @@ def test_what_waits_is_listed(tmp_path: Path) -> None:
     assert "2 patterns" in told.text
     alone = headrace(tmp_path, "log", "ls", str(logs(tmp_path)[0]))
     assert alone.text == told.text
+
+
+def test_interrupts_wait_for_what_is_being_written(tmp_path: Path) -> None:
+    """A file that HDF5 has written half is none."""
+    large = """
+import h5py
+f = h5py.File("x.h5", "w")
+d = f.create_dataset("d", (3000, 1000), "i4", chunks=(10, 10))
+d[:, ::2] = 7
+f.close()
+"""
+    stack = ["--stack", "log(canonicalise=later)", "--"]
+    subprocess.run(
+        [HEADRACE, "run", *stack, sys.executable, "-c", large], env=CLEAN, cwd=tmp_path, check=True
+    )
+    before = (tmp_path / "x.h5").stat().st_size
+    started = subprocess.Popen(
+        [HEADRACE, "replay", "x.h5"], env=CLEAN, cwd=tmp_path, start_new_session=True
+    )
+    while (tmp_path / "x.h5").stat().st_size == before:
+        assert started.poll() is None
+    for _ in range(3):
+        os.killpg(started.pid, signal.SIGINT)
+        time.sleep(0.05)
+    assert started.wait(60) != 0
+    assert not logs(tmp_path)
+    right = "import h5py; d = h5py.File('x.h5')['d'][...]; assert (d[:, ::2] == 7).all()"
+    assert run([sys.executable, "-c", right], env=CLEAN, cwd=tmp_path, limit=60).status == 0
 
 
 def test_listing_what_is_no_log(tmp_path: Path) -> None:

@@ -362,3 +362,76 @@ def test_one_dataset_by_two_files(layer: Log, options: str) -> None:
         """)
         == ""
     )
+
+
+def test_attributes_are_copied_without_their_log(layer: Log) -> None:
+    """The copy has all of the data, and must not get more from a log in its place."""
+    layer.python(
+        """
+    with h5py.File("x.h5", "w") as f:
+        f.attrs["a"] = 1
+        f.create_dataset("d", (50, 60), "i4")[:, ::2] = 7
+    """,
+        LATER,
+    )
+    layer.python(
+        """
+    with h5py.File("x.h5") as old, h5py.File("y.h5", "w") as new:
+        assert (old["d"][:, ::2] == 7).all()
+        for object in new, new.create_group("g"):
+            for name, value in old.attrs.items():
+                try:
+                    object.attrs[name] = value
+                except (OSError, RuntimeError, KeyError) as error:
+                    assert name == "_headrace_log" and "must be replayed first" in str(error), error
+            object.attrs["b"] = 2
+            try:
+                h5py.h5a.rename(object.id, b"b", b"_headrace_log")
+            except (OSError, RuntimeError, KeyError) as error:
+                print(error)
+            else:
+                raise AssertionError
+            assert dict(object.attrs) == {"a": 1, "b": 2}
+    """,
+        LATER,
+    )
+
+
+def test_a_program_that_renames(layer: Log) -> None:
+    """Logs find datasets by their names: nothing is logged once they may be others."""
+    write = "f['{0}'][:, {1}::2] = 7"
+    layer.python(
+        f"""
+    with h5py.File("x.h5", "w") as f:
+        f.create_dataset("d", (50, 60), "i4")
+        {write.format("d", 0)}
+        f.move("d", "e")
+        {write.format("e", 1)}
+    """,
+        LATER,
+    )
+    assert layer.counted("writes_logged") == 50, "one of each row"
+    layer.plain("f = h5py.File('x.h5'); assert (f['e'][...] == 7).all() and not f.attrs")
+
+
+def test_an_image_of_a_file(layer: Log) -> None:
+    layer.python(
+        """
+    with h5py.File("x.h5", "w") as f:
+        f.create_dataset("d", (50, 60), "i4")[:, ::2] = 7
+        f.flush()
+        open("image.h5", "wb").write(f.id.get_file_image())
+        f["d"][:, 1::2] = 8
+    try:
+        h5py.File("x.h5").id.get_file_image()
+    except (OSError, RuntimeError) as error:
+        assert "must be replayed first" in str(error), error
+    else:
+        raise AssertionError
+    """,
+        LATER,
+    )
+    layer.plain("""
+        f = h5py.File("image.h5")
+        assert (f["d"][:, ::2] == 7).all() and not f.attrs
+    """)

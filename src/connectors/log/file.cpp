@@ -83,7 +83,10 @@ File::~File() {
   std::erase(log_layout::pending().marked, this);
 }
 
-bool File::logs() const { return logs_ && !nothing_is_logged() && !broken(); }
+// Logs that are kept find datasets by their names.
+bool File::logs() const {
+  return logs_ && !nothing_is_logged() && !broken() && !(later_ && names_are_old());
+}
 
 bool File::broken() const { return log_layout::pending().broken.contains(number_); }
 
@@ -149,8 +152,7 @@ void File::unmark() noexcept {
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (!dataset.pending) {
-    const bool named = later_ && !names_are_old();
-    dataset.place = log().add(logged_as(dataset, named ? vol::name_of(handle) : std::string()));
+    dataset.place = log().add(logged_as(dataset, later_ ? vol::name_of(handle) : std::string()));
     dataset.pending = true;
   }
   if (dataset.closed == nullptr) dataset.handle = &handle;

@@ -37,13 +37,6 @@ inline bool leaves_log_alone(void* const& self, H5VL_dataset_specific_args_t* co
          grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
 }
 
-// SWMR's readers see what is written before it is flushed, through whatever id of the file.
-inline void stop_where_others_read(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
-                                   void** /*req*/) {
-  if (args->op_type != H5VL_NATIVE_FILE_START_SWMR_WRITE) return;
-  settle_and_unmark();
-  log_nothing_more();
-}
 // Of what is open, and how; h5py asks for it before it closes a file.
 inline bool leaves_log_alone(void* const& /*self*/, H5VL_file_get_args_t* const& /*args*/,
                              const hid_t& /*dxpl*/, void** const& /*req*/) {
@@ -102,6 +95,33 @@ void refuse_stored(const void* self, const Rest&... /*rest*/) {
   if (file != nullptr && file->stored() != nullptr)
     throw Error("file " + file->path() +
                 " has a log, which must be replayed first (headrace replay)");
+}
+
+inline void prepare_optional(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                             void** /*req*/) {
+  const bool swmr = args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE;
+  const bool image = args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE;
+  if (image) refuse_stored(self);
+  if (swmr || image) settle_and_unmark();  // an image is another file
+  if (swmr) log_nothing_more();            // readers see all, through whatever id of the file
+}
+
+// Programs that copy the attributes of a file have what they have read, which is all of its data:
+// the copy must not name a log.
+inline void refuse_marker(const char* name) {
+  if (name != nullptr && is_marker(name))
+    throw Error(std::string("attribute ") + name +
+                " says that a file has a log, which must be replayed first (headrace replay)");
+}
+template <typename... Rest>
+void refuse_new_marker(const void* /*self*/, const H5VL_loc_params_t* /*loc*/, const char* name,
+                       const Rest&... /*rest*/) {
+  refuse_marker(name);
+}
+template <typename... Rest>
+void refuse_new_marker(const void* /*self*/, const H5VL_loc_params_t* /*loc*/,
+                       const H5VL_attr_specific_args_t* args, const Rest&... /*rest*/) {
+  if (args->op_type == H5VL_ATTR_RENAME) refuse_marker(args->args.rename.new_name);
 }
 
 // Of mounted files HDF5 finds the marker, and the datasets by their names, in another one.
@@ -172,6 +192,8 @@ struct Connector : vol::PassThrough<Connector> {
   // Whatever HDF5 does next, it finds what was logged in the datasets.
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
+    if constexpr (callback == Callback::attr_create || callback == Callback::attr_specific)
+      refuse_new_marker(args...);
     shared::before<callback>(args...);
     if constexpr (callback == Callback::link_move) {
       settle();
@@ -197,7 +219,7 @@ struct Connector : vol::PassThrough<Connector> {
         settle();
       vol::extents_may_have_changed();
       if (vol::unlinks(args...)) log_nothing_more();
-      if constexpr (callback == Callback::file_optional) stop_where_others_read(args...);
+      if constexpr (callback == Callback::file_optional) prepare_optional(args...);
       if constexpr (callback == Callback::group_specific) leave_mounted_files(args...);
       require_reachable<callback>(args...);
     }

@@ -124,6 +124,8 @@ std::optional<engine::log::Owner> found_marker(const Below& file) {
 
 }  // namespace
 
+bool is_marker(std::string_view attribute) { return attribute == kName; }
+
 std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl) {
   if (!exists(file, kRoot)) return std::nullopt;
   require_fitting_marker(name, fapl);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "engine/log/format.hpp"
 #include "vol/object.hpp"
@@ -14,6 +15,8 @@ struct Below {
   void* file = nullptr;
   hid_t connector = kInvalidId;
 };
+
+bool is_marker(std::string_view attribute);
 
 // What the marker of a file says that HDF5 is opening by that name, with a list like that; none
 // when there is none. Throws Error when it is not one that the layer writes.

@@ -279,16 +279,15 @@ engine::log::Writer& SharedFile::log() {
   return *log_;
 }
 
-void SharedFile::settle_and_forget_names() {
-  if (later_) settle();
-  knows_names_ = false;
+void SharedFile::forget_names() {
+  if (later_) stop();
 }
 
 void SharedFile::add(SharedDataset& dataset, vol::Object& handle, const Append& append) {
   require_whole();
   try {
     if (!dataset.pending) {
-      const std::string name = knows_names_ ? vol::name_of(handle) : std::string();
+      const std::string name = later_ ? vol::name_of(handle) : std::string();
       dataset.elements->place = log().add(logged_as(*dataset.elements, name));
       dataset.pending = true;
     }

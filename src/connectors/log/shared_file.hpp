@@ -111,7 +111,7 @@ class SharedFile {
   // memory of all ranks, and would write them later over what has been written to the file since.
   void write_cut_chunks(bool cut);
   // Collective: a link gets another name. Logs that are kept find datasets by their names.
-  void settle_and_forget_names();
+  void forget_names();
 
   SharedFile(vol::UnderConnector& connector, Place place, CommunicatorHandle ranks);
   SharedFile(const SharedFile&) = delete;
@@ -157,7 +157,6 @@ class SharedFile {
   bool marked_ = false;        // the file says that they belong to it
   bool kept_ = false;          // and it is closed
   std::string background_;     // libhdf5, where a process is to put them in order then
-  bool knows_names_ = true;    // of datasets
   std::exception_ptr failed_;  // of this rank's log
   std::exception_ptr broken_;  // of all ranks
 

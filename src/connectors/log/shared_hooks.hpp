@@ -89,7 +89,7 @@ void before(const Args&... args) {
   if constexpr (callback == Callback::object_copy)
     if (SharedFile* const file = file_of(args...)) file->settle();
   if constexpr (callback == Callback::link_move)
-    if (SharedFile* const file = file_of(args...)) file->settle_and_forget_names();
+    if (SharedFile* const file = file_of(args...)) file->forget_names();
   // The token of what is deleted may become a new dataset's.
   if constexpr (callback == Callback::link_specific || callback == Callback::object_specific)
     if (SharedFile* const file = file_of(args...); file != nullptr && vol::unlinks(args...))

@@ -40,9 +40,10 @@ struct Job {
   std::string sync;
 };
 
+// Its bytes, names, owner and mode: what changes any of them changes that time.
 bool same(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_size == other.st_size &&
-         one.st_mtim.tv_sec == other.st_mtim.tv_sec && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
+         one.st_ctim.tv_sec == other.st_ctim.tv_sec && one.st_ctim.tv_nsec == other.st_ctim.tv_nsec;
 }
 
 // Where the file system has no locks others have none either.
