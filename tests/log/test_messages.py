@@ -86,9 +86,8 @@ def test_a_log_that_is_gone(layer: Log) -> None:
 @pytest.mark.parametrize("end", ["f.close()", "f.flush()"])
 @pytest.mark.parametrize(
     "action",
-    ["del marks['_headrace_log']", "marks['_headrace_log'] = 'text'",
-     "marks['_headrace_log'] = np.void(bytes(16))"],
-)  # fmt: skip
+    ["del marks['_headrace_log']", "marks.modify('_headrace_log', np.void(bytes(16)))"],
+)
 def test_a_marker_that_is_gone(layer: Log, action: str, end: str) -> None:
     """Nobody would find the log any more, so it is put in order while there is time."""
     layer.python(
