@@ -1,16 +1,12 @@
 """Logs of the log layer that wait beside a file; docs/formats/log.md has what is in them."""
 
-import errno
 import json
-import os
 import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from headrace.errors import FileError
 from headrace.plugins import library_dir
-
-_AT_ONCE: Final = 1 << 20  # bytes
 
 
 def waiting_logs(file: Path) -> list[Path]:
@@ -36,24 +32,3 @@ def contents(log: Path) -> list[dict[str, Any]]:
     if done.returncode != 0:
         raise FileError(f"{log}: {done.stderr.strip() or f'status {done.returncode}'}")
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def copy_log(log: Path, to: Path) -> None:
-    """With its holes: files that several ranks share have some."""
-    with log.open("rb") as source, to.open("xb") as target:
-        end = source.seek(0, os.SEEK_END)
-        at = 0
-        while at < end:
-            try:
-                at = os.lseek(source.fileno(), at, os.SEEK_DATA)
-            except OSError as error:
-                if error.errno != errno.ENXIO:
-                    raise
-                break
-            hole = os.lseek(source.fileno(), at, os.SEEK_HOLE)
-            target.seek(at)
-            source.seek(at)
-            while at < hole and (part := source.read(min(hole - at, _AT_ONCE))):
-                at += target.write(part)
-            at = max(at, hole)
-        target.truncate(end)

@@ -4,25 +4,26 @@ import contextlib
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from headrace import launcher
 from headrace.errors import FileError
-from headrace.log_files import contents, copy_log, waiting_logs
+from headrace.log_files import contents, waiting_logs
 from headrace.plan import inherited_environment, prepare
 from headrace.plugins import library_dir
 from headrace.statistics import events
 
 _SCRIPT: Final = Path(__file__).with_name("replay_child.py")
 _REPORT: Final = "HEADRACE_REPORT"
-_TOGETHER: Final = "headrace-replay"
+_PROGRAM: Final = "headrace-replay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +45,11 @@ class Replayed:
     missing: int
 
 
-def replay_to(output: Path, file: Path, **options: Any) -> Replayed:
-    """The same in a copy of the file; what there is of that goes when it fails.
-
-    Args:
-        output: The copy, which must not be there.
-        file: The HDF5 file. It and its log remain as they are.
-        options: Of `replay`.
-
-    Raises:
-        FileError: As there, or the copy cannot be made.
-    """
-    logs = output.resolve().with_name(output.name + ".headrace")
-    for one in (output, logs):
-        if os.path.lexists(one):
-            raise FileError(f"{one}: is there already")
-    if not file.is_file():
-        raise FileError(f"{file}: there is no such file")
-    with contextlib.ExitStack() as cleanup:
-        try:
-            output.touch(exist_ok=False)  # what is there from here on is ours
-            kept = cleanup.enter_context(contextlib.ExitStack())
-            kept.callback(output.unlink, missing_ok=True)
-            shutil.copyfile(file, output)
-            if waiting := waiting_logs(file):
-                logs.mkdir()
-                cleanup.callback(shutil.rmtree, logs, ignore_errors=True)
-            for log in waiting:
-                copy_log(log, logs / log.name)
-            done = replay(output, **options)
-            shutil.copymode(file, output)
-        except OSError as error:
-            raise FileError(f"{output}: cannot be made: {error.strerror}") from None
-        kept.pop_all()
-        return done
-
-
 def replay(  # noqa: PLR0913, each is an option
     file: Path,
     *,
+    output: Path | None = None,
+    in_place: bool = False,
     sync: bool = False,
     after_crash: bool = False,
     skip_missing: bool = False,
@@ -91,8 +58,14 @@ def replay(  # noqa: PLR0913, each is an option
 ) -> Replayed:
     """Writes the log of a file to its datasets, compares them with it, and removes it.
 
+    All is done in a copy, which takes the place of the file in the end: until then file and log
+    are as they were, whatever happens.
+
     Args:
         file: The HDF5 file.
+        output: Where the copy is to stay instead. Nothing must be there. File and log remain.
+        in_place: Whether to do without a copy. Who is killed then may leave a file that nobody
+            can open; interrupts wait until it is whole.
         sync: Whether the file must survive a power cut before the log is removed.
         after_crash: Whether the program may have crashed: what its flushes cover is taken then.
         skip_missing: Whether to drop what the log holds of datasets that are not in the file.
@@ -101,8 +74,7 @@ def replay(  # noqa: PLR0913, each is an option
         watch: Called now and then with how many datasets have been dealt with.
 
     Raises:
-        FileError: The file or its log cannot be used, or is not what the other belongs to. Both
-            are as they were then.
+        FileError: The file or its log cannot be used, or is not what the other belongs to.
     """
     if not file.is_file():
         raise FileError(f"{file}: there is no such file")
@@ -114,18 +86,57 @@ def replay(  # noqa: PLR0913, each is an option
     waiting = waiting_logs(file)
     options = {"verify": True, "sync": sync, "recover": after_crash, "skip_missing": skip_missing}
     chosen = ",".join(f"{name}={str(on).lower()}" for name, on in options.items())
-    path = file.resolve()
-    told = _open_under(f"log({chosen})", path, hdf5, watch)
+    with _places(file, output, waiting, in_place=in_place, alone=hdf5 is None) as places:
+        told, done = _open_under(f"log({chosen})", places, hdf5, watch)
     dropped = [one["values"].get("uncovered_bytes", 0) for one in told["statistics"]]
     missing = [one["values"].get("missing_datasets", 0) for one in told["statistics"]]
-    done = tuple(log for log in waiting if not log.exists())
-    foreign = tuple(log for log in waiting if log.exists())
+    if output is None:
+        done = tuple(log for log in waiting if not log.exists())
+    foreign = tuple(log for log in waiting if log not in done)
     # A program that crashes before its first flush leaves a log of which the file does not know.
     lost = [log for log in foreign if not (after_crash and _covers_nothing(log))]
-    if lost and not done:
+    if lost and not done and launcher.rank(os.environ) <= 0:
         raise FileError(f"{file}: log {lost[0]} does not belong to it")
     unverified = tuple((one["dataset"], one["filter"]) for one in told["unverified"])
     return Replayed(done, max(dropped, default=0), foreign, unverified, max(missing, default=0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Of a file, of the copy that is worked on, and where that one is put."""
+
+    file: Path
+    copy: Path
+    target: Path
+
+    @property
+    def in_place(self) -> bool:
+        return self.copy == self.file
+
+
+@contextlib.contextmanager
+def _places(
+    file: Path, output: Path | None, waiting: list[Path], *, in_place: bool, alone: bool
+) -> Iterator[_Places]:
+    """Nothing is left of a copy that fails; ranks must leave that to one another."""
+    path = file.resolve()
+    if output is None and (in_place or not waiting):
+        yield _Places(path, path, path)
+        return
+    target = path if output is None else output.parent.resolve() / output.name
+    folder = target.with_name(target.name + ".headrace")
+    copy = folder / f"{waiting[0].name if waiting else 'copy'}.h5"
+    with contextlib.ExitStack() as cleanup:
+        if output is not None:
+            for one in (target, folder):
+                if os.path.lexists(one):
+                    raise FileError(f"{one}: is there already")
+        if alone:
+            if output is not None:
+                cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            cleanup.callback(shutil.rmtree, f"{copy}.headrace", ignore_errors=True)
+            cleanup.callback(copy.unlink, missing_ok=True)
+        yield _Places(path, copy, target)
 
 
 def _covers_nothing(log: Path) -> bool:
@@ -139,20 +150,27 @@ def _covers_nothing(log: Path) -> bool:
     return all(nothing(told) for told in contents(log))
 
 
-def _opener(file: Path, hdf5: Path | None) -> list[str]:
-    """The command that opens a file as a writer does."""
+def _command(places: _Places, hdf5: Path | None) -> list[str]:
+    """What opens a file as a writer does."""
+    program = str(library_dir().parent / "bin" / _PROGRAM)
+    one, *two = map(str, (places.file, places.copy, places.target))
     if hdf5 is not None:
-        program = library_dir().parent / "bin" / _TOGETHER
-        return [str(program), "--together", str(hdf5), str(file)]
+        return [program, "--together", str(hdf5), one, *([] if places.in_place else two)]
     if importlib.util.find_spec("h5py") is None:
         raise FileError("replaying needs h5py, which is not installed")
-    return [sys.executable, "-P", str(_SCRIPT), str(file)]
+    opener = [sys.executable, "-P", str(_SCRIPT)]
+    if places.in_place:
+        return [*opener, one, "r", "r+"]
+    return [program, "--apart", one, *two, *opener]
 
 
 def _open_under(
-    stack: str, file: Path, hdf5: Path | None, watch: Callable[[int], None]
-) -> defaultdict[str, list[dict[str, Any]]]:
-    """What a writer finds in a log it puts in order; returns the layer's events of the file."""
+    stack: str, places: _Places, hdf5: Path | None, watch: Callable[[int], None]
+) -> tuple[defaultdict[str, list[dict[str, Any]]], tuple[Path, ...]]:
+    """What a writer finds in a log it puts in order.
+
+    Returns the layer's events of the file, and the logs that are in a copy.
+    """
     environ = prepare(stack, None, inherited_environment()).apply(os.environ)
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         report = Path(environ.get(_REPORT) or f"{folder}/report").absolute()
@@ -161,32 +179,35 @@ def _open_under(
         def told() -> defaultdict[str, list[dict[str, Any]]]:
             found = defaultdict(list)
             for event in events(report, start):
-                if event.get("file") == str(file):
+                if event.get("file") == str(places.copy):
                     found[event["event"]].append(event)
             return found
 
-        with Path(folder, "errors").open("w+") as errors:
+        with Path(folder, "errors").open("w+") as errors, Path(folder, "done").open("w+b") as done:
             child = subprocess.Popen(
-                _opener(file, hdf5),
+                _command(places, hdf5),
                 env=environ | {_REPORT: str(report)},
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=done,
                 stderr=errors if hdf5 is None else None,  # told by one rank, before others end
                 close_fds=False,  # MPI's launcher may have given us some
                 start_new_session=hdf5 is None,  # away from the terminal's interrupts
             )
-            _wait(child, lambda: watch(len(told()["replayed"])))
+            _wait(child, lambda: watch(len(told()["replayed"])), kill=not places.in_place)
             errors.seek(0)
             if child.returncode != 0:
                 if hdf5 is not None:
                     sys.exit(1)
                 last = errors.read().strip().splitlines()[-1:] or [f"status {child.returncode}"]
-                raise FileError(f"{file}: {last[0]}")
-        return told()
+                cause = last[0].replace(str(places.copy), str(places.file))
+                raise FileError(f"{places.file}: {cause}")
+            done.seek(0)
+            logs = tuple(Path(os.fsdecode(name)) for name in done.read().split(b"\0")[:-1])
+        return told(), logs
 
 
-def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
-    """Until it ends. What HDF5 has written half is no file, so interrupts wait for it, too."""
+def _wait(child: subprocess.Popen[bytes], look: Callable[[], None], *, kill: bool) -> None:
+    """Until it ends. An interrupt waits for that, too, or kills it and all that it has started."""
     interrupted = False
     while True:
         try:
@@ -196,5 +217,7 @@ def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
             look()
         except KeyboardInterrupt:
             interrupted = True
+            if kill:
+                os.killpg(child.pid, signal.SIGKILL)
     if interrupted:
         raise KeyboardInterrupt

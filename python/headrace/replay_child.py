@@ -1,4 +1,4 @@
-"""Run as a script in a process of its own, under the log layer: opens a file as a writer does."""
+"""Run as a script in a process of its own, under the log layer: opens a file."""
 
 import contextlib
 import importlib
@@ -8,12 +8,11 @@ import h5py
 
 
 def main() -> None:
-    """The file is the first argument; an error is the last line of standard error."""
+    """Arguments: the file, and the modes; an error is the last line of standard error."""
     with contextlib.suppress(ImportError):
         importlib.import_module("hdf5plugin")  # registers filters
     try:
-        # HDF5 writes to a file that a writer opens, be it refused by the layer or not.
-        for mode in ("r", "r+"):
+        for mode in sys.argv[2:]:
             h5py.File(sys.argv[1], mode).close()
     except OSError as error:
         sys.exit(str(error))

@@ -6,6 +6,7 @@
  *   mpi_kept twice FILE   makes it, and opens it again while it has flushed logs
  *   mpi_kept again FILE   makes it, and opens it again and again just after it has closed it
  *   mpi_kept unflushed FILE  reads what it has written since the last flush, and is killed
+ *   mpi_kept settling FILE  is killed when it has put a part of its log in order
  *   mpi_kept steps FILE   writes and flushes until it is killed; FILE.steps has a byte for each
  * step that was flushed Each rank prints a line of JSON at the end. */
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "mpi_require.h"
@@ -178,6 +180,35 @@ static void read_unflushed(const char *name) {
   kill(getpid(), SIGKILL);
 }
 
+static void put_element(hid_t dataset, hsize_t where, int value) {
+  hid_t space = H5Dget_space(dataset), memory = H5Screate(H5S_SCALAR);
+  H5Sselect_elements(space, H5S_SELECT_SET, 1, &where);
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, &value) >= 0);
+}
+
+/* The flush covers the first element and the last one, which lies where nobody can write any more.
+   Of what comes later the first element is written before the second one. */
+static void die_while_settling(const char *name) {
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), file = make_file(name, fapl);
+  const hsize_t size = 16 << 20, first = 0, one = 1;
+  hid_t space = H5Screate_simple(1, &size, NULL), dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER);
+  hid_t dataset = H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+  put_element(dataset, 0, 1);
+  put_element(dataset, size - 1, 1);
+  REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  put_element(dataset, 0, 2);
+  put_element(dataset, 1, 3);
+  const struct rlimit half = {2 * size, 2 * size}, none = {0, 0};
+  REQUIRE(setrlimit(RLIMIT_CORE, &none) == 0 && setrlimit(RLIMIT_FSIZE, &half) == 0);
+  hid_t together = H5Pcreate(H5P_DATASET_XFER), memory = H5Screate_simple(1, &one, NULL);
+  H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &one, NULL);
+  int found = 0;
+  H5Dread(dataset, H5T_NATIVE_INT, memory, space, together, &found);
+  REQUIRE(!"alive");
+}
+
 /* In step k each rank writes numbers from 1000 k on: to elements that all of them write, and to
    some of its own. Every fifth step they read together, which puts all in order. */
 static void make_steps(const char *name) {
@@ -215,6 +246,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   REQUIRE(argc == 3);
   if (strcmp(argv[1], "steps") == 0) make_steps(argv[2]);
+  if (strcmp(argv[1], "settling") == 0) die_while_settling(argv[2]);
   if (strcmp(argv[1], "unflushed") == 0) read_unflushed(argv[2]);
   if (strcmp(argv[1], "twice") == 0) {
     open_twice(argv[2]);

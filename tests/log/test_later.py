@@ -435,3 +435,18 @@ def test_an_image_of_a_file(layer: Log) -> None:
         f = h5py.File("image.h5")
         assert (f["d"][:, ::2] == 7).all() and not f.attrs
     """)
+
+
+def test_who_may_read_the_log(layer: Log) -> None:
+    layer.python(
+        """
+        f = h5py.File("x.h5", "w")
+        d = f.create_dataset("d", (100, 100), "i4")
+        os.chmod("x.h5", 0o600)
+        d[:, ::2] = 7
+        f.close()
+        with os.scandir("x.h5.headrace") as logs:
+            assert [log.stat().st_mode & 0o777 for log in logs] == [0o600]
+    """,
+        LATER,
+    )

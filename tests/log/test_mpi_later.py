@@ -158,6 +158,18 @@ def test_what_was_read_before_it_was_flushed_is_not_recovered(
     assert layer.plain(text) == "d {2}"
 
 
+def test_a_crash_amid_putting_in_order(layer: Log, hdf5: Hdf5) -> None:
+    """What was written since the flush is there in the order of the writes, or not at all."""
+    done = start(layer, hdf5, 1, "mpi_kept", "settling", "x.h5")
+    assert done.status != 0
+    assert "alive" not in done.text, done.text
+    before = layer.plain("print(*h5py.File('x.h5')['d'][:2])")
+    assert before == "2 3", "not amid it"
+    layer.python("names = ['x.h5']\n" + REPLAY, "recover=true;")
+    text = "f = h5py.File('x.h5'); print(*f.attrs, *f['d'][:2], f['d'][-1])"
+    assert layer.plain(text) in {"1 0 1", "2 0 1", "2 3 1"}
+
+
 @pytest.mark.parametrize("damage", ["gone", "another's", "cut off"])
 def test_one_of_the_logs_is_wrong(layer: Log, hdf5: Hdf5, damage: str) -> None:
     """One process and ranks say so; nothing is put in order."""

@@ -33,9 +33,9 @@ def library(hdf5: Hdf5) -> str:
     return f"--hdf5={hdf5.prefix}/lib/libhdf5.so"
 
 
-def put_in_order(layer: Log, hdf5: Hdf5, ranks: int, command: str = "replay") -> None:
+def put_in_order(layer: Log, hdf5: Hdf5, ranks: int, *options: str) -> None:
     before = len(layer.loads)
-    done = headrace(layer, hdf5, ranks, command, library(hdf5), "left.h5")
+    done = headrace(layer, hdf5, ranks, "replay", library(hdf5), *options, "left.h5")
     assert done.status == 0, done.text
     assert done.out.decode().splitlines() == DONE, done.text
     assert len(layer.loads) == before + ranks
@@ -43,9 +43,19 @@ def put_in_order(layer: Log, hdf5: Hdf5, ranks: int, command: str = "replay") ->
 
 
 @everywhere
-def test_logs_of_ranks(layer: Log, hdf5: Hdf5, ranks: int) -> None:
+@pytest.mark.parametrize("options", [(), ("--in-place",)])
+def test_logs_of_ranks(layer: Log, hdf5: Hdf5, ranks: int, options: tuple[str, ...]) -> None:
     succeed(layer, hdf5, 2, "mpi_logs", "forget")
-    put_in_order(layer, hdf5, ranks)
+    before = (layer.folder / "left.h5").read_bytes()
+    done = headrace(layer, hdf5, ranks, "replay", library(hdf5), "left.h5", "--output=y.h5")
+    assert done.out.decode().splitlines() == ["y.h5 has all that was in its log"], done.text
+    assert (layer.folder / "left.h5").read_bytes() == before
+    assert not (layer.folder / "y.h5.headrace").exists()
+    inode = (layer.folder / "left.h5").stat().st_ino
+    put_in_order(layer, hdf5, ranks, *options)
+    assert ((layer.folder / "left.h5").stat().st_ino == inode) == bool(options)
+    require(layer, LEFT, marked=False)
+    (layer.folder / "y.h5").rename(layer.folder / "left.h5")
     require(layer, LEFT, marked=False)
 
 
@@ -105,7 +115,8 @@ def test_who_must_not(layer: Log, hdf5: Hdf5) -> None:
         (): "2 processes were started",
         (f"--hdf5={serial}",): "is a serial HDF5",
         ("--hdf5=nothing.so",): "nothing.so",
-        (library(hdf5), "--output=y.h5"): "put a file in order where it is",
+        (library(hdf5), "--output=y.h5", "--in-place"): "no copy in place",
+        (library(hdf5), "--output=left.h5"): "is there already",
     }.items():
         done = headrace(layer, hdf5, 2, "replay", *options, "left.h5")
         assert done.status != 0

@@ -1,7 +1,6 @@
 """`headrace replay` and `headrace recover`: what is in a log comes into its file."""
 
 import contextlib
-import functools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,6 @@ from headrace.cli.output import console, error_console, reports_errors, warn
 from headrace.errors import FileError
 from headrace.log_files import contents, waiting_logs
 from headrace.replay import replay as put_in_order
-from headrace.replay import replay_to
 
 EXAMPLES = """
 **Examples**
@@ -35,6 +33,14 @@ OutputOption = Annotated[
     Path | None,
     typer.Option(
         "--output", "-o", metavar="NEW", help="Leave FILE as it is, and make this one of it."
+    ),
+]
+InPlaceOption = Annotated[
+    bool,
+    typer.Option(
+        "--in-place",
+        help="Write to FILE itself, which needs no room for a copy; but who is killed then may "
+        "leave a file that nobody can open.",
     ),
 ]
 SkipOption = Annotated[
@@ -59,39 +65,42 @@ Hdf5Option = Annotated[
 
 
 @reports_errors
-def replay(
+def replay(  # noqa: PLR0913, PLR0917, each is an option
     file: FileArgument,
     output: OutputOption = None,
+    in_place: InPlaceOption = False,
     sync: SyncOption = False,
     skip_missing: SkipOption = False,
     hdf5: Hdf5Option = None,
 ) -> None:
     """Put the log that a program has left beside a file in order in that file.
 
-    Everything is read back and compared before the log is removed, but for datasets with filters
-    that may change values.
+    It is done in a copy, which takes the file's place when everything has been read back and
+    compared, but for datasets with filters that may change values.
     """
-    _replay(file, output, sync=sync, after_crash=False, skip_missing=skip_missing, hdf5=hdf5)
+    chosen = {"in_place": in_place, "sync": sync, "skip_missing": skip_missing, "hdf5": hdf5}
+    _replay(file, output, after_crash=False, **chosen)
 
 
 @reports_errors
-def recover(
+def recover(  # noqa: PLR0913, PLR0917, each is an option
     file: FileArgument,
     output: OutputOption = None,
+    in_place: InPlaceOption = False,
     sync: SyncOption = False,
     skip_missing: SkipOption = False,
     hdf5: Hdf5Option = None,
 ) -> None:
     """The same for the file of a program that has crashed: all that its flushes cover."""
-    _replay(file, output, sync=sync, after_crash=True, skip_missing=skip_missing, hdf5=hdf5)
+    chosen = {"in_place": in_place, "sync": sync, "skip_missing": skip_missing, "hdf5": hdf5}
+    _replay(file, output, after_crash=True, **chosen)
 
 
 def _replay(file: Path, output: Path | None, **options: Any) -> None:
-    if output is not None and options["hdf5"] is not None:
-        raise FileError("--output and --hdf5: ranks put a file in order where it is")
+    if output is not None and options["in_place"]:
+        raise FileError("--output and --in-place: there is no copy in place")
     with _bar(file) as watch:
-        act = put_in_order if output is None else functools.partial(replay_to, output)
-        done = act(file, **options, watch=watch)
+        done = put_in_order(file, output=output, **options, watch=watch)
     file = output or file
     for dataset, cause in done.unverified:
         warn(f"dataset {dataset} was not compared: values may change in {cause}")

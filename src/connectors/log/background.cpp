@@ -17,16 +17,12 @@
 namespace headrace::log_layout {
 namespace {
 
-// Those that outlive their programs; of ranks or nodes the first one.
 std::vector<std::string> logs_of(const std::string& file) {
-  constexpr std::size_t kId = 2 * sizeof(Owner);
   std::vector<std::string> logs;
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(file), failure)) {
     const std::string name = entry.path().filename();
-    if (name.size() < kId) continue;
-    const std::string_view rest = std::string_view(name).substr(kId);
-    if (rest == ".log" || rest == ".0.log" || rest == ".n0.log") logs.push_back(entry.path());
+    if (stands_for_all(name)) logs.push_back(entry.path());
   }
   return logs;
 }

@@ -3,11 +3,15 @@
 // docs/decisions/0012.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "engine/log/format.hpp"
 
 namespace headrace::log_layout {
 
@@ -18,6 +22,14 @@ inline constexpr const char* kReplayProgram = "headrace-replay";
 // Its copy of the file, beside the log, and the folder of that one's log.
 inline constexpr const char* kCopySuffix = ".h5";
 inline constexpr const char* kCopysFolderSuffix = ".h5.headrace";
+
+// Of logs that outlive their programs, by their names: the one, or that of the first rank or node.
+// Its lock is for all.
+inline bool stands_for_all(std::string_view log) {
+  constexpr std::size_t kId = 2 * sizeof(engine::log::Owner);
+  const std::string_view rest = log.substr(std::min(log.size(), kId));
+  return rest == ".log" || rest == ".0.log" || rest == ".n0.log";
+}
 
 // A file that has been closed, and its log; of ranks the first one, which stands for all.
 struct Closed {

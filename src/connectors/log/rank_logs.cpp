@@ -38,9 +38,7 @@ std::string path_of(const std::string& file, const engine::log::Owner& owner,
   return std::filesystem::path(path).replace_extension(kTemporary);
 }
 
-int open_locked(const std::string& path, int flags, int lock) {
-  const int descriptor = ::open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
+int locked(int descriptor, const std::string& path, int lock) {
   // The lock of one that outlives the program is for who puts it in order in the background.
   if (!is_temporary(std::filesystem::path(path).filename().string())) return descriptor;
   // Where the file system has no locks, nothing is ever removed as left. Somebody who has the lock
@@ -48,12 +46,6 @@ int open_locked(const std::string& path, int flags, int lock) {
   if (::flock(descriptor, lock | LOCK_NB) == 0 || errno != EWOULDBLOCK) return descriptor;
   ::close(descriptor);
   throw Error("log " + path + " cannot be locked");
-}
-
-int make(const std::string& path, int lock) {
-  std::error_code failure;
-  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), failure);
-  return open_locked(path, O_CREAT | O_EXCL, lock);
 }
 
 // Whether no process has it.
@@ -71,11 +63,15 @@ std::string node_log_path(const std::string& file, const engine::log::Owner& own
   return path_of(file, owner, ".n" + std::to_string(node), which);
 }
 
-int make_rank_log(const std::string& path) { return make(path, LOCK_EX); }
+int make_rank_log(const std::string& path) { return locked(make_log(path), path, LOCK_EX); }
 
-int make_node_log(const std::string& path) { return make(path, LOCK_SH); }
+int make_node_log(const std::string& path) { return locked(make_log(path), path, LOCK_SH); }
 
-int open_node_log(const std::string& path) { return open_locked(path, 0, LOCK_SH); }
+int open_node_log(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) throw Error("log " + path + " cannot be opened", errno);
+  return locked(descriptor, path, LOCK_SH);
+}
 
 void remove_rank_log(const std::string& path) noexcept {
   try {

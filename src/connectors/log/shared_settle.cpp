@@ -82,6 +82,8 @@ void SharedFile::settle() {
 }
 
 void SharedFile::settle_all(hid_t together) {
+  // After a crash amid this what a flush covers is put on top once more: let that be all.
+  if (marked_) keep(false);
   const auto told = tell();
   if (told.empty()) return;
   const std::map<int, LogFile> others = gather_others(told);

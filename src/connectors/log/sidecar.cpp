@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 
 #include "base/error.hpp"
 
@@ -16,9 +17,11 @@ namespace {
 // Of a log that has nothing but its owner's segment.
 constexpr off_t kEmpty = engine::log::kHeaderBytes + engine::log::kOwnerBytes;
 
+constexpr std::string_view kFolderSuffix = ".headrace";
+
 }  // namespace
 
-std::string folder_of(const std::string& file) { return file + ".headrace"; }
+std::string folder_of(const std::string& file) { return file + std::string(kFolderSuffix); }
 
 Owner random_owner() {
   Owner owner{};
@@ -42,12 +45,24 @@ std::string log_path(const std::string& file, const Owner& owner, const std::str
   return folder_of(file) + "/" + name + part + ".log";
 }
 
-int open_log(const std::string& file, const Owner& owner, bool is_new) {
+int make_log(const std::string& path) {
+  constexpr mode_t kOwners = 0600;
+  constexpr mode_t kAny = 0666;
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const std::string file = folder.substr(0, folder.size() - kFolderSuffix.size());
+  struct stat status{};
+  const mode_t mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & kAny : 0;
   std::error_code failure;
-  std::filesystem::create_directory(folder_of(file), failure);
+  std::filesystem::create_directory(folder, failure);
+  const int descriptor =
+      ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode | kOwners);
+  if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
+  return descriptor;
+}
+
+int open_log(const std::string& file, const Owner& owner, bool is_new) {
   const std::string path = log_path(file, owner);
-  const int made = is_new ? O_CREAT | O_EXCL : 0;
-  const int descriptor = ::open(path.c_str(), made | O_RDWR | O_CLOEXEC, 0666);
+  const int descriptor = is_new ? make_log(path) : ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
   if (is_new || size_of(descriptor) == kEmpty) return descriptor;
   ::close(descriptor);

@@ -17,6 +17,9 @@ std::string folder_of(const std::string& file);
 bool has_folder(const std::string& file);
 std::string log_path(const std::string& file, const Owner& owner, const std::string& part = {});
 
+// A new log in the folder of a file, open for reading and writing. Who may read the file may read
+// the log. Throws Error.
+int make_log(const std::string& path);
 // The log, open for reading and writing: a new one, or one that is empty. Throws Error.
 int open_log(const std::string& file, const Owner& owner, bool is_new);
 // Nothing is left in the log but what it belongs to; with `sync` not after a power cut either.

@@ -68,8 +68,10 @@ class Start {
                                       arguments.data(), environment_.data());
     if (failure != 0) throw Error(words.front() + ": " + std::strerror(failure));
     // It forks and ends at once, so that the program has no child that it does not know.
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    if (status != 0) throw Error(words.front() + " does not start");
   }
 
  private:

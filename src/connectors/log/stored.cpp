@@ -216,8 +216,9 @@ void Stored::find_datasets(const LogFile& log, bool skip_missing) {
       throw Error("dataset " + printable(logged.name) + " of the log is not in file " +
                   place_.path +
                   " under that name any more. If it has another name now, give it back the old "
-                  "one; if it was deleted, `headrace replay --skip-missing` drops what the log "
-                  "holds of it");
+                  "one; if the file was made from another one, as h5repack does, the log is that "
+                  "one's; if the dataset was deleted, `headrace replay --skip-missing` drops what "
+                  "the log holds of it");
     ++missing_;
     headrace::log(Level::warning, "dataset " + printable(logged.name) + " of log " + log.path() +
                                       " is not in file " + place_.path);

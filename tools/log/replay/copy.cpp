@@ -48,7 +48,7 @@ void copy_range(int from, int to, off_t at, off_t end) {
   }
 }
 
-void copy_data(int from, int to, off_t size) {
+void copy_parts(int from, int to, off_t size) {
   if (::ftruncate(to, size) != 0) fail("the copy cannot be made as long");
   for (off_t at = 0; at < size;) {
     at = ::lseek(from, at, SEEK_DATA);
@@ -100,16 +100,24 @@ void sync(const std::string& path) {
   if (::fsync(file.get()) != 0) fail(path);
 }
 
-void copy(const Descriptor& from, const Descriptor& to) {
+void copy_data(const Descriptor& from, const Descriptor& to) {
+  copy_parts(from.get(), to.get(), from.status().st_size);
+}
+
+void copy_mode(const Descriptor& from, const Descriptor& to) {
+  constexpr mode_t kMode = 07777;
+  if (::fchmod(to.get(), from.status().st_mode & kMode) != 0)
+    fail("the copy cannot be given the file's mode");
+}
+
+void copy_identity(const Descriptor& from, const Descriptor& to) {
   const struct stat is = from.status();
   const struct stat made = to.status();
   if ((made.st_uid != is.st_uid || made.st_gid != is.st_gid) &&
       ::fchown(to.get(), is.st_uid, is.st_gid) != 0)
     fail("the copy cannot be given to the file's owner");
-  constexpr mode_t kMode = 07777;
-  if (::fchmod(to.get(), is.st_mode & kMode) != 0) fail("the copy cannot be given the file's mode");
+  copy_mode(from, to);
   copy_attributes(from.get(), to.get());
-  copy_data(from.get(), to.get(), is.st_size);
 }
 
 }  // namespace headrace::replay

@@ -1,4 +1,4 @@
-// The copy of a file that a log is put in order in.
+// Copying files.
 #pragma once
 
 #include <sys/stat.h>
@@ -26,8 +26,10 @@ class Descriptor {
 // Throws Error when that fails.
 void sync(const std::string& path);
 
-// All of one file in another one that is empty, and who may do what with it: with the same owner,
-// mode, attributes and holes. Throws Error.
-void copy(const Descriptor& from, const Descriptor& to);
+// From one file to another one that is empty. Throws Error.
+void copy_data(const Descriptor& from, const Descriptor& to);  // with its holes
+void copy_mode(const Descriptor& from, const Descriptor& to);
+// All that says who may do what with it: its owner, mode, access lists; and its user's attributes.
+void copy_identity(const Descriptor& from, const Descriptor& to);
 
 }  // namespace headrace::replay

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,12 +24,11 @@ void tell(const std::string& error) {
   std::fprintf(stderr, "headrace-replay: %s\n", error.c_str());
 }
 
-// Collective: the first error that a rank has had, or nothing.
-std::string first_of_all(Communicator& ranks, const std::string& mine) {
-  for (const std::vector<std::byte>& one : ranks.all_gather_any(std::as_bytes(std::span(mine))))
-    if (!one.empty()) return {reinterpret_cast<const char*>(one.data()), one.size()};
-  return {};
-}
+// What a rank tells, or all know that it has told.
+class FirstError : public Error {
+ public:
+  using Error::Error;
+};
 
 // A parallel libhdf5, and MPI until it is destroyed.
 class Parallel {
@@ -51,8 +51,7 @@ class Parallel {
   [[nodiscard]] Communicator& ranks() const { return *ranks_; }
 
   // Collective. Throws Error with what HDF5 says.
-  void open_and_close(const std::string& file) const {
-    constexpr unsigned kReadWrite = 1;
+  void open_and_close(const std::string& file, bool writes) const {
     if (look_up<decltype(H5open)>(library_, "H5open")() < 0) throw Error("HDF5 does not start");
     h5.Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     // Closed before MPI ends: it has a communicator.
@@ -61,7 +60,7 @@ class Parallel {
     auto& comm = static_cast<MpiCommunicator&>(*ranks_);
     check_mpi(*mpi_, "H5Pset_fapl_mpio",
               mpi_->set_mpio(dlsym(library_, "H5Pset_fapl_mpio"), access.get(), comm.handle()));
-    const hid_t id = h5.Fopen(file.c_str(), kReadWrite, access.get());
+    const hid_t id = h5.Fopen(file.c_str(), writes ? 1 : 0, access.get());
     if (id < 0 || look_up<decltype(H5Fclose)>(library_, "H5Fclose")(id) < 0)
       throw Error(file + ": " + innermost_error(library_));
   }
@@ -72,29 +71,56 @@ class Parallel {
   CommunicatorHandle ranks_;
 };
 
-std::string error_of_opening(const Parallel& hdf5, const std::string& file) {
+// Collective. Throws FirstError on all ranks, with what the first one says that has failed.
+template <typename Act>
+void do_all(Communicator& ranks, const Places& places, const Act& act) {
+  std::string mine;
   try {
-    hdf5.open_and_close(file);
-    return {};
+    act();
   } catch (const std::exception& error) {
-    return error.what();
+    mine = text_of(places, error);
   }
+  for (const std::vector<std::byte>& one : ranks.all_gather_any(std::as_bytes(std::span(mine))))
+    if (!one.empty())
+      throw FirstError(std::string(reinterpret_cast<const char*>(one.data()), one.size()));
+}
+
+void act(const Parallel& hdf5, const Places& places) {
+  Communicator& ranks = hdf5.ranks();
+  const auto open = [&](const std::string& file, bool writes) {
+    do_all(ranks, places, [&] { hdf5.open_and_close(file, writes); });
+  };
+  if (places.copy.empty()) return open(places.file, true);
+  std::optional<LogLocks> locks;
+  std::optional<WorkingCopy> copy;
+  const auto first = [&](const auto& act) {
+    do_all(ranks, places, [&] {
+      if (ranks.rank() == 0) act();
+    });
+  };
+  first([&] { locks.emplace(places.file); });
+  open(places.file, false);
+  first([&] { copy.emplace(places, logs_beside(places.file)); });
+  open(places.copy, true);
+  first([&] { finish(*copy); });
 }
 
 }  // namespace
 
-int put_in_order_together(const std::string& hdf5, const std::string& file) {
+int put_in_order_together(const std::string& hdf5, const Places& places) {
   try {
     const Parallel parallel(hdf5);
-    const std::string error = first_of_all(parallel.ranks(), error_of_opening(parallel, file));
-    if (error.empty()) return EXIT_SUCCESS;
-    if (parallel.ranks().rank() == 0) tell(error);
-    parallel.ranks().barrier();  // launchers kill the others when one ends so
-    return EXIT_FAILURE;
+    try {
+      act(parallel, places);
+      return EXIT_SUCCESS;
+    } catch (const FirstError& error) {
+      if (parallel.ranks().rank() == 0) tell(error.what());
+      parallel.ranks().barrier();  // launchers kill the others when one ends so
+    }
   } catch (const std::exception& error) {
     tell(error.what());
-    return EXIT_FAILURE;
   }
+  return EXIT_FAILURE;
 }
 
 }  // namespace headrace::replay

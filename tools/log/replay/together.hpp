@@ -3,11 +3,14 @@
 
 #include <string>
 
+#include "apart.hpp"
+
 namespace headrace::replay {
 
 // Opens a file for writing together with all ranks, under the layers that the environment names,
-// which puts its logs in order. Collective over all processes. Returns the status to end with; what
-// goes wrong is told on standard error, by one rank where it can be.
-int put_in_order_together(const std::string& hdf5, const std::string& file);
+// which puts its logs in order: in a copy, or, where no place is given for one, in the file itself.
+// Collective over all processes. Returns the status to end with; what goes wrong is told on
+// standard error, by one rank where it can be.
+int put_in_order_together(const std::string& hdf5, const Places& places);
 
 }  // namespace headrace::replay
