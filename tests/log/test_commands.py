@@ -285,9 +285,12 @@ def write_large(folder: Path) -> None:
 
 
 def start_replay(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    command = [HEADRACE, "replay", *options, "x.h5"]
     return subprocess.Popen(
-        command, env=CLEAN, cwd=folder, start_new_session=True, stderr=subprocess.DEVNULL
+        [HEADRACE, "replay", *options, "x.h5"],
+        env=CLEAN,
+        cwd=folder,
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
     )
 
 
@@ -362,7 +365,7 @@ def test_files_that_have_no_copy(tmp_path: Path) -> None:
     done = headrace(tmp_path, "replay", "x.h5")
     assert done.status == 2
     assert "several names, and would keep one only; `--in-place` needs no copy" in done.text
-    limited = ["prlimit", f"--fsize={len(before) // 2}", HEADRACE, "replay", "x.h5"]
+    limited = ["prlimit", f"--fsize={len(before) // 2}", str(HEADRACE), "replay", "x.h5"]
     (tmp_path / "other.h5").unlink()
     assert run(limited, env=CLEAN, cwd=tmp_path, limit=60).status == 2
     assert (tmp_path / "x.h5").read_bytes() == before
