@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,8 +17,14 @@ NATIVE = "native"  # not a layer: HDF5 left alone
 # HDF5's own sample connector, known to change what programs see.
 PASS_THROUGH = "pass_through"  # noqa: S105
 
+# Open MPI's programs share a folder, which the last one removes: one that starts just then fails.
+MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
+_own_folder = tempfile.mkdtemp(prefix="mpi-")
+atexit.register(shutil.rmtree, _own_folder, ignore_errors=True)
+
 # Every test starts from an environment that says nothing about HDF5 or Headrace.
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HDF5_", "HEADRACE_"))}
+CLEAN[MPI_FOLDER] = _own_folder
 
 BASH_OWN = {"_", "PWD", "OLDPWD", "SHLVL"}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.report import Report
 from harness.run import run
-from harness.stack import NATIVE, foreign_plugins, stack_env
+from harness.stack import MPI_FOLDER, NATIVE, foreign_plugins, stack_env
 
 IN, CHANGED, OUT = "{in}", "{changed}", "out.h5"
 
@@ -109,7 +109,8 @@ class ToolBox:
         with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as apart:
             report = Path(apart) / "report.jsonl"
             filters = self.native_plugins if spec == NATIVE else {}
-            env = stack_env(spec, report, LD_PRELOAD=str(self.clock), **AROUND, **filters)
+            around = {**AROUND, MPI_FOLDER: apart, "LD_PRELOAD": str(self.clock)}
+            env = stack_env(spec, report, **around, **filters)
             if words[0] == "h5copy":
                 shutil.copyfile(self.empty, Path(name) / OUT)
             done = run([self.programs / words[0], *words[1:]], env=env, cwd=Path(name), limit=60)
