@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from harness.run import Result, run
+from harness.run import run
 from harness.stack import CLEAN
-
-HEADRACE = Path(sys.executable).with_name("headrace")
-WRITE = """
-import os, h5py, numpy as np
-f = h5py.File("x.h5", "w", libver="{libver}")
-d = f.create_dataset("d", (100, 1000), "i4", chunks=(10, 100), compression=1)
-for k in range(0, 1000, 10):
-    d[:, k] = k
-f.flush()
-d[:, 1::2] = 1
-{end}
-"""
-RIGHT = """
-import h5py
-d = h5py.File("x.h5")["d"][...]
-for k in range(0, 1000, 10):
-    assert (d[:, k] == k).all()
-"""
-
-
-def headrace(folder: Path, *args: str) -> Result:
-    return run([HEADRACE, *args], env=CLEAN, cwd=folder, limit=60)
-
-
-def write(folder: Path, end: str, libver: str = "earliest") -> None:
-    program = [sys.executable, "-c", WRITE.format(end=end, libver=libver)]
-    stack = ["--stack", "log(canonicalise=later)", "--"]
-    subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=folder, check=True)
-    assert len(logs(folder)) == 1
-
-
-def logs(folder: Path) -> list[Path]:
-    return list(folder.glob("x.h5.headrace/*.log"))
-
-
-def assert_right(folder: Path, more: str) -> None:
-    done = run([sys.executable, "-c", RIGHT + more], env=CLEAN, cwd=folder, limit=60)
-    assert done.status == 0, done.text
+from log.commands import HEADRACE, WRITE, assert_right, headrace, logs, write
 
 
 @pytest.mark.parametrize("sync", [[], ["--sync"]])
@@ -262,142 +219,6 @@ def test_what_waits_is_listed(tmp_path: Path) -> None:
     assert "2 patterns" in told.text
     alone = headrace(tmp_path, "log", "ls", str(logs(tmp_path)[0]))
     assert alone.text == told.text
-
-
-LARGE = """
-import h5py
-f = h5py.File("x.h5", "w")
-d = f.create_dataset("d", (700, 700), "i4", chunks=(2, 2))
-d[:, ::2] = 7
-f.close()
-"""
-LARGE_RIGHT = """
-import h5py
-d = h5py.File("x.h5")["d"][...]
-assert (d[:, ::2] == 7).all() and not d[:, 1::2].any()
-"""
-
-
-def write_large(folder: Path) -> None:
-    stack = ["--stack", "log(canonicalise=later)", "--"]
-    program = [sys.executable, "-c", LARGE]
-    subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=folder, check=True)
-
-
-def start_replay(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [HEADRACE, "replay", *options, "x.h5"],
-        env=CLEAN,
-        cwd=folder,
-        start_new_session=True,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def working_copies(folder: Path) -> list[Path]:
-    return list(folder.glob("x.h5.headrace/*.h5"))
-
-
-def test_interrupts_wait_for_what_is_written_in_place(tmp_path: Path) -> None:
-    """A file that HDF5 has written half is none."""
-    write_large(tmp_path)
-    before = (tmp_path / "x.h5").stat().st_size
-    started = start_replay(tmp_path, "--in-place")
-    while (tmp_path / "x.h5").stat().st_size == before:
-        assert started.poll() is None
-    for _ in range(3):
-        os.killpg(started.pid, signal.SIGINT)
-        time.sleep(0.05)
-    assert started.wait(60) != 0
-    assert not logs(tmp_path)
-    done = run([sys.executable, "-c", LARGE_RIGHT], env=CLEAN, cwd=tmp_path, limit=60)
-    assert done.status == 0, done.text
-
-
-def test_interrupts_leave_no_copy(tmp_path: Path) -> None:
-    write_large(tmp_path)
-    before = (tmp_path / "x.h5").read_bytes()
-    started = start_replay(tmp_path)
-    while not working_copies(tmp_path):
-        assert started.poll() is None
-    os.killpg(started.pid, signal.SIGINT)
-    assert started.wait(5) != 0
-    assert len(list(tmp_path.glob("x.h5.headrace/*"))) == len(logs(tmp_path)) == 1
-    assert (tmp_path / "x.h5").read_bytes() == before
-
-
-def kill_all(folder: Path) -> None:
-    """What works on a file in that folder."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if f"{folder}/x.h5" in path.read_text():
-                os.kill(int(path.parent.name), signal.SIGKILL)
-
-
-def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """Another one finds all as it was, or all in order."""
-    write_large(tmp_path)
-    moments = random.Random(3)  # noqa: S311
-    amid = 0
-    for _ in range(8):
-        if not logs(tmp_path):
-            write_large(tmp_path)
-        started = start_replay(tmp_path)
-        while started.poll() is None and not working_copies(tmp_path):
-            pass
-        time.sleep(moments.random() * 3)
-        started.kill()
-        kill_all(tmp_path)
-        started.wait()
-        amid += bool(working_copies(tmp_path))
-    assert amid > 3
-    assert headrace(tmp_path, "replay", "x.h5").status == 0
-    assert not (tmp_path / "x.h5.headrace").exists()
-    done = run([sys.executable, "-c", LARGE_RIGHT], env=CLEAN, cwd=tmp_path, limit=60)
-    assert done.status == 0, done.text
-
-
-def test_files_that_have_no_copy(tmp_path: Path) -> None:
-    write(tmp_path, "f.close()")
-    (tmp_path / "x.h5").chmod(0o640)
-    (tmp_path / "other.h5").hardlink_to(tmp_path / "x.h5")
-    before = (tmp_path / "x.h5").read_bytes()
-    done = headrace(tmp_path, "replay", "x.h5")
-    assert done.status == 2
-    assert "several names, and would keep one only; `--in-place` needs no copy" in done.text
-    limited = ["prlimit", f"--fsize={len(before) // 2}", str(HEADRACE), "replay", "x.h5"]
-    (tmp_path / "other.h5").unlink()
-    assert run(limited, env=CLEAN, cwd=tmp_path, limit=60).status == 2
-    assert (tmp_path / "x.h5").read_bytes() == before
-    assert len(list(tmp_path.glob("x.h5.headrace/*"))) == 1
-    (tmp_path / "other.h5").hardlink_to(tmp_path / "x.h5")
-    assert headrace(tmp_path, "replay", "--in-place", "x.h5").status == 0
-    assert (tmp_path / "x.h5").samefile(tmp_path / "other.h5")
-    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
-
-
-def test_the_copy_is_what_the_file_was(tmp_path: Path) -> None:
-    write(tmp_path, "f.close()")
-    file = tmp_path / "x.h5"
-    file.chmod(0o640)
-    (tmp_path / "link.h5").symlink_to("x.h5")
-    assert headrace(tmp_path, "replay", "link.h5").status == 0
-    assert (tmp_path / "link.h5").is_symlink()
-    assert file.stat().st_mode & 0o7777 == 0o640
-    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
-
-
-def test_two_at_once(tmp_path: Path) -> None:
-    """The second one waits, and finds all in order."""
-    write(tmp_path, "f.close()")
-    with logs(tmp_path)[0].open() as log:
-        fcntl.flock(log, fcntl.LOCK_EX)
-        both = [start_replay(tmp_path), start_replay(tmp_path)]
-        time.sleep(1)
-        assert [one.poll() for one in both] == [None, None]
-        assert not working_copies(tmp_path)
-    assert [one.wait(60) for one in both] == [0, 0]
-    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
 
 
 def test_listing_what_is_no_log(tmp_path: Path) -> None:

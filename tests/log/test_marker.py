@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from log.test_commands import headrace
+from log.commands import headrace
 
 if TYPE_CHECKING:
     from log_layer import Log

@@ -9,8 +9,8 @@ import pytest
 from harness.prefix import Hdf5
 from harness.run import Result, run
 from log import kept_by_ranks, test_mpi
+from log.commands import headrace
 from log.kept_by_ranks import FILES, NONE, REPLAY, logs_of, require
-from log.test_commands import headrace
 from log.test_mpi import KINDS, check, logged_by
 from log.test_mpi_later import recovers_from_kills
 from log_layer import PLUGINS, Log
