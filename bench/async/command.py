@@ -88,6 +88,7 @@ def main(words: Sequence[str] | None = None) -> int:
         try:
             runner = Runner(folder)
             about = describe(folder, given, scale)
+            about["machine"]["installed"] = runner.installed
             measured = measure(runner, chosen, given.repeats, given.warmup)
             samples = session.collect(measured, ASYNC, console)
         except HeadraceError as error:

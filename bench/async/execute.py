@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.common import evidence, process, program
+from bench.common import evidence, installed, process, program
 from bench.common.evidence import RunError
 from bench.common.settle import settle
 from bench.common.ways import Stacks, Way
@@ -32,6 +32,7 @@ class Runner:
 
     def __post_init__(self) -> None:
         self._stacks = Stacks(self.environ)
+        self.installed = installed.fingerprint()
 
     def stack(self, way: Way) -> BenchStack:
         """The checked stack; raises HeadraceError."""
@@ -42,7 +43,9 @@ class Runner:
         if case.workload == KERNEL:
             settle(self.folder, case.payload)
             start = program.Start("default-compact", case.parameters["words"], way.environ)
-            return program.sample(start, self.stack(way), self.environ, self.folder)
+            found = program.sample(start, self.stack(way), self.environ, self.folder)
+            installed.require(self.installed)
+            return found
         name = "peer" if way.peer else case.workload
         sample: dict[str, Any] = {"phases": {}, "bytes": {}, "verified": True}
         for side in case.sides:
@@ -56,6 +59,7 @@ class Runner:
                 sample["bytes"]["file"] = _size(path)
                 self.verify(name, path, given)
                 _remove(path)
+        installed.require(self.installed)
         sample["bytes"] |= {"written": case.payload, "read": case.payload}
         return sample | _walls(sample["phases"])
 

@@ -19,7 +19,7 @@ from headrace.errors import FileError
 from headrace.log_files import contents, waiting_logs
 from headrace.plan import inherited_environment, prepare
 from headrace.plugins import library_dir
-from headrace.statistics import events
+from headrace.statistics import events, length
 
 _SCRIPT: Final = Path(__file__).with_name("replay_child.py")
 _REPORT: Final = "HEADRACE_REPORT"
@@ -174,7 +174,7 @@ def _open_under(
     environ = prepare(stack, None, inherited_environment()).apply(os.environ)
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         report = Path(environ.get(_REPORT) or f"{folder}/report").absolute()
-        start = report.stat().st_size if report.exists() else 0
+        start = length(report)
 
         def told() -> defaultdict[str, list[dict[str, Any]]]:
             found = defaultdict(list)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from headrace.bench.units import seconds, size
+from headrace.errors import FileError
 
 _BYTES: Final = "_bytes"
 _TIME: Final = "_ns"
@@ -36,6 +37,19 @@ def table(totals: dict[str, Counter[str]]) -> Table:
         for label, text in _derived(total):
             found.add_row(f"  {label}", text)
     return found
+
+
+def length(report: Path) -> int:
+    """Bytes that are in a report by now.
+
+    Raises:
+        FileError: It is a pipe, a terminal or the like, from which lines cannot be read back.
+    """
+    if not report.exists():
+        return 0
+    if not report.is_file():
+        raise FileError(f"{report}: HEADRACE_REPORT must name an ordinary file for this command")
+    return report.stat().st_size
 
 
 def events(report: Path, start: int = 0) -> Iterable[dict[str, Any]]:

@@ -41,6 +41,13 @@ def test_a_report_of_the_users_is_kept_and_its_old_lines_are_not_counted(
     assert len(report.read_text().splitlines()) == 4
 
 
+def test_a_report_that_cannot_be_read_back(fake_headrace: Headrace) -> None:
+    environ = {"HEADRACE_REPORT": "/dev/null"}
+    done = fake_headrace("run", "--stats", "--", "echo", env=environ)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "/dev/null: HEADRACE_REPORT must name an ordinary file" in done.stderr
+
+
 def test_that_nothing_was_told_is_said(fake_headrace: Headrace) -> None:
     done = fake_headrace("run", "--stats", "--", "true")
     assert done.returncode == 0

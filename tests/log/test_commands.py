@@ -39,6 +39,15 @@ def test_to_another_file(tmp_path: Path, command: str) -> None:
     assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
 
 
+def test_a_report_that_cannot_be_read_back(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    environ = CLEAN | {"HEADRACE_REPORT": "/dev/stdout"}
+    done = run([HEADRACE, "replay", "x.h5"], env=environ, cwd=tmp_path, limit=60)
+    assert done.status == 2
+    assert "HEADRACE_REPORT must name an ordinary file" in done.text, done.text
+    assert logs(tmp_path)
+
+
 def test_to_another_file_that_fails(tmp_path: Path) -> None:
     write(tmp_path, "os._exit(0)")
     for output in ("y.h5", "absent/y.h5"):

@@ -22,7 +22,7 @@ from headrace.cli.output import (
 from headrace.cli.wait import end_like, wait_for
 from headrace.plan import inherited_environment, prepare
 from headrace.stack import Stack
-from headrace.statistics import summed, table
+from headrace.statistics import length, summed, table
 
 _REPORT: Final = "HEADRACE_REPORT"
 _LAUNCHERS: Final = ("mpirun", "mpiexec", "orterun", "prun", "srun", "aprun", "jsrun", "ibrun")
@@ -90,9 +90,10 @@ def _logs_nothing(stack: Stack, command: Sequence[str], environ: Mapping[str, st
 
 def _stay_behind(environ: dict[str, str]) -> dict[str, str]:
     """Returns in a child only, with its environment; here it waits for that, tells and ends."""
+    given = environ.get(_REPORT)
+    start = length(Path(given)) if given else 0
     folder = Path(tempfile.mkdtemp(prefix="headrace-"))
-    report = Path(environ.get(_REPORT) or folder / "report").absolute()
-    start = report.stat().st_size if report.exists() else 0
+    report = Path(given or folder / "report").absolute()
     child = os.fork()
     if child == 0:
         return environ | {_REPORT: str(report)}
