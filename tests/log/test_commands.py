@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,7 +42,7 @@ def test_to_another_file(tmp_path: Path, command: str) -> None:
 
 def test_a_report_that_cannot_be_read_back(tmp_path: Path) -> None:
     write(tmp_path, "f.close()")
-    environ = CLEAN | {"HEADRACE_REPORT": "/dev/stdout"}
+    environ = CLEAN | {"HEADRACE_REPORT": os.devnull}
     done = run([HEADRACE, "replay", "x.h5"], env=environ, cwd=tmp_path, limit=60)
     assert done.status == 2
     assert "HEADRACE_REPORT must name an ordinary file" in done.text, done.text
