@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -96,7 +97,10 @@ def replay(  # noqa: PLR0913, each is an option
     # A program that crashes before its first flush leaves a log of which the file does not know.
     lost = [log for log in foreign if not (after_crash and _covers_nothing(log))]
     if lost and not done and launcher.rank(os.environ) <= 0:
-        raise FileError(f"{file}: log {lost[0]} does not belong to it")
+        raise FileError(
+            f"{file}: log {lost[0]} does not belong to it: the file was made anew or moved, or the "
+            "log is in it and a process was killed before it could remove the log"
+        )
     unverified = tuple((one["dataset"], one["filter"]) for one in told["unverified"])
     return Replayed(done, max(dropped, default=0), foreign, unverified, max(missing, default=0))
 
@@ -125,7 +129,9 @@ def _places(
         return
     target = path if output is None else output.parent.resolve() / output.name
     folder = target.with_name(target.name + ".headrace")
-    copy = folder / f"{waiting[0].name if waiting else 'copy'}.h5"
+    # Ranks must have the same name for it.
+    own = f".{secrets.token_hex(4)}" if alone else ""
+    copy = folder / f"{waiting[0].name if waiting else 'copy'}{own}.h5"
     with contextlib.ExitStack() as cleanup:
         if output is not None:
             for one in (target, folder):
@@ -133,10 +139,15 @@ def _places(
                     raise FileError(f"{one}: is there already")
         if alone:
             if output is not None:
-                cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+                cleanup.callback(_try, folder.rmdir)  # a program may have put its log there
             cleanup.callback(shutil.rmtree, f"{copy}.headrace", ignore_errors=True)
-            cleanup.callback(copy.unlink, missing_ok=True)
+            cleanup.callback(_try, copy.unlink)
         yield _Places(path, copy, target)
+
+
+def _try(remove: Callable[[], None]) -> None:
+    with contextlib.suppress(OSError):
+        remove()
 
 
 def _covers_nothing(log: Path) -> bool:
@@ -218,6 +229,8 @@ def _wait(child: subprocess.Popen[bytes], look: Callable[[], None], *, kill: boo
         except KeyboardInterrupt:
             interrupted = True
             if kill:
-                os.killpg(child.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    own = os.getpgid(child.pid) == child.pid
+                    os.killpg(child.pid, signal.SIGKILL) if own else child.kill()
     if interrupted:
         raise KeyboardInterrupt

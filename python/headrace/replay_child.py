@@ -15,7 +15,7 @@ def main() -> None:
         for mode in sys.argv[2:]:
             h5py.File(sys.argv[1], mode).close()
     except OSError as error:
-        sys.exit(str(error))
+        sys.exit(" ".join(str(error).split()))
 
 
 if __name__ == "__main__":

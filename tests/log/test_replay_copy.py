@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+from harness.corpus import compile_preload
 from harness.run import run
 from harness.stack import CLEAN
 from log.commands import HEADRACE, assert_right, headrace, logs, write
@@ -36,10 +38,10 @@ def write_large(folder: Path) -> None:
     subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=folder, check=True)
 
 
-def start_replay(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+def start_replay(folder: Path, *options: str, **more: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [HEADRACE, "replay", *options, "x.h5"],
-        env=CLEAN,
+        env=CLEAN | more,
         cwd=folder,
         start_new_session=True,
         stderr=subprocess.DEVNULL,
@@ -149,4 +151,46 @@ def test_two_at_once(tmp_path: Path) -> None:
         assert [one.poll() for one in both] == [None, None]
         assert not working_copies(tmp_path)
     assert [one.wait(60) for one in both] == [0, 0]
+    assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")
+
+
+@pytest.mark.parametrize("locks", [{}, {"NO_LOCKS": "1"}])
+@pytest.mark.parametrize("after", [0.1, 0.4, 0.8])
+def test_two_at_once_where_locks_do_not_work(
+    tmp_path: Path, locks: dict[str, str], after: float
+) -> None:
+    write_large(tmp_path)
+    more = {"LD_PRELOAD": str(compile_preload(tmp_path, Path(__file__).with_name("nfs_locks.c")))}
+    both = [start_replay(tmp_path, **more, **locks)]
+    while both[0].poll() is None and not working_copies(tmp_path):
+        pass
+    time.sleep(after)
+    both.append(start_replay(tmp_path, **more, **locks))
+    ends = [one.wait(60) for one in both]
+    assert ends == [0, 0] or (locks and 0 in ends)
+    assert not logs(tmp_path)
+    assert not working_copies(tmp_path)
+    done = run([sys.executable, "-c", LARGE_RIGHT], env=CLEAN, cwd=tmp_path, limit=60)
+    assert done.status == 0, done.text
+
+
+def test_another_program_takes_the_name_of_the_output(tmp_path: Path) -> None:
+    """Its log is not ours to remove."""
+    write_large(tmp_path)
+    started = start_replay(tmp_path, "--output", "y.h5")
+    while not (copies := list(tmp_path.glob("y.h5.headrace/*.h5"))):
+        assert started.poll() is None
+    theirs = copies[0].with_name("theirs.log")
+    theirs.touch()
+    (tmp_path / "y.h5").touch()
+    assert started.wait(60) == 2
+    assert list(tmp_path.glob("y.h5.headrace/*")) == [theirs]
+
+
+def test_logs_that_are_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path, "f.close()")
+    folder = (tmp_path / "x.h5.headrace").rename(tmp_path / "logs")
+    (tmp_path / "x.h5.headrace").symlink_to(folder)
+    assert headrace(tmp_path, "replay", "x.h5").status == 0
+    assert not list(folder.iterdir())
     assert_right(tmp_path, "assert (d[:, 1::2] == 1).all()")

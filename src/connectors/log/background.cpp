@@ -49,9 +49,8 @@ BackgroundGuard::BackgroundGuard(const char* name, bool writes)
     const int descriptor = open_real(log);
     if (descriptor < 0) continue;
     held_.emplace(log, descriptor);
-    wait_for(log, descriptor);
+    if (wait_for(log, descriptor)) remove_copies(log);
   }
-  if (!held_.empty()) remove_remains();
 }
 
 BackgroundGuard::~BackgroundGuard() {
@@ -64,11 +63,13 @@ BackgroundGuard::Identity BackgroundGuard::identity() const {
   return std::pair{status.st_dev, status.st_ino};
 }
 
-void BackgroundGuard::wait_for(const std::string& log, int descriptor) const {
-  if (!is_taken(descriptor)) return;
-  headrace::log(Level::info, "waiting until log " + log + " is in order in file " + file_);
-  while (::flock(descriptor, LOCK_SH) != 0 && errno == EINTR) {
+bool BackgroundGuard::wait_for(const std::string& log, int descriptor) const {
+  if (is_taken(descriptor))
+    headrace::log(Level::info, "waiting until log " + log + " is in order in file " + file_);
+  int failed = -1;
+  while ((failed = ::flock(descriptor, LOCK_SH)) != 0 && errno == EINTR) {
   }
+  return failed == 0;
 }
 
 // A process replaces the file while it has this lock: ranks that read must find the same one.
@@ -79,14 +80,6 @@ void BackgroundGuard::keep_file() {
   held_.emplace(folder, descriptor);
   while (::flock(descriptor, LOCK_SH) != 0 && errno == EINTR) {
   }
-}
-
-// What a process has left that was killed.
-void BackgroundGuard::remove_remains() const {
-  std::error_code failure;
-  for (const auto& [log, descriptor] : held_)
-    for (const char* suffix : {kCopySuffix, kCopysFolderSuffix})
-      std::filesystem::remove_all(log + suffix, failure);
 }
 
 bool BackgroundGuard::in_vain() const { return writes_ ? others_at_work() : replaced(); }

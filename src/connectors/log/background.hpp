@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,9 +20,20 @@ namespace headrace::log_layout {
 // lock, and when the process is killed it is gone.
 inline constexpr int kLogDescriptor = 3;
 inline constexpr const char* kReplayProgram = "headrace-replay";
-// Its copy of the file, beside the log, and the folder of that one's log.
-inline constexpr const char* kCopySuffix = ".h5";
-inline constexpr const char* kCopysFolderSuffix = ".h5.headrace";
+// Its copy of the file, beside the log. `headrace replay` puts something of its own in between.
+inline constexpr std::string_view kCopySuffix = ".h5";
+inline constexpr std::string_view kCopysFolderSuffix = ".h5.headrace";
+
+// What processes have left that were killed: only who has locked the log knows that they are gone.
+inline void remove_copies(const std::filesystem::path& log) {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(log.parent_path(), failure)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(log.filename().native()) &&
+        (name.ends_with(kCopySuffix) || name.ends_with(kCopysFolderSuffix)))
+      std::filesystem::remove_all(entry.path(), failure);
+  }
+}
 
 // Of logs that outlive their programs, by their names: the one, or that of the first rank or node.
 // Its lock is for all.
@@ -66,9 +78,9 @@ class BackgroundGuard {
   [[nodiscard]] Identity identity() const;
   [[nodiscard]] bool replaced() const;
   [[nodiscard]] bool others_at_work() const;
-  void wait_for(const std::string& log, int descriptor) const;
+  // Whether it is locked then, which not every file system can do.
+  [[nodiscard]] bool wait_for(const std::string& log, int descriptor) const;
   void keep_file();
-  void remove_remains() const;
 
   std::string file_;
   bool writes_;

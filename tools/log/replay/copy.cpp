@@ -63,6 +63,7 @@ void copy_parts(int from, int to, off_t size) {
 
 // The user's, and access lists; others are the file system's.
 void copy_attributes(int from, int to) {
+  ::fremovexattr(to, "system.posix_acl_access");  // what its folder gives to new files
   const ssize_t length = ::flistxattr(from, nullptr, 0);
   if (length <= 0) return;
   std::vector<char> names(static_cast<std::size_t>(length));
@@ -95,10 +96,11 @@ struct stat Descriptor::status() const {
   return status;
 }
 
-void sync(const std::string& path) {
-  const Descriptor file(path, O_RDONLY);
-  if (::fsync(file.get()) != 0) fail(path);
+void sync(const Descriptor& file) {
+  if (::fsync(file.get()) != 0) fail(file.path());
 }
+
+void sync(const std::string& path) { sync(Descriptor(path, O_RDONLY)); }
 
 void copy_data(const Descriptor& from, const Descriptor& to) {
   copy_parts(from.get(), to.get(), from.status().st_size);
@@ -116,8 +118,8 @@ void copy_identity(const Descriptor& from, const Descriptor& to) {
   if ((made.st_uid != is.st_uid || made.st_gid != is.st_gid) &&
       ::fchown(to.get(), is.st_uid, is.st_gid) != 0)
     fail("the copy cannot be given to the file's owner");
-  copy_mode(from, to);
   copy_attributes(from.get(), to.get());
+  copy_mode(from, to);
 }
 
 }  // namespace headrace::replay

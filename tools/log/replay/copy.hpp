@@ -16,6 +16,7 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor();
   [[nodiscard]] int get() const { return descriptor_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] struct stat status() const;
 
  private:
@@ -23,7 +24,8 @@ class Descriptor {
   int descriptor_;
 };
 
-// Throws Error when that fails.
+// Throw Error when that fails.
+void sync(const Descriptor& file);
 void sync(const std::string& path);
 
 // From one file to another one that is empty. Throws Error.

@@ -39,8 +39,10 @@ struct Job {
 };
 
 void put_in_order(const Job& job) {
-  WorkingCopy copy({job.file, job.log + log_layout::kCopySuffix, job.file}, logs_of(job.log));
-  open_and_close(job.hdf5, job.log + log_layout::kCopySuffix, job.sync);
+  const std::string place = job.log + std::string(log_layout::kCopySuffix);
+  log_layout::remove_copies(job.log);
+  WorkingCopy copy({job.file, place, job.file}, logs_of(job.log));
+  open_and_close(job.hdf5, place, job.sync);
   if (copy.take_place().empty())
     throw Error("the log layer was not loaded, or the file does not name the log any more");
 }

@@ -61,6 +61,19 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::string_view begin) {
   return logs;
 }
 
+// NFS locks only what is open for writing.
+std::unique_ptr<Descriptor> open_to_lock(const fs::path& log) {
+  for (const int access : {O_RDWR, O_RDONLY}) {
+    try {
+      return std::make_unique<Descriptor>(log, access | O_NOFOLLOW);
+    } catch (const Error& error) {
+      if (error.error_number() == ENOENT) return nullptr;
+      if (access == O_RDONLY) throw;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::vector<fs::path> logs_beside(const std::string& file) {
@@ -75,14 +88,13 @@ std::vector<fs::path> logs_of(const fs::path& first) {
 LogLocks::LogLocks(const std::string& file) {
   for (const fs::path& log : logs_beside(file)) {
     if (!log_layout::stands_for_all(log.filename().string())) continue;
-    try {
-      held_.push_back(std::make_unique<Descriptor>(log, O_RDONLY | O_NOFOLLOW));
-    } catch (const Error& error) {
-      if (error.error_number() == ENOENT) continue;  // it is in order by now
-      throw;
+    auto held = open_to_lock(log);
+    if (held == nullptr) continue;  // it is in order by now
+    int failed = -1;
+    while ((failed = ::flock(held->get(), LOCK_EX)) != 0 && errno == EINTR) {
     }
-    while (::flock(held_.back()->get(), LOCK_EX) != 0 && errno == EINTR) {
-    }
+    if (failed == 0) log_layout::remove_copies(log);
+    held_.push_back(std::move(held));
   }
 }
 
@@ -93,11 +105,10 @@ WorkingCopy::WorkingCopy(Places places, std::vector<fs::path> logs)
       original_(places_.file, O_RDONLY) {
   lock_as_reader(original_);
   before_ = original_.status();
-  remove();  // what was left of a process that was killed
   try {
     make();
   } catch (const std::exception& error) {
-    remove();
+    if (made_.st_ino != 0) remove();
     throw NoCopy(error.what());
   }
 }
@@ -105,9 +116,15 @@ WorkingCopy::WorkingCopy(Places places, std::vector<fs::path> logs)
 void WorkingCopy::make() {
   if (places_.replaces() && before_.st_nlink != 1)
     throw Error("it has several names, and would keep one only");
-  fs::create_directory(fs::path(places_.copy).parent_path());
+  const fs::path folder = fs::path(places_.copy).parent_path();
+  fs::create_directory(folder);
+  if (places_.replaces() && ::access(fs::path(places_.file).parent_path().c_str(), W_OK) != 0)
+    throw Error(std::string("its folder cannot be written to: ") + std::strerror(errno));
+  if (fs::exists(places_.copy))
+    throw Error("a copy is in " + folder.string() + ": another process works on it, or was killed");
   const Descriptor made(places_.copy, O_RDWR | O_CREAT | O_EXCL, 0600);
-  places_.replaces() ? copy_identity(original_, made) : copy_mode(original_, made);
+  made_ = made.status();
+  if (places_.replaces()) copy_identity(original_, made);
   copy_data(original_, made);
   made_ = made.status();
   fs::create_directory(folder_);
@@ -116,6 +133,13 @@ void WorkingCopy::make() {
 
 bool WorkingCopy::is_written_to() const {
   return !same(Descriptor(places_.copy, O_RDONLY).status().st_mtim, made_.st_mtim);
+}
+
+// Where locks do not work, another process may have put its own there.
+void WorkingCopy::require_own() const {
+  const struct stat is = Descriptor(places_.copy, O_RDONLY).status();
+  if (is.st_dev != made_.st_dev || is.st_ino != made_.st_ino)
+    throw Error("its copy has been replaced meanwhile");
 }
 
 std::vector<fs::path> WorkingCopy::take_place() {
@@ -134,18 +158,22 @@ std::vector<fs::path> WorkingCopy::take_place() {
 
 void WorkingCopy::replace_file() const {
   sync(places_.copy);
+  const Descriptor parent(fs::path(places_.file).parent_path(), O_RDONLY | O_DIRECTORY);
   {
     // Ranks that are opening the file must all find the same one.
     const Descriptor folder(places_.file + kFolderSuffix, O_RDONLY | O_DIRECTORY);
     lock(folder, LOCK_EX, "programs are opening it all the time");
     if (!same(before_, Descriptor(places_.file, O_RDONLY).status()))
       throw Error("it has been changed meanwhile");
+    require_own();
     fs::rename(places_.copy, places_.file);
   }
-  sync(fs::path(places_.file).parent_path());
+  sync(parent);
 }
 
 void WorkingCopy::rename_to_target() const {
+  require_own();
+  copy_mode(original_, Descriptor(places_.copy, O_RDONLY));
   sync(places_.copy);
   const char* const target = places_.target.c_str();
   if (::renameat2(AT_FDCWD, places_.copy.c_str(), AT_FDCWD, target, RENAME_NOREPLACE) != 0) {
@@ -161,7 +189,8 @@ void WorkingCopy::remove() const {
   std::error_code failure;
   fs::remove(places_.copy, failure);
   fs::remove_all(folder_, failure);
-  fs::remove(fs::path(places_.copy).parent_path(), failure);  // where nothing else is in it
+  // Where nothing else is in it, and it is no link.
+  ::rmdir(fs::path(places_.copy).parent_path().c_str());
 }
 
 }  // namespace headrace::replay

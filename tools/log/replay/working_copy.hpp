@@ -33,8 +33,8 @@ struct Places {
   [[nodiscard]] bool replaces() const { return target == file; }
 };
 
-// Waits until nobody puts logs of the file in order, and keeps others from it. Where the file
-// system has no locks others have none either.
+// Waits until nobody puts logs of the file in order, keeps others from it, and removes what those
+// left that were killed. Where the file system has no locks others have none either.
 class LogLocks {
  public:
   explicit LogLocks(const std::string& file);
@@ -47,8 +47,8 @@ class LogLocks {
 // it.
 class WorkingCopy {
  public:
-  // Beside it a folder with links to the logs. Throws Error: NoCopy, or a program has the file open
-  // for writing.
+  // Beside it a folder with links to the logs. Throws Error: NoCopy, also where a copy of that name
+  // is there, or a program has the file open for writing.
   WorkingCopy(Places places, std::vector<std::filesystem::path> logs);
   WorkingCopy(const WorkingCopy&) = delete;
   WorkingCopy& operator=(const WorkingCopy&) = delete;
@@ -62,6 +62,7 @@ class WorkingCopy {
  private:
   void make();
   [[nodiscard]] bool is_written_to() const;
+  void require_own() const;
   void replace_file() const;
   void rename_to_target() const;
   void remove() const;
