@@ -66,10 +66,7 @@ BackgroundGuard::Identity BackgroundGuard::identity() const {
 bool BackgroundGuard::wait_for(const std::string& log, int descriptor) const {
   if (is_taken(descriptor))
     headrace::log(Level::info, "waiting until log " + log + " is in order in file " + file_);
-  int failed = -1;
-  while ((failed = ::flock(descriptor, LOCK_SH)) != 0 && errno == EINTR) {
-  }
-  return failed == 0;
+  return lock_when_free(descriptor, LOCK_SH);
 }
 
 // A process replaces the file while it has this lock: ranks that read must find the same one.
@@ -78,8 +75,7 @@ void BackgroundGuard::keep_file() {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   held_.emplace(folder, descriptor);
-  while (::flock(descriptor, LOCK_SH) != 0 && errno == EINTR) {
-  }
+  lock_when_free(descriptor, LOCK_SH);
 }
 
 bool BackgroundGuard::in_vain() const { return writes_ ? others_at_work() : replaced(); }

@@ -3,7 +3,10 @@
 // docs/decisions/0012.
 #pragma once
 
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -23,6 +26,14 @@ inline constexpr const char* kReplayProgram = "headrace-replay";
 // Its copy of the file, beside the log. `headrace replay` puts something of its own in between.
 inline constexpr std::string_view kCopySuffix = ".h5";
 inline constexpr std::string_view kCopysFolderSuffix = ".h5.headrace";
+
+// Waits. Whether it has the lock then, which not every file system can give.
+inline bool lock_when_free(int descriptor, int operation) {
+  int failed = -1;
+  while ((failed = ::flock(descriptor, operation)) != 0 && errno == EINTR) {
+  }
+  return failed == 0;
+}
 
 // What processes have left that were killed: only who has locked the log knows that they are gone.
 inline void remove_copies(const std::filesystem::path& log) {
@@ -78,7 +89,7 @@ class BackgroundGuard {
   [[nodiscard]] Identity identity() const;
   [[nodiscard]] bool replaced() const;
   [[nodiscard]] bool others_at_work() const;
-  // Whether it is locked then, which not every file system can do.
+  // As lock_when_free().
   [[nodiscard]] bool wait_for(const std::string& log, int descriptor) const;
   void keep_file();
 

@@ -90,10 +90,7 @@ LogLocks::LogLocks(const std::string& file) {
     if (!log_layout::stands_for_all(log.filename().string())) continue;
     auto held = open_to_lock(log);
     if (held == nullptr) continue;  // it is in order by now
-    int failed = -1;
-    while ((failed = ::flock(held->get(), LOCK_EX)) != 0 && errno == EINTR) {
-    }
-    if (failed == 0) log_layout::remove_copies(log);
+    if (log_layout::lock_when_free(held->get(), LOCK_EX)) log_layout::remove_copies(log);
     held_.push_back(std::move(held));
   }
 }
