@@ -15,6 +15,7 @@
 #include <exception>
 
 #include "hdf5/error_stack.hpp"
+#include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/object.hpp"
 
@@ -54,11 +55,24 @@ struct DatasetClosing {
   }
 };
 
+// A deferred error is told when the file has been closed: a program that gives up finds its lock
+// and its descriptor gone, as natively. What else goes wrong then follows from it.
 template <auto function>
 struct FileClosing {
   static herr_t call(void* self, hid_t dxpl, void** req) {
-    Object::from(self).connector->throw_deferred();
-    return Closing<function>::call(self, dxpl, req);
+    Object& object = Object::from(self);
+    const UnderRef connector = object.connector;
+    const herr_t result = close(*connector, self, dxpl, req);
+    connector->throw_deferred();
+    if (result >= 0) delete &object;
+    return result;
+  }
+
+ private:
+  static herr_t close(const UnderConnector& connector, void* self, hid_t dxpl, void** req) {
+    if (!connector.has_deferred()) return function(self, dxpl, req);
+    const Aside aside;
+    return function(self, dxpl, req);
   }
 };
 

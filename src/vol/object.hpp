@@ -45,6 +45,7 @@ class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
   void defer(std::exception_ptr error) {
     if (deferred_ == nullptr) deferred_ = std::move(error);
   }
+  [[nodiscard]] bool has_deferred() const { return deferred_ != nullptr; }
   // Throws what was deferred, once. Called where the program flushes or closes the file.
   void throw_deferred() {
     if (deferred_ != nullptr) std::rethrow_exception(std::exchange(deferred_, nullptr));

@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "comm/mpi_module.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -14,6 +15,7 @@ const void* mpi_file_of(void* under_file, const UnderConnector& connector, hid_t
   H5VL_native_file_optional_args_t native{};
   native.get_vfd_handle = {fapl, &handle};
   H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
+  const OwnQuestion question;
   const Aside aside;  // the file is open: nothing that the program asked for has failed
   if (h5.VLfile_optional(under_file, connector.id(), &args, dxpl, nullptr) >= 0) return handle;
   return nullptr;

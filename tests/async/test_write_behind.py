@@ -208,6 +208,37 @@ def test_a_late_error_is_told(layer: Async, call: str) -> None:
         assert "could not be written" in layer.log
 
 
+def test_a_failed_close_closes_the_file(layer: Async) -> None:
+    """A chunk that cannot be stored is told by H5Fclose, which lets go of descriptor and lock."""
+    done = layer.start(
+        """
+        import os, h5py, numpy as np, resource, signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        f = h5py.File("x.h5", "w")
+        d = f.create_dataset("d", (6_000_000,), "u1", chunks=(2_000_000,), compression=1)
+        f.flush()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, resource.RLIM_INFINITY))
+        d[:] = np.random.default_rng(1).integers(0, 255, d.shape, "u1")
+        try:
+            f.close()
+        except Exception as error:
+            print("told:", error)
+        folder = "/proc/self/fd"
+        print([name for name in os.listdir(folder)
+               if os.path.realpath(f"{folder}/{name}").endswith("x.h5")])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        with h5py.File("x.h5", "w") as again:
+            again["a"] = 5
+        f.close()
+        """
+    )
+    assert done.status == 0, done.text
+    assert "told:" in done.text, done.text
+    assert "a compressed chunk cannot be stored" in done.text
+    assert "\n[]\n" in done.out.decode(), "a descriptor is left"
+    assert layer.plain('print(h5py.File("x.h5")["a"][()])') == "5"
+
+
 def test_two_handles_to_one_file(layer: Async) -> None:
     layer.python("""
         import h5py, numpy as np

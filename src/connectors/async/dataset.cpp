@@ -7,6 +7,7 @@
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/pipeline.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/told_addresses.hpp"
 
 namespace headrace::async {
 namespace {
@@ -19,8 +20,9 @@ struct Handle {
   std::unique_ptr<Elements> elements;  // once asked for, when there is no dataset
   bool asked = false;
   bool asked_elements = false;
-  std::optional<std::uint64_t> created;    // the doubts at that time
-  std::optional<bool> alone;               // once asked for
+  std::optional<std::uint64_t> created;  // the doubts at that time
+  std::optional<bool> alone;             // once asked for
+  vol::AddressesTold addresses_told;
   std::string_view why = "left_for_file";  // it is left to HDF5
 };
 
@@ -129,11 +131,19 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   return known;
 }
 
+// The program reads its data past HDF5, so nothing of it is held here.
+bool left_for_addresses(const vol::Object& object, Handle& handle) {
+  if (!handle.addresses_told(object)) return false;
+  handle.why = "left_for_address";
+  return true;
+}
+
 }  // namespace
 
 std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
   if (!filters_on(*object.connector) && !only_decodes(*object.connector)) return nullptr;
   Handle& handle = handle_of(object);
+  if (left_for_addresses(object, handle)) return nullptr;
   if (!handle.asked) {
     handle.dataset = find(object, handle);
     handle.asked = true;
@@ -145,6 +155,7 @@ Elements* elements_of(vol::Object& object) {
   if (const auto dataset = dataset_of(object)) return dataset.get();
   if (!stands_alone(object)) return nullptr;
   Handle& handle = handle_of(object);
+  if (left_for_addresses(object, handle)) return nullptr;
   if (!handle.asked_elements) {
     handle.asked_elements = true;
     const Aside aside;
@@ -170,6 +181,7 @@ std::string_view why_not(const vol::Object& object) {
 
 std::string_view ask_why_not(vol::Object& object) {
   Handle& handle = handle_of(object);
+  if (left_for_addresses(object, handle)) return handle.why;
   const Aside aside;
   if (handle.asked) examine(object, handle);
   return handle.why;

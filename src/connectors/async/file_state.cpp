@@ -6,6 +6,7 @@
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::async {
 namespace {
@@ -116,7 +117,8 @@ std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector) {
 }
 
 bool may_write(const vol::UnderConnector& connector) {
-  return static_cast<const FileState*>(connector.state.get())->writable;
+  return connector.state != nullptr &&
+         static_cast<const FileState*>(connector.state.get())->writable;
 }
 
 bool reads_pass_by(const vol::UnderConnector& connector) {
@@ -159,12 +161,17 @@ void end_pauses_for(const vol::UnderConnector& connector) {
 OpenFile* driver_of(const vol::Object& file) {
   const Aside aside;
   const FileInquiry inquiry;
+  const vol::OwnQuestion question;
   void* handle = nullptr;
   H5VL_native_file_optional_args_t native{};
   native.get_vfd_handle = {kDefaultPlist, &handle};
   H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
   h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
   return inquiry.found();
+}
+
+void filters_off(const vol::UnderConnector& connector) {
+  if (connector.state != nullptr) static_cast<FileState*>(connector.state.get())->filters = false;
 }
 
 void filters_off() { all_off = true; }

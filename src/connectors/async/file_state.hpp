@@ -46,6 +46,8 @@ void end_pauses_for(const vol::UnderConnector& connector);
 // Our driver's part of a file, through what lies above it; null where there is none.
 OpenFile* driver_of(const vol::Object& file);
 
+// The program has the file's descriptor: its chunks are left to HDF5 from now on.
+void filters_off(const vol::UnderConnector& connector);
 // From now on all files of the process are left to HDF5: one of them begins to be read by others.
 void filters_off();
 

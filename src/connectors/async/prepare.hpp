@@ -9,7 +9,9 @@
 #include "connectors/async/queue.hpp"
 #include "connectors/async/raw_writes.hpp"
 #include "drivers/async/mpi_file.hpp"
+#include "hdf5/quiet_errors.hpp"
 #include "vol/raw_data.hpp"
+#include "vol/told_addresses.hpp"
 
 namespace headrace::async {
 
@@ -53,15 +55,28 @@ const vol::Object& object_of(const void* self, const Rest&... /*rest*/) {
   return vol::Object::from(self);
 }
 
-inline void stop_where_others_look(void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+// The data of a dataset must be in the file when a call returns, once its addresses are told.
+inline void before_addresses_are_told(const void* self, const H5VL_optional_args_t* args,
+                                      hid_t /*dxpl*/, void** /*req*/) {
+  if (!vol::tells_addresses(*args)) return;
+  const vol::Object& dataset = vol::Object::from(self);
+  const Aside aside;
+  vol::Identity identity{};
+  if (!vol::read_identity(dataset, identity)) return;
+  const bool writable = write_raw_at_once(identity.file);
+  if (writable || may_write(*dataset.connector)) vol::note_addresses_told(dataset);
+}
+
+inline void stop_where_others_look(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
                                    void** /*req*/) {
   // H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which only a parallel HDF5's headers have
   constexpr int kSetAtomicity = 27;
   if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) filters_off();
-  // Whoever takes MPI's file may write and read by it. The report asks for it past this
-  // connector.
-  if (args->op_type == kSetAtomicity || args->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE)
-    stop_staging_over_mpi();
+  // Whoever takes the descriptor, or MPI's file, may write and read by it. The report asks for it
+  // past this connector.
+  const bool gives_handle = args->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE;
+  if (args->op_type == kSetAtomicity || gives_handle) stop_staging_over_mpi();
+  if (gives_handle) filters_off(*vol::Object::from(self).connector);
 }
 
 // Whatever HDF5 does next, it finds the chunks that this connector holds in the file.
@@ -87,6 +102,7 @@ void prepare_for(const Args&... args) {
       forget_closed_datasets();
     if constexpr (callback == vol::Callback::file_close) note_closing(object_of(args...));
     if constexpr (callback == vol::Callback::file_optional) stop_where_others_look(args...);
+    if constexpr (callback == vol::Callback::dataset_optional) before_addresses_are_told(args...);
   }
 }
 

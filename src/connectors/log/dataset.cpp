@@ -96,6 +96,7 @@ Dataset* dataset_of(vol::Object& object) {
   File* const file = File::of(*object.connector);
   if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
   Handle& handle = handle_of(object);
+  if (handle.addresses_told(object)) return nullptr;  // the program reads its data past HDF5
   if (!handle.looked_up) {
     const Aside aside;
     handle.dataset = find(object, *file);

@@ -12,6 +12,7 @@
 #include "connectors/log/file.hpp"
 #include "connectors/log/marker.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/own_question.hpp"
 #include "vol/pass_through.hpp"
 #include "vol/raw_data.hpp"
 
@@ -88,6 +89,15 @@ void refuse_stored(const void* self, const Rest&... /*rest*/) {
                 " has a log, which must be replayed first (headrace replay)");
 }
 
+// The data of a dataset must be in the file when a call returns, once its addresses are told.
+inline void before_addresses_are_told(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
+                                      void** /*req*/) {
+  const vol::Object& dataset = vol::Object::from(self);
+  const File* const file = File::of(*dataset.connector);
+  if (file != nullptr && file->logs() && vol::tells_addresses(*args))
+    vol::note_addresses_told(dataset);
+}
+
 inline void prepare_optional(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
                              void** /*req*/) {
   const bool swmr = args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE;
@@ -95,6 +105,10 @@ inline void prepare_optional(void* self, const H5VL_optional_args_t* args, hid_t
   if (image) refuse_stored(self);
   if (swmr || image) settle_and_unmark();  // an image is another file
   if (swmr) log_nothing_more();            // readers see all, through whatever id of the file
+  // Whoever has the descriptor may read and write by it.
+  File* const file = File::of(*vol::Object::from(self).connector);
+  const bool handle = args->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE;
+  if (handle && file != nullptr && !vol::OwnQuestion::is_asked()) file->stop();
 }
 
 // Programs that copy the attributes of a file have what they have read, which is all of its data:

@@ -72,6 +72,7 @@ struct Connector : vol::PassThrough<Connector> {
       vol::extents_may_have_changed();
       if (vol::unlinks(args...)) log_nothing_more();
       if constexpr (callback == Callback::file_optional) prepare_optional(args...);
+      if constexpr (callback == Callback::dataset_optional) before_addresses_are_told(args...);
       if constexpr (callback == Callback::group_specific) leave_mounted_files(args...);
       require_reachable<callback>(args...);
     }

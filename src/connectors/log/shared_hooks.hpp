@@ -64,8 +64,9 @@ inline void before_dataset_specific(void* self, const H5VL_dataset_specific_args
 
 inline void before_dataset_optional(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
                                     void** /*req*/) {
-  if (file_of(self) != nullptr && (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
-                                   args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE))
+  if (file_of(self) != nullptr &&
+      (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
+       args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE || vol::tells_addresses(*args)))
     require_none_logged(vol::Object::from(self));
 }
 

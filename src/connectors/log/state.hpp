@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "vol/object.hpp"
+#include "vol/told_addresses.hpp"
 
 namespace headrace::log_layout {
 
@@ -34,6 +35,7 @@ struct OpenedByProgram {
 struct Handle {
   bool looked_up = false;
   bool no_log_elsewhere = false;
+  vol::AddressesTold addresses_told;
   std::shared_ptr<Dataset> dataset;
   std::shared_ptr<SharedDataset> shared;
 };

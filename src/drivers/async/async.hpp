@@ -92,11 +92,14 @@ struct Driver<vfd::Over::sec2>
     if (mine.ahead != nullptr) mine.ahead->change(address, bytes);
     if (mine.background != nullptr) mine.background->wait_for(address, size);
     if (mine.staged != nullptr && !mine.synchronous) {
-      if (!starts_swmr(buffer, size)) {
+      if (starts_swmr(buffer, size)) {
+        stop(mine);
+      } else if (!mine.raw_at_once || type != H5FD_MEM_DRAW) {
         mine.staged->write(address, bytes);
         return 0;
+      } else if (mine.staged->any_staged(address, size)) {
+        drain(mine);  // metadata beside it, in pages that are written as a whole
       }
-      stop(mine);
     }
     const herr_t result = Base::write(file, type, dxpl, address, size, buffer);
     if (mine.staged != nullptr && result >= 0) mine.staged->note_write(address, size);

@@ -56,7 +56,7 @@ std::vector<Bytes> pieces_of(std::uint32_t count, const std::size_t sizes[],
 
 bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
   const ProgramBuffers* buffers = ProgramBuffers::current();
-  return file.staged != nullptr && !file.synchronous && buffers != nullptr &&
+  return file.staged != nullptr && !file.synchronous && !file.raw_at_once && buffers != nullptr &&
          std::ranges::all_of(pieces, [&](Bytes piece) { return buffers->have(piece); });
 }
 
@@ -69,7 +69,7 @@ void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags,
                h5.write_vector_from_selection != nullptr && vfd::is_path_for_mpi(name);
   if (!file.alone) return;
   begin_staging(file, name, flags, options, vfd::Over::mpio);
-  if (file.staged == nullptr) return;
+  if (file.staged == nullptr) return end(file);
   stage_by_one_handle(file, name);
   files().push_back(&file);
 } catch (const std::exception& error) {

@@ -1,9 +1,15 @@
 #include "drivers/async/write_behind.hpp"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/events.hpp"
@@ -43,6 +49,38 @@ void tell_statistics(const OpenFile& file) {
 
 thread_local FileInquiry* inquiry = nullptr;
 
+// Leaked: HDF5 closes what is open while the process exits.
+std::vector<OpenFile*>& open_files() {
+  static auto& files = *new std::vector<OpenFile*>;
+  return files;
+}
+
+// A file as the file system knows it, however often it is opened.
+using Place = std::pair<dev_t, ino_t>;
+
+std::optional<Place> place_of(const OpenFile& file) {
+  struct stat status{};
+  if (::stat(file.name.c_str(), &status) < 0) return std::nullopt;
+  return Place{status.st_dev, status.st_ino};
+}
+
+// Those of which the program knows addresses: it may use them again when it opens one again.
+std::set<Place>& files_known_to_program() {
+  static auto& files = *new std::set<Place>;
+  return files;
+}
+
+bool is_known_to_program(const OpenFile& file) {
+  if (files_known_to_program().empty()) return false;
+  const auto place = place_of(file);
+  return place && files_known_to_program().contains(*place);
+}
+
+void stop_reading_ahead(OpenFile& file) {
+  if (file.ahead != nullptr) file.read_ahead = file.ahead->statistics();
+  file.ahead.reset();
+}
+
 void wish_for_threads(OpenFile& file, const Options& options) {
   file.threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
 }
@@ -54,6 +92,7 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   // Below this, pages would only move from one use to the next.
   constexpr std::uint64_t kLeastBudget = 512U << 10U;
   file.name = name;
+  open_files().push_back(&file);
   const std::uint64_t budget = number_of(kSettings, "budget", options);
   if ((flags & kReadWrite) == 0 || (flags & kSwmr) != 0 || (budget > 0 && budget < kLeastBudget))
     return;
@@ -68,6 +107,7 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   const std::chrono::nanoseconds interval(number_of(kSettings, "flush_interval", options));
   file.staged = std::make_unique<engine::StagedFile>(
       std::move(device), size, engine::StagingLimits{budget, interval}, writers);
+  file.raw_at_once = is_known_to_program(file);
 }
 
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
@@ -82,12 +122,13 @@ void begin(OpenFile& file, const char* name, unsigned flags, const Options& opti
   engine::Device& from = file.staged != nullptr ? file.staged->device() : *file.device;
   file.background = std::make_unique<engine::BackgroundReads>(from);
   const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
-  if (ahead == 0) return;
+  if (ahead == 0 || file.raw_at_once) return;
   file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get(), ahead);
 }
 
 void end(OpenFile& file) {
   tell_statistics(file);
+  std::erase(open_files(), &file);
   file.background.reset();
   file.ahead.reset();
   file.device.reset();
@@ -167,8 +208,23 @@ void stop(OpenFile& file) {
   if (file.staged != nullptr) drain(file);
   file.synchronous = true;
   file.background.reset();
-  if (file.ahead != nullptr) file.read_ahead = file.ahead->statistics();
-  file.ahead.reset();
+  stop_reading_ahead(file);
+}
+
+bool write_raw_at_once(unsigned long number) {
+  const auto is_asked_for = [&](const OpenFile* file) { return file->pub.fileno == number; };
+  const bool any = std::ranges::any_of(open_files(), is_asked_for);
+  bool writable = false;
+  for (OpenFile* file : open_files()) {
+    if (file->staged == nullptr || (any && !is_asked_for(file))) continue;
+    writable = true;
+    if (file->raw_at_once || file->synchronous) continue;
+    drain(*file);
+    file->raw_at_once = true;
+    if (const auto place = place_of(*file)) files_known_to_program().insert(*place);
+    stop_reading_ahead(*file);
+  }
+  return writable;
 }
 
 herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxpl, bool closing) {

@@ -27,6 +27,8 @@ struct OpenFile : vfd::File {
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
   bool synchronous = false;
+  // Raw data does: the program knows where some of it lies.
+  bool raw_at_once = false;
   engine::ReadAheadStatistics read_ahead;  // of what was read ahead before that
 
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
@@ -46,6 +48,13 @@ bool starts_swmr(const void* buffer, std::size_t size);
 // Writes what is staged; stages and reads ahead nothing from then on. Throws Error, and then goes
 // on staging.
 void stop(OpenFile& file);
+
+// The program is told where raw data lies in the file that HDF5 has given the number: what is
+// staged of it is written, raw data goes to the file at once from now on, also when it is opened
+// again, and nothing is read ahead. Where no file of ours has that number, as below another driver,
+// the same holds for all of the process. Returns whether a file that may be written is among them.
+// Throws Error, see stop().
+bool write_raw_at_once(unsigned long file);
 
 // While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
 // goes on staging: how the connector of the same layer finds that file, through what lies between

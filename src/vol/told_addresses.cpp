@@ -1,0 +1,84 @@
+#include "vol/told_addresses.hpp"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "hdf5/quiet_errors.hpp"
+#include "vol/elements.hpp"
+
+namespace headrace::vol {
+namespace {
+
+// HDF5 numbers a file anew when it is opened again; the file system does not.
+struct Lasting {
+  dev_t device;
+  ino_t inode;
+  H5O_token_t token;
+  bool operator<(const Lasting& other) const {
+    const auto place = [](const Lasting& one) { return std::tie(one.device, one.inode); };
+    if (place(*this) != place(other)) return place(*this) < place(other);
+    return Identity{0, token} < Identity{0, other.token};
+  }
+};
+
+struct Told {
+  std::uint64_t times = 0;
+  std::set<Identity> datasets;
+  std::set<Lasting> lasting;
+};
+
+// Leaked: HDF5 closes what is open while the process exits.
+Told& all_told() {
+  static auto& told = *new Told;
+  return told;
+}
+
+std::optional<Lasting> lasting(const Object& dataset, const Identity& identity) {
+  struct stat status{};
+  if (::stat(file_name_of(dataset).c_str(), &status) < 0) return std::nullopt;
+  return Lasting{status.st_dev, status.st_ino, identity.token};
+}
+
+}  // namespace
+
+bool tells_addresses(const H5VL_optional_args_t& args) {
+  switch (args.op_type) {
+    case H5VL_NATIVE_DATASET_FORMAT_CONVERT:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:
+    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE:
+    case H5VL_NATIVE_DATASET_GET_NUM_CHUNKS:
+    case H5VL_NATIVE_DATASET_CHUNK_READ:
+    case H5VL_NATIVE_DATASET_CHUNK_WRITE:
+    case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void note_addresses_told(const Object& dataset) {
+  const Aside aside;
+  Identity identity{};
+  if (!read_identity(dataset, identity)) return;
+  Told& told = all_told();
+  const bool first = told.datasets.insert(identity).second;
+  if (const auto place = lasting(dataset, identity)) told.lasting.insert(*place);
+  if (first) ++told.times;
+}
+
+bool AddressesTold::operator()(const Object& dataset) {
+  const Told& told = all_told();
+  if (told_ || asked_ == told.times) return told_;
+  asked_ = told.times;
+  const Aside aside;
+  Identity identity{};
+  if (!read_identity(dataset, identity)) return false;
+  const auto place = lasting(dataset, identity);
+  told_ = told.datasets.contains(identity) || (place && told.lasting.contains(*place));
+  return told_;
+}
+
+}  // namespace headrace::vol

@@ -1,0 +1,35 @@
+"""Programs that read and write a file's bytes past HDF5, once it has told them where they are."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness.report import Report
+from harness.run import run
+from harness.stack import NATIVE, stack_env
+
+PROGRAM = Path(__file__).with_name("own_reads.py")
+
+# A file with a log is not opened again before its program has closed it (docs/guide/log.md).
+REFUSED = {"log(canonicalise=later)": {"other_library"}}
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [NATIVE, "async", "async(filters=false)", "log", "log(canonicalise=later)", "async,log"],
+)
+def test_bytes_are_in_the_file(stack: str, tmp_path: Path, report: Callable[[], Report]) -> None:
+    env = stack_env(stack, tmp_path / "report")
+    done = run([sys.executable, str(PROGRAM)], env=env, cwd=tmp_path, limit=120)
+    assert done.status == 0, done.text
+    told = json.loads(done.out.decode().splitlines()[-1])
+    assert told["cases"] == 15
+    assert set(told["failed"]) == REFUSED.get(stack, set()), "\n".join(
+        f"{name}: {why}" for name, why in told["failed"].items()
+    )
+    if stack != NATIVE:
+        assert report().calls("vol")["dataset_write"] > 20, "the layer was not there"
