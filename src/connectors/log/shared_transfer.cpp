@@ -121,6 +121,23 @@ void log_write(SharedDataset& shared, vol::Object& object, hid_t mem_type, hid_t
   });
 }
 
+// As the program asked for it, whatever has been logged.
+vol::Written written_of(const SharedDataset& shared, hid_t mem_type, hid_t mem_space,
+                        hid_t file_space) {
+  const Dataset& dataset = *shared.elements;
+  vol::Written written{.chunked = dataset.chunked(), .filtered = shared.filtered};
+  written.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
+  written.in_memory = h5.Tget_size(mem_type);
+  written.in_file = dataset.element;
+  written.elements = file_space == 0
+                         ? engine::volume(dataset.rank, dataset.dims)
+                         : static_cast<std::uint64_t>(h5.Sget_select_npoints(file_space));
+  written.one_run =
+      mem_space == 0 ||
+      h5.Sget_select_npoints(mem_space) == h5.Sget_simple_extent_npoints(mem_space);
+  return written;
+}
+
 // What HDF5 has written itself, once more: it has its place among what is logged then.
 void log_again(SharedDataset& shared, vol::Object& object, hid_t file_space) {
   Dataset& dataset = *shared.elements;
@@ -223,11 +240,15 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
   }
   const LibraryContext apart;
   const Aside aside;
-  for (std::size_t i = 0; i < count; ++i)
-    if (known[i] != nullptr)
-      log_write(*known[i], vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i],
-                dxpl, buf[i]);
-  vol::tell_independent(dxpl);
+  std::vector<vol::Written> written;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (known[i] == nullptr) continue;
+    log_write(*known[i], vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl,
+              buf[i]);
+    if (!vol::is_default(dxpl))
+      written.push_back(written_of(*known[i], mem_type[i], mem_space[i], file_space[i]));
+  }
+  vol::tell_written(dxpl, written);
   return 0;
 }
 
