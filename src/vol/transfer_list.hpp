@@ -21,7 +21,7 @@ struct Written {
   bool chunked = false;
   bool filtered = false;
   bool converts = false;
-  std::uint64_t elements = 0;  // that this rank writes
+  std::uint64_t elements = 0;   // that this rank writes
   std::uint64_t in_memory = 0;  // bytes of an element
   std::uint64_t in_file = 0;
   bool one_run = false;  // they lie in memory one after the other

@@ -3,9 +3,9 @@
  *   mpi_staging write     each kind of write; the file is checked by whoever starts this
  *   mpi_staging fail      a rank cannot write: its next flush says so, once, and nobody waits
  *   mpi_staging lose      the same until the file is closed
- *   mpi_staging atomic    with H5Fset_mpi_atomicity: a barrier is enough
- *   mpi_staging measure MIB STEPS MILLISECONDS
- * Each rank prints a line of JSON at the end. */
+ *   mpi_staging early     ranks read what others write before it is flushed: old or new, no rank
+ * waits mpi_staging atomic    with H5Fset_mpi_atomicity: a barrier is enough mpi_staging measure
+ * MIB STEPS MILLISECONDS Each rank prints a line of JSON at the end. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <signal.h>
@@ -282,6 +282,41 @@ static void fail(int lose) {
   limit(RLIM_INFINITY);
 }
 
+/* Each row is as it was before or after a write that all ranks have made. */
+static void check_either(hid_t dataset, int id, Rows rows) {
+  hid_t space = select_rows(dataset, rows), memory = ghosted(rows.count);
+  int *data = calloc(rows.count * (kColumns + 2), sizeof *data);
+  REQUIRE(H5Dread(dataset, H5T_NATIVE_INT, memory, space, independent, data) >= 0);
+  for (hsize_t r = 0; r < rows.count; ++r)
+    for (hsize_t c = 0; c < kColumns; ++c) {
+      const int found = data[r * (kColumns + 2) + c + 1], new = value(id, rows.start + r, c);
+      REQUIRE(found == new || found == value(id - 1, rows.start + r, c));
+    }
+  free(data);
+  H5Sclose(memory);
+  H5Sclose(space);
+}
+
+static void read_early(void) {
+  hid_t file = open_new("early.h5", 0);
+  hid_t datasets[2];
+  datasets[0] = create(file, (Kind){"x", 0, 0, 0, H5T_NATIVE_INT});
+  datasets[1] = create(file, (Kind){"y", 1, 0, 0, H5T_NATIVE_INT});
+  for (int id = 100; id < 108; ++id) {
+    for (int d = 0; d < 2; ++d) {
+      write_rows(datasets[d], id, slab(rank), collective);
+      check_rows(datasets[d], id, slab(rank), independent);
+      if (id > 100) check_either(datasets[d], id, slab((rank + 1) % ranks));
+    }
+    flush(file);
+    for (int d = 0; d < 2; ++d)
+      for (int r = 0; r < ranks; ++r) check_rows(datasets[d], id, slab(r), independent);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (int d = 0; d < 2; ++d) REQUIRE(H5Dclose(datasets[d]) >= 0);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
 static void write_atomically(void) {
   hid_t file = open_new("atomic.h5", 0);
   Kind kind = {"x", 0, 0, 0, H5T_NATIVE_INT};
@@ -351,6 +386,8 @@ int main(int argc, char **argv) {
       write_everything();
     else if (strcmp(mode, "atomic") == 0)
       write_atomically();
+    else if (strcmp(mode, "early") == 0)
+      read_early();
     else
       fail(strcmp(mode, "lose") == 0);
     printf("{\"rank\":%d,\"ranks\":%d}\n", rank, ranks);

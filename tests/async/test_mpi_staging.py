@@ -156,6 +156,19 @@ def test_a_rank_that_cannot_write_says_so_alone(
     assert (lost in log.read_text() if log.exists() else False) == (mode == "lose")
 
 
+def test_no_rank_waits_for_one_that_reads_early(layer: Async, hdf5: Hdf5) -> None:
+    """It may find what was there before; after H5Fflush and a barrier it does not."""
+    start(layer, hdf5, STAGED, "early", 2)
+    text = """
+    with h5py.File("early.h5") as file:
+        last = (107 * 1000003 + np.arange(2 * 64 * 512)).reshape(128, 512)
+        assert all(np.array_equal(file[name][()], last) for name in "xy")
+    print("checked")
+    """
+    assert layer.plain(text) == "checked"
+    assert staged(layer) == [2 * 8 * 64 * 512 * 4] * 2
+
+
 def test_atomic_files_are_not_staged(layer: Async, hdf5: Hdf5) -> None:
     start(layer, hdf5, STAGED, "atomic", 2)
     assert staged(layer) == [64 * 512 * 4] * 2, "one write before it was atomic"

@@ -1,5 +1,5 @@
-/* Preloaded into ranks: what rank 1 writes behind the program comes late, so rank 0 does not find it
- * after a barrier. */
+/* Preloaded into ranks: what rank 1 writes behind the program comes late, so rank 0 does not find
+ * it after a barrier. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -132,9 +132,8 @@ vol::Written written_of(const SharedDataset& shared, hid_t mem_type, hid_t mem_s
   written.elements = file_space == 0
                          ? engine::volume(dataset.rank, dataset.dims)
                          : static_cast<std::uint64_t>(h5.Sget_select_npoints(file_space));
-  written.one_run =
-      mem_space == 0 ||
-      h5.Sget_select_npoints(mem_space) == h5.Sget_simple_extent_npoints(mem_space);
+  written.one_run = mem_space == 0 ||
+                    h5.Sget_select_npoints(mem_space) == h5.Sget_simple_extent_npoints(mem_space);
   return written;
 }
 
