@@ -52,11 +52,12 @@ bool any(std::span<const Written> datasets, bool Written::* is) {
 
 // Bytes that HDF5 converts in memory of its own.
 std::uint64_t converted_bytes(hid_t dxpl, std::span<const Written> datasets) {
-  const bool in_place = value_of(dxpl, "modify_write_buf", false);
+  const bool may_modify = value_of(dxpl, "modify_write_buf", false);
   std::uint64_t bytes = 0;
-  for (const Written& one : datasets)
-    if (one.converts && !(in_place && one.one_run && one.in_memory >= one.in_file))
-      bytes += one.elements * std::max(one.in_memory, one.in_file);
+  for (const Written& one : datasets) {
+    const bool in_place = may_modify && one.one_run && one.in_memory >= one.in_file;
+    if (one.converts && !in_place) bytes += one.elements * std::max(one.in_memory, one.in_file);
+  }
   return bytes;
 }
 
