@@ -30,6 +30,18 @@ void report_load(Seat seat, std::string_view name) {
              .str());
 }
 
+void report_refusal(std::string_view why) {
+  const std::string line = JsonObject()
+                               .text("event", "refused")
+                               .number("pid", ::getpid())
+                               .text("hdf5", library.path)
+                               .text("version", library.version)
+                               .text("why", why)
+                               .str();
+  report(line);
+  summarise(line);
+}
+
 void report_file(Seat seat, std::string_view name, std::string_view call, const char* file, bool ok,
                  const std::optional<Place>& place) {
   if (!report_wanted()) return;

@@ -20,6 +20,8 @@ struct Place {
 };
 
 void report_load(Seat seat, std::string_view name);
+// A library that the layers cannot work in, and why.
+void report_refusal(std::string_view why);
 void report_file(Seat seat, std::string_view name, std::string_view call, const char* file, bool ok,
                  const std::optional<Place>& place = std::nullopt);
 // Writes the counts of the calls made so far and sets them to zero.

@@ -18,12 +18,20 @@ struct Destinations {
   Level level = Level::warning;
   std::string log_file;
   std::string report_file;
+  std::string summary_file;
 };
 
 // Leaked on purpose: HDF5 ends its connectors after C++ statics are destroyed.
 Destinations& destinations() {
   static auto* const instance = new Destinations;
   return *instance;
+}
+
+void append(const std::string& file, std::string_view json) noexcept {
+  try {
+    if (!file.empty()) append_line(file, std::string(json));
+  } catch (...) {  // out of memory: the line is lost, the program goes on
+  }
 }
 
 constexpr std::array<std::string_view, 4> kLevels{"error", "warning", "info", "debug"};
@@ -49,6 +57,7 @@ void configure_log() {
     }
     if (setting.option == "log_file") to.log_file = value;
     if (setting.option == "report") to.report_file = value;
+    if (setting.option == "summary") to.summary_file = value;
     if (setting.option != "log_level") continue;
     for (std::size_t i = 0; i < kLevels.size(); ++i)
       if (kLevels.at(i) == value) to.level = static_cast<Level>(i);
@@ -72,11 +81,10 @@ void log(Level level, std::string_view message) noexcept {
 
 bool report_wanted() noexcept { return !destinations().report_file.empty(); }
 
-void report(std::string_view json) noexcept {
-  try {
-    if (report_wanted()) append_line(destinations().report_file, std::string(json));
-  } catch (...) {  // out of memory, as above
-  }
-}
+void report(std::string_view json) noexcept { append(destinations().report_file, json); }
+
+bool summary_wanted() noexcept { return !destinations().summary_file.empty(); }
+
+void summarise(std::string_view json) noexcept { append(destinations().summary_file, json); }
 
 }  // namespace headrace

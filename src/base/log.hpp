@@ -1,5 +1,6 @@
-// Messages for people (HEADRACE_LOG_FILE) and events for tools (HEADRACE_REPORT). Both files are
-// opened per line in append mode, so forked children and several processes may share one.
+// Messages for people (HEADRACE_LOG_FILE), events for tools (HEADRACE_REPORT) and, at the end, what
+// `headrace run` tells its user (HEADRACE_SUMMARY). The files are opened per line in append mode,
+// so forked children and several processes may share one.
 #pragma once
 
 #include <string>
@@ -25,5 +26,9 @@ bool report_wanted() noexcept;
 
 // Appends one line of JSON to the report. Never throws.
 void report(std::string_view json) noexcept;
+
+// The same for the summary (base/summary.hpp).
+bool summary_wanted() noexcept;
+void summarise(std::string_view json) noexcept;
 
 }  // namespace headrace

@@ -2,7 +2,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "hdf5/api.hpp"
 
@@ -20,8 +22,18 @@ void* handle_of(const void* caller, std::string& path) {
   path = info.dli_fname;
   // The main program has an empty name: a statically linked HDF5 whose symbols are exported.
   const bool main_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
+  if (std::error_code error; main_program)
+    if (const auto file = std::filesystem::read_symlink("/proc/self/exe", error); !error)
+      path = file;
   return main_program ? dlopen(nullptr, RTLD_LAZY)
                       : dlopen(map->l_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+// A handle leads on to other libraries, too.
+bool same_object(const void* a, const void* b) {
+  Dl_info one{};
+  Dl_info other{};
+  return dladdr(a, &one) != 0 && dladdr(b, &other) != 0 && one.dli_fbase == other.dli_fbase;
 }
 
 IdVariable variable(void* handle, const char* name) {
@@ -100,10 +112,12 @@ void bind_drivers(void* handle, bool major2) {
 }  // namespace
 
 std::string bind(const void* caller) {
+  library = {};
   void* handle = handle_of(caller, library.path);
   if (handle == nullptr) return "the caller is no shared library of HDF5";
   auto version = reinterpret_cast<decltype(h5.get_libversion)>(dlsym(handle, "H5get_libversion"));
-  if (version == nullptr) return library.path + " does not export H5get_libversion";
+  if (version == nullptr || !same_object(reinterpret_cast<const void*>(version), caller))
+    return library.path + " does not export H5get_libversion";
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
@@ -120,6 +134,7 @@ std::string bind(const void* caller) {
       dlsym(handle, "H5VL_pass_through_register"));
   bind_drivers(handle, major >= 2);
   bind_context(handle);
+  h5.id_types = dlsym(handle, "H5I_type_info_array_g");
   hbool_t safe = false;
   library.thread_safe = h5.is_library_threadsafe(&safe) >= 0 && safe;
   return {};

@@ -8,11 +8,14 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/events.hpp"
 #include "base/log.hpp"
 #include "base/module_file.hpp"
 #include "base/private_copy.hpp"
+#include "plugin/stand_in.hpp"
 
 namespace headrace {
 namespace {
@@ -50,6 +53,17 @@ const void* class_named(int type, std::string_view name) {
   return nullptr;
 }
 
+// For a library that the module cannot be bound to.
+const void* class_in_place_of(int type, std::string_view name, const void* caller) {
+  for (const LayerEntry& layer : layers()) {
+    if (type == H5PL_TYPE_VOL && layer.vol.name == name)
+      return stand_in(type, name, layer.vol.value, caller);
+    if (type == H5PL_TYPE_VFD && layer.vfd.name == name)
+      return stand_in(type, name, layer.vfd.value, caller);
+  }
+  return nullptr;
+}
+
 // Binds this very copy and reads the environment.
 bool bind_here(const void* caller) {
   std::vector<std::span<const Setting>> tables{global_settings()};
@@ -57,8 +71,12 @@ bool bind_here(const void* caller) {
   read_environment(tables);
   configure_log();
   const std::string error = bind(caller);
-  if (!error.empty()) log(Level::error, "not loaded: " + error);
-  return error.empty();
+  if (error.empty()) return true;
+  static std::string told;  // HDF5 asks each plug-in file in turn
+  if (std::exchange(told, error) == error) return false;
+  log(Level::error, "not loaded: " + error);
+  report_refusal(error);
+  return false;
 }
 
 // The copy for the library at `base`; null when it cannot be bound. The lock is held.
@@ -96,7 +114,7 @@ const void* headrace_plugin(int type, const char* name, const void* caller) {
       const std::lock_guard lock(copies().mutex);
       function = copy_for(base, caller);
     }
-    if (function == nullptr) return nullptr;
+    if (function == nullptr) return class_in_place_of(type, name, caller);
     if (function != &headrace_plugin) return function(type, name, caller);
     return class_named(type, name);
   } catch (...) {  // out of memory: HDF5 reports that the plug-in cannot be loaded

@@ -42,8 +42,9 @@ std::span<const LayerEntry> layers();
 extern "C" {
 
 // The class struct named `name` (an H5PL_type_t decides between connectors and drivers), bound to
-// the libhdf5 that holds the code address `caller`; null when there is none or it cannot be bound,
-// in which case the log tells why. Thread-safe.
+// the libhdf5 that holds the code address `caller`. When that cannot be bound, the log tells why,
+// and the class is the library's own under this name (plugin/stand_in.hpp). Null when there is
+// none. Thread-safe.
 __attribute__((visibility("default"))) const void* headrace_plugin(int type, const char* name,
                                                                    const void* caller);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/edge.hpp"
+#include "base/summary.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vfd/pass_through.hpp"
 
@@ -38,6 +39,7 @@ herr_t terminate() noexcept {
   constexpr signature::terminate kEnd = D::terminate;
   const herr_t result = Edge<Traits<D>, Callback::terminate, kEnd>::call();
   report_counts(Seat::vfd, D::kName, kCallbackNames, Traits<D>::counts());
+  write_summary();
   return result;
 }
 

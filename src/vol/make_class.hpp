@@ -42,6 +42,7 @@ herr_t terminate() noexcept {
   constexpr signature::terminate kEnd = C::terminate;
   const herr_t result = Edge<Traits<C>, Callback::terminate, kEnd>::call();
   report_counts(Seat::vol, C::kName, kCallbackNames, Traits<C>::counts());
+  write_summary();
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/events.hpp"
+#include "base/summary.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/file_access.hpp"
 #include "vol/forward.hpp"
@@ -81,6 +82,7 @@ class PassThrough {
 
   static herr_t initialize(hid_t /*vipl*/) {
     report_load(Seat::vol, C::kName);
+    watch_library();
     return 0;
   }
   static herr_t terminate() { return 0; }
@@ -159,6 +161,7 @@ class PassThrough {
     report_file(Seat::vol, C::kName, call, name, under != nullptr, place);
     wrap_request(req, connector);
     if (under == nullptr) return nullptr;
+    count_file();
     connector->look_below(under);
     return new Object{under, connector};
   }

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "base/log.hpp"
+#include "base/summary.hpp"
 #include "connectors/async/chunk_cache.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
@@ -74,6 +76,12 @@ unsigned long number_of_file(const vol::Object& file) {
   return number;
 }
 
+// For the summary: a file that HDF5 writes by another driver (core, say), where ours should be.
+void count_driver_left_out(const vol::Object& file, const FileState& state) {
+  if (!summary_wanted() || !state.writable || file.connector->seat().serial.empty()) return;
+  if (driver_of(file) == nullptr) ++share_of("async").left["left_for_driver"];
+}
+
 bool has_page_buffer(hid_t fapl) {
   std::size_t size = 0;
   unsigned least_metadata = 0;
@@ -92,6 +100,7 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl) && read_only(file);
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
+  if ((flags & kSwmr) == 0 && !parallel(fapl)) count_driver_left_out(file, *state);
   if (reads_pass_by(*file.connector) && read_only(file)) {
     state->reads = driver_on_top(file);
     state->number = number_of_file(file);

@@ -4,6 +4,7 @@
 
 #include "base/events.hpp"
 #include "base/log.hpp"
+#include "base/summary.hpp"
 #include "connectors/async/call.hpp"
 #include "connectors/async/chunk_cache.hpp"
 #include "connectors/async/chunk_io.hpp"
@@ -13,6 +14,7 @@
 #include "engine/thread_pool.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/transfer.hpp"
 #include "vol/transfer_list.hpp"
 
 namespace headrace::async {
@@ -58,6 +60,14 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
 bool independent(hid_t dxpl) {
   int mode = 0;  // H5FD_MPIO_INDEPENDENT
   return vol::is_default(dxpl) || (h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 0);
+}
+
+// For the summary: of filters that this layer has, where a call is not one for it.
+void count_left(vol::Object& object, const Ours& ours, hid_t mem_type, hid_t mem_space,
+                hid_t file_space) {
+  if (!summary_wanted() || ours.dataset == nullptr || ours.why == "left_for_no_gain") return;
+  share_of("async_filters").left[ours.why] +=
+      vol::transfer_bytes(&object, mem_type, mem_space, file_space);
 }
 
 std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
@@ -110,7 +120,10 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
     call.transfer.reset();
     call.why = "left_for_no_gain";
   }
-  if (!call.transfer) return leave_to_hdf5(object, call, true);
+  if (!call.transfer) {
+    count_left(object, call, mem_type, mem_space, file_space);
+    return leave_to_hdf5(object, call, true);
+  }
   try {
     const Aside aside;
     write_pieces(Call(*call.dataset, *call.transfer, dxpl), static_cast<const std::byte*>(buffer));
@@ -185,6 +198,7 @@ void report_filters() {
       {"program_waited_ns", in_nanoseconds(workers.waited)},
   };
   values.insert(values.end(), done.left.begin(), done.left.end());
+  if (done.encoded_bytes > 0) share_of("async_filters").taken += done.encoded_bytes;
   report_statistics(Seat::vol, "headrace_async", "", values);
 }
 

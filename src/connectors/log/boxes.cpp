@@ -88,7 +88,8 @@ bool log_shared_boxes(const Boxes& boxes) {
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& boxes) {
   const Aside aside;
-  auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer);
+  std::string_view why;
+  auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer, why);
   if (!write || !append_all(boxes, kMostRows, write->file)) return false;
   if (write->file.empty()) return true;
   write->elements = elements_of(write->file);
@@ -99,6 +100,7 @@ bool log_boxes(const Boxes& boxes) {
 
 void write_one(const Boxes& boxes) {
   if (boxes.shared == nullptr) {
+    count_left("left_for_rows");
     settle();
     boxes.dataset->file->require_whole();
   }

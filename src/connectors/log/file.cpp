@@ -54,6 +54,9 @@ std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Op
                     number_of(kSettings, "budget", options)};
   const auto marker =
       opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
+  if (swmr || together)
+    file.connector->state = std::make_shared<FileState>(
+        FileState{nullptr, nullptr, swmr ? "left_for_swmr" : "left_for_mpi"});
   if (writes && by_ranks) return marker;
   std::unique_ptr<Stored> stored;
   if (marker) stored = std::make_unique<Stored>(place, *marker, options);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "vol/object.hpp"
 #include "vol/told_addresses.hpp"
@@ -17,7 +18,8 @@ struct SharedDataset;
 // With a file: one of the two, or none.
 struct FileState {
   std::shared_ptr<File> alone;
-  std::shared_ptr<SharedFile> shared;  // over MPI
+  std::shared_ptr<SharedFile> shared;            // over MPI
+  std::string_view left_for = "left_for_ended";  // writes that are left to HDF5 whatever they are
 
   static const FileState* of(const vol::UnderConnector& connector) {
     return static_cast<const FileState*>(connector.state.get());

@@ -1,8 +1,8 @@
 #include "connectors/log/write.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,9 +10,11 @@
 #include "base/error.hpp"
 #include "base/events.hpp"
 #include "base/log.hpp"
+#include "base/summary.hpp"
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/sequences.hpp"
+#include "connectors/log/state.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
@@ -24,7 +26,7 @@ struct Statistics {
   std::uint64_t writes = 0;
   std::uint64_t bytes = 0;
   std::uint64_t rows = 0;
-  std::uint64_t left = 0;  // calls
+  std::map<std::string_view, std::uint64_t> left;  // calls, by the reason
 };
 
 Statistics& statistics() {
@@ -43,18 +45,23 @@ bool read_types(Write& write) {
 }
 
 std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                             const void* buffer) {
-  auto write = begin_write(object, mem_type, buffer);
+                             const void* buffer, std::string_view& why) {
+  auto write = begin_write(object, mem_type, buffer, why);
   if (!write) return std::nullopt;
+  why = "left_for_selection";
   auto file = file_rows_of(*write->dataset, file_space, kMostRows);
   if (!file) return std::nullopt;
   write->file = std::move(*file);
   write->elements = elements_of(write->file);
-  if (!gains(*write)) return std::nullopt;
+  if (!gains(*write)) {
+    why = "left_for_rows";
+    return std::nullopt;
+  }
   auto memory = memory_rows_of(mem_space, write->file, kMostRows);
   if (!memory || elements_of(*memory) != write->elements) return std::nullopt;
   write->memory = std::move(*memory);
-  return write;
+  why = too_large_to_convert(*write) ? "left_for_conversion" : "";
+  return why.empty() ? std::move(write) : std::nullopt;
 }
 
 void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& write) {
@@ -106,15 +113,20 @@ void append_elements(engine::log::Writer& log, std::uint32_t place, const Write&
   add_to_index(log, place, write);
 }
 
-void count_left() { ++statistics().left; }
+void count_left(std::string_view why) { ++statistics().left[why]; }
 
-std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer) {
+std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
+                                 std::string_view& why) {
+  const FileState* const state = FileState::of(*object.connector);
+  const bool logs = state != nullptr && state->alone != nullptr && state->alone->logs();
+  why = logs || state == nullptr ? "left_for_dataset" : state->left_for;
   Write write;
   write.dataset = dataset_of(object);
   write.handle = &object;
   write.mem_type = mem_type;
   if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
     return std::nullopt;
+  why = "left_for_conversion";
   write.buffer = static_cast<const std::byte*>(buffer);
   if (!read_types(write) || !vol::update_dims(*write.dataset, object) || !countable(*write.dataset))
     return std::nullopt;
@@ -146,6 +158,7 @@ bool log_all(std::span<const Write> writes, hid_t dxpl) {
     log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
     settle();
     file.stop();
+    count_left("left_for_error");
     return false;
   }
 }
@@ -154,18 +167,21 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
                 hid_t file_space[], hid_t dxpl, const void* buf[]) {
   const Aside aside;
   std::vector<Write> writes;
+  std::string_view why;
   for (std::size_t i = 0; i < count; ++i) {
     auto write =
-        examine(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i]);
-    if (!write || too_large_to_convert(*write)) break;
+        examine(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i], why);
+    if (!write) break;
     writes.push_back(std::move(*write));
   }
   const auto same_file = [&](const Write& one) {
     return one.dataset->file == writes.front().dataset->file;
   };
-  if (writes.size() != count || count == 0 || !std::ranges::all_of(writes, same_file) ||
-      !vol::leaves_data_alone(dxpl)) {
-    count_left();
+  if (count == 0) return false;
+  if (why.empty() && !std::ranges::all_of(writes, same_file)) why = "left_for_several_files";
+  if (why.empty() && !vol::leaves_data_alone(dxpl)) why = "left_for_transfer_list";
+  if (!why.empty()) {
+    count_left(why);
     return false;
   }
   return log_all(writes, dxpl);
@@ -173,12 +189,16 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
 
 void report_writes() {
   const Statistics done = std::exchange(statistics(), {});
-  const std::array<std::pair<std::string_view, std::uint64_t>, 4> values{{
+  std::uint64_t left = 0;
+  for (const auto& [why, count] : done.left) left += count;
+  std::vector<std::pair<std::string_view, std::uint64_t>> values{
       {"writes_logged", done.writes},
       {"logged_bytes", done.bytes},
       {"rows_logged", done.rows},
-      {"calls_left_to_hdf5", done.left},
-  }};
+      {"calls_left_to_hdf5", left},
+  };
+  values.insert(values.end(), done.left.begin(), done.left.end());
+  share_of("log") = {done.writes, done.left};
   report_statistics(Seat::vol, "headrace_log", "", values);
 }
 

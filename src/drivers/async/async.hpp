@@ -101,6 +101,7 @@ struct Driver<vfd::Over::sec2>
         drain(mine);  // metadata beside it, in pages that are written as a whole
       }
     }
+    mine.left += size;
     const herr_t result = Base::write(file, type, dxpl, address, size, buffer);
     if (mine.staged != nullptr && result >= 0) mine.staged->note_write(address, size);
     return result;

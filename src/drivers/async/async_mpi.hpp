@@ -70,6 +70,7 @@ struct Driver<vfd::Over::mpio>
     MpiFile& mine = MpiFile::of(file);
     const std::span bytes(static_cast<const std::byte*>(buffer), size);
     if (type == H5FD_MEM_DRAW && stage(mine, address, bytes)) return 0;
+    if (is_raw(type)) mine.left += size;
     return after_writes(file, is_raw(type), [&](bool whole) {
       return Base::write(file, type, dxpl, address, whole ? size : 0, buffer);
     });
@@ -81,7 +82,10 @@ struct Driver<vfd::Over::mpio>
     const auto below = [&](bool whole) {
       return Base::write_vector(file, dxpl, whole ? count : 0, types, addresses, sizes, buffers);
     };
-    if (!mine.alone) return below(true);
+    if (!mine.alone) {
+      if (count > 0 && is_raw(types[0])) count_left(mine, count, sizes);
+      return below(true);
+    }
     if (count == 0 || !all_raw(count, types)) {
       settle(mine);  // MPI may read and write back what lies between; it is no raw data itself
       return below(true);
@@ -97,7 +101,10 @@ struct Driver<vfd::Over::mpio>
       return Base::write_selection(file, type, dxpl, whole ? count : 0, mem_spaces, file_spaces,
                                    offsets, element_sizes, buffers);
     };
-    if (!mine.alone) return below(true);
+    if (!mine.alone) {
+      if (is_raw(type)) count_left(mine, count, file_spaces, element_sizes);
+      return below(true);
+    }
     if (count == 0 || type != H5FD_MEM_DRAW) {
       settle(mine);
       return below(true);

@@ -67,7 +67,10 @@ void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags,
   file.name = name;
   file.alone = is_on(kSettings, "mpi_staging", options) &&
                h5.write_vector_from_selection != nullptr && vfd::is_path_for_mpi(name);
-  if (!file.alone) return;
+  if (!file.alone) {
+    file.left_for = "left_for_mpi";
+    return;
+  }
   begin_staging(file, name, flags, options, vfd::Over::mpio);
   if (file.staged == nullptr) return end(file);
   stage_by_one_handle(file, name);
@@ -79,7 +82,10 @@ void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags,
 }
 
 std::exception_ptr end_mpi_staging(MpiFile& file) {
-  if (file.staged == nullptr) return nullptr;
+  if (file.staged == nullptr) {
+    end(file);
+    return nullptr;
+  }
   if (!settle(file))
     log(Level::error, "async: file " + file.name + " is closed without " +
                           std::to_string(file.staged->staged_bytes()) +
@@ -113,6 +119,30 @@ void refuse(const MpiFile& file) {
   throw Error(
       "bytes written before to file " + file.name +
       " could not be written behind the program, so nothing is read or written beside them");
+}
+
+void count_left(MpiFile& file, std::uint32_t count, const std::size_t sizes[]) {
+  bool same = false;
+  std::size_t size = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    same = same || (i > 0 && sizes[i] == 0);
+    if (!same) size = sizes[i];
+    file.left += size;
+  }
+}
+
+void count_left(MpiFile& file, std::size_t count, const hid_t file_spaces[],
+                const std::size_t element_sizes[]) {
+  if (!summary_wanted()) return;
+  const NestedCalls nested;
+  bool same = false;
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    same = same || (i > 0 && element_sizes[i] == 0);
+    if (!same) size = element_sizes[i];
+    const auto elements = h5.Sget_select_npoints(file_spaces[i]);
+    file.left += static_cast<std::uint64_t>(std::max<hssize_t>(elements, 0)) * size;
+  }
 }
 
 void write_pieces(MpiFile& file, std::uint32_t count, const haddr_t addresses[],

@@ -39,6 +39,11 @@ void stop_mpi_staging(MpiFile& file);
 void tell_failure(MpiFile& file);
 [[noreturn]] void refuse(const MpiFile& file);  // because settle() was false
 
+// Counts a write that MPI makes, for the summary: its sizes as HDF5 gives them, or its selections.
+void count_left(MpiFile& file, std::uint32_t count, const std::size_t sizes[]);
+void count_left(MpiFile& file, std::size_t count, const hid_t file_spaces[],
+                const std::size_t element_sizes[]);
+
 // The pieces of a write: all staged when they are the program's, otherwise all written at once, by
 // this rank alone. Throws Error.
 void write_pieces(MpiFile& file, std::uint32_t count, const haddr_t addresses[],

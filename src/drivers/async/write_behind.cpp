@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/events.hpp"
+#include "base/summary.hpp"
 #include "drivers/async/settings.hpp"
 #include "vfd/device.hpp"
 
@@ -22,6 +23,11 @@ namespace {
 // HDF5's flags; its macros for them call into the library.
 constexpr unsigned kReadWrite = 0x01;
 constexpr unsigned kSwmr = 0x60;  // to write or to read
+
+void count_share(const OpenFile& file) {
+  if (file.left > 0) share_of("async").left[file.left_for] += file.left;
+  if (file.staged != nullptr) share_of("async").taken += file.staged->statistics().bytes;
+}
 
 void tell_statistics(const OpenFile& file) {
   const engine::ReadAheadStatistics ahead =
@@ -94,6 +100,8 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   file.name = name;
   open_files().push_back(&file);
   const std::uint64_t budget = number_of(kSettings, "budget", options);
+  if ((flags & kSwmr) != 0) file.left_for = "left_for_swmr";
+  if (budget > 0 && budget < kLeastBudget) file.left_for = "left_for_budget";
   if ((flags & kReadWrite) == 0 || (flags & kSwmr) != 0 || (budget > 0 && budget < kLeastBudget))
     return;
   const H5FD_t* under = file.under;
@@ -127,6 +135,7 @@ void begin(OpenFile& file, const char* name, unsigned flags, const Options& opti
 }
 
 void end(OpenFile& file) {
+  count_share(file);
   tell_statistics(file);
   std::erase(open_files(), &file);
   file.background.reset();
@@ -206,6 +215,7 @@ void drain(OpenFile& file) {
 
 void stop(OpenFile& file) {
   if (file.staged != nullptr) drain(file);
+  file.left_for = "left_for_descriptor";
   file.synchronous = true;
   file.background.reset();
   stop_reading_ahead(file);

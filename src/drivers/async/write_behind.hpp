@@ -30,6 +30,9 @@ struct OpenFile : vfd::File {
   // Raw data does: the program knows where some of it lies.
   bool raw_at_once = false;
   engine::ReadAheadStatistics read_ahead;  // of what was read ahead before that
+  // Bytes that went to the file below at once, and why.
+  std::uint64_t left = 0;
+  std::string_view left_for = "left_for_driver_below";
 
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 };
