@@ -77,11 +77,8 @@ def build(
 
 def _leftovers(assign: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables of an earlier stack of ours that this one does not set again."""
-    remove: list[str] = []
-    for group in ((connector_variable,), driver_variables):
-        ours = environ.get(group[0], "").startswith(_OUR_CLASSES)
-        remove += [name for name in group if ours and name in environ and name not in assign]
-    return tuple(remove)
+    kept = without_layers(environ)
+    return tuple(name for name in environ if name not in kept and name not in assign)
 
 
 def _warnings(assign: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -92,6 +89,14 @@ def _warnings(assign: Mapping[str, str], environ: Mapping[str, str]) -> tuple[st
         and environ.get(name, "") not in ("", assign[name])
         and not environ[name].startswith(_OUR_CLASSES)
     )
+
+
+def without_layers(environ: Mapping[str, str]) -> dict[str, str]:
+    """`environ` for a program that can load no plug-ins of ours."""
+    groups = ((connector_variable,), driver_variables)
+    ours = [group for group in groups if environ.get(group[0], "").startswith(_OUR_CLASSES)]
+    names = {name for group in ours for name in group}
+    return {name: text for name, text in environ.items() if name not in names}
 
 
 def initial_environment() -> dict[str, str]:

@@ -58,6 +58,8 @@ DESCRIPTION: dict[str, Any] = {
         _setting("", "log_level", "choice", "warning", choices=["error", "warning", "info"]),
         _setting("", "log_file", "path", ""),
         _setting("", "report", "path", ""),
+        _setting("", "summary", "path", ""),
+        _setting("", "quiet", "boolean", "false"),
         _setting("null", "seat", "choice", "both", choices=SEATS),
         _setting("trace", "file", "path", "trace.json"),
         _setting("trace", "budget", "size", "64MiB", unit="bytes"),

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from support import Headrace, run_from
 
+import headrace
+
 
 def test_help_teaches_by_examples_and_lists_what_is_installed(fake_headrace: Headrace) -> None:
     for command in ("run", "env"):
@@ -18,6 +20,11 @@ def test_help_teaches_by_examples_and_lists_what_is_installed(fake_headrace: Hea
     front = fake_headrace()
     assert "headrace run --" in front.stdout
     assert "Traceback" not in front.stderr
+
+
+def test_the_version(fake_headrace: Headrace) -> None:
+    done = fake_headrace("--version")
+    assert (done.returncode, done.stdout) == (0, f"headrace {headrace.__version__}\n")
 
 
 def test_help_works_without_plug_ins(own_site: Path) -> None:

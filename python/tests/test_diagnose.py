@@ -9,7 +9,7 @@ import pytest
 
 from headrace.catalogue import Catalogue
 from headrace.doctor.diagnose import NOTE, OK, PROBLEM, Case, diagnose
-from headrace.doctor.evidence import Copy, Evidence, FileCall, Load, Process
+from headrace.doctor.evidence import Copy, Evidence, FileCall, Load, Process, Refusal
 from headrace.stack import resolve
 
 _LIB = "/opt/libhdf5.so"
@@ -150,3 +150,11 @@ def test_hdf5_hidden_in_a_library_is_found(examine: Examine, tmp_path: Path) -> 
     found = examine(processes=[_process(None, objects=[str(file), "linux-vdso.so.1"])])
     assert [level for level, _, _ in found] == [PROBLEM]
     assert str(file) in found[0][1]
+
+
+def test_a_library_that_refused_the_plug_ins(examine: Examine) -> None:
+    why = f"{_LIB} does not export H5Aget_space"
+    seen = {"processes": [_process()], "refusals": [Refusal(_LIB, "2.0.0", why)]}
+    ((level, text, advice),) = examine(**seen)
+    assert (level, text) == (PROBLEM, why)
+    assert "runs natively" in advice

@@ -39,13 +39,22 @@ def test_streams_and_arguments_pass_unchanged(fake_headrace: Headrace) -> None:
     assert done.stdout == b"|".join(os.fsencode(text) for text in odd)
 
 
-def test_the_program_replaces_the_launcher(fake_site: Path) -> None:
+def test_the_program_replaces_a_quiet_launcher(fake_site: Path) -> None:
     environ = clean_environment() | {"PYTHONPATH": str(fake_site)}
     call = "from headrace.cli import app; app()"
-    command = [sys.executable, "-P", "-c", call, "run", "--", "sh", "-c", "echo $$"]
-    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
-        output, _ = process.communicate()
-    assert int(output) == process.pid
+    command = [sys.executable, "-P", "-c", call, "run"]
+    program = ["--", "sh", "-c", "echo $$"]
+    cases: list[tuple[list[str], dict[str, str]]] = [
+        (["--quiet"], {}),
+        ([], {"HEADRACE_QUIET": "true"}),
+        ([], {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"}),
+    ]
+    for options, more in cases:
+        with subprocess.Popen(
+            [*command, *options, *program], env=environ | more, stdout=subprocess.PIPE, text=True
+        ) as process:
+            output, _ = process.communicate()
+        assert int(output) == process.pid
 
 
 def test_the_environment_differs_only_by_the_stack(fake_headrace: Headrace) -> None:
@@ -56,7 +65,7 @@ def test_the_environment_differs_only_by_the_stack(fake_headrace: Headrace) -> N
         "ODD": "\udcff \n=",
         "HEADRACE_REPORT": "r",
     }
-    done = fake_headrace("run", "--", "env", "-0", env=environ, text=False)
+    done = fake_headrace("run", "--quiet", "--", "env", "-0", env=environ, text=False)
     found = dict(os.fsdecode(entry).split("=", 1) for entry in done.stdout.split(b"\0")[:-1])
     ours = {name: found.pop(name) for name in ("HDF5_PLUGIN_PATH", "HDF5_VOL_CONNECTOR")}
     assert ours["HDF5_VOL_CONNECTOR"] == "headrace_null under_vol=0;under_info={}"

@@ -53,13 +53,16 @@ const void* class_named(int type, std::string_view name) {
   return nullptr;
 }
 
-// For a library that the module cannot be bound to.
+// For a library that the module cannot be bound to. It asks for all that it finds until it has the
+// one that it looks for, and takes null for an error.
 const void* class_in_place_of(int type, std::string_view name, const void* caller) {
   for (const LayerEntry& layer : layers()) {
     if (type == H5PL_TYPE_VOL && layer.vol.name == name)
       return stand_in(type, name, layer.vol.value, caller);
     if (type == H5PL_TYPE_VFD && layer.vfd.name == name)
       return stand_in(type, name, layer.vfd.value, caller);
+    if (type == H5PL_TYPE_VFD && layer.vfd_mpi.name == name)
+      return stand_in(type, name, layer.vfd_mpi.value, caller);
   }
   return nullptr;
 }

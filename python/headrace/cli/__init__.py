@@ -1,7 +1,10 @@
 """The command `headrace`. One module per subcommand."""
 
+from typing import Annotated
+
 import typer
 
+import headrace
 from headrace.cli import bench, doctor, env, log, replay, run, settings
 from headrace.cli.help import LayerListing
 
@@ -20,6 +23,25 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"headrace {headrace.__version__}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+]
+
+
+@app.callback()
+def _options(version: VersionOption = False) -> None:
+    pass
+
+
 # What follows the first word of COMMAND belongs to it.
 _COMMAND_LINE = {"allow_interspersed_args": False}
 app.command("run", cls=LayerListing, context_settings=_COMMAND_LINE, epilog=run.EXAMPLES)(run.run)

@@ -62,6 +62,11 @@ def warn(message: str) -> None:
     error_console().print(f"headrace: warning: {message}", style="yellow", markup=False)
 
 
+def note(message: str) -> None:
+    """One line that is no warning: nothing is wrong but what the user may have expected."""
+    error_console().print(f"headrace: note: {message}", style="yellow", markup=False)
+
+
 def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     """Turns a HeadraceError into its message and exit status 2."""
 

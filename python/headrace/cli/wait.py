@@ -1,6 +1,7 @@
 """Staying behind as the parent of the program that this process was to become."""
 
 import contextlib
+import ctypes
 import os
 import signal
 from types import FrameType
@@ -9,6 +10,26 @@ from typing import Final
 # What others send to this process and mean the program. From a terminal it gets them itself.
 _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _FROM_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+
+
+def fork() -> int:
+    """As os.fork(); the child, which is to become the program, ends with this process."""
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return child
+
+
+def let_go() -> None:
+    """Closes all files that are the program's by now, but standard error."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.closerange(3, max(int(name) for name in os.listdir("/proc/self/fd")) + 1)  # noqa: PTH208
 
 
 def wait_for(child: int) -> int:
@@ -30,5 +51,10 @@ def end_like(status: int) -> int:
     if status < 0:
         with contextlib.suppress(OSError):  # SIGKILL has no handler to reset
             signal.signal(-status, signal.SIG_DFL)
+        _prctl(_PR_SET_DUMPABLE, 0)  # one core, the program's
         os.kill(os.getpid(), -status)
     return abs(status) + 128 if status < 0 else status
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)

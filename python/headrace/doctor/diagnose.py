@@ -148,8 +148,18 @@ def _loaded(case: Case) -> Iterator[Finding]:
         if copy.initialised is False:
             yield Finding(NOTE, f"{copy.path} was loaded but not used: no file was opened with it")
             continue
+        refusals = [r for r in case.evidence.refusals if Path(r.hdf5).resolve() == Path(copy.path)]
+        if refusals:
+            yield Finding(PROBLEM, refusals[0].why, _PARTLY_EXPORTED)
+            continue
         reasons = list(_changes(case, copy)) or [_UNSEEN_REASONS]
         yield Finding(PROBLEM, f"{copy.path} did not load {', '.join(missing)}", "; ".join(reasons))
+
+
+_PARTLY_EXPORTED: Final = (
+    "the program runs natively; a program that HDF5 is linked into statically must export all of "
+    "it (-rdynamic -Wl,--whole-archive), or be linked with a shared libhdf5"
+)
 
 
 _UNSEEN_REASONS: Final = (

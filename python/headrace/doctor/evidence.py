@@ -68,6 +68,15 @@ class FileCall:
     ok: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A libhdf5, or a program that contains one, that our plug-ins cannot work in."""
+
+    hdf5: str
+    version: str
+    why: str
+
+
 @dataclass(slots=True)
 class Evidence:
     """All of it.
@@ -83,6 +92,7 @@ class Evidence:
     processes: list[Process] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
     files: list[FileCall] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
 
     def copies(self) -> list[Copy]:
@@ -144,6 +154,9 @@ def read_report(evidence: Evidence, file: Path) -> None:
                 call, path = _text(line, "call"), _text(line, "file")
                 ok = _flag(line, "ok") is True
                 evidence.files.append(FileCall(seat, name, pid, call, path, ok))
+            case "refused":
+                hdf5, version = _text(line, "hdf5"), _text(line, "version")
+                evidence.refusals.append(Refusal(hdf5, version, _text(line, "why")))
             case "counts":
                 counts = _list(list(_dict(line, "calls").values()), int)
                 evidence.calls[name] = evidence.calls.get(name, 0) + sum(counts)

@@ -1,0 +1,127 @@
+"""What became of what a program wrote: the summaries of its processes, in one sentence.
+
+All is well where a layer took most of what it is for, and where a program wrote nothing.
+"""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from headrace.bench.units import size
+from headrace.doctor.evidence import Copy
+from headrace.doctor.executable import find_embedded
+from headrace.doctor.programs import hidden, is_too_old, newer_build, too_old
+
+# What is said of a layer that took too little of its share; shares of `log` are calls.
+_NOTHING: Final[Mapping[str, str]] = {
+    "log": "the log layer logged none of {total} writes",
+    "async": "the async layer wrote nothing behind the program",
+    "async_filters": "the async layer compressed nothing",
+}
+_PART: Final[Mapping[str, str]] = {
+    "async": "the async layer wrote only {taken} of {total} behind the program",
+    "async_filters": "the async layer compressed only {taken} of {total} that its filters are for",
+}
+mpi_logs_reason: Final = "left_for_mpi"
+_REASONS: Final[Mapping[tuple[str, str], str]] = {
+    ("log", mpi_logs_reason): "files that ranks open together need mpi_logs, as in "
+    "--stack 'log(mpi_logs=rank)'",
+    ("log", "left_for_swmr"): "the files are open for SWMR",
+    ("log", "left_for_ended"): "deleted links, mounted files and some other calls end logging",
+    ("log", "left_for_dataset"): "compact, external and virtual datasets, those of variable-length "
+    "or reference data, and those that get their name later (h5py's f[name] = data) are HDF5's",
+    ("log", "left_for_rows"): "long rows and whole blocks gain nothing from a log",
+    ("log", "left_for_selection"): "HDF5 writes what they select itself",
+    ("log", "left_for_conversion"): "HDF5 converts what they write itself",
+    ("log", "left_for_several_files"): "each writes to several files",
+    ("log", "left_for_transfer_list"): "their transfer property list may change data",
+    ("log", "left_for_error"): "the log could not be written",
+    ("async", "left_for_mpi"): "files that ranks open together need mpi_staging, as in "
+    "--stack 'async(mpi_staging=true)'",
+    ("async", "left_for_swmr"): "the files are open for SWMR",
+    ("async", "left_for_budget"): "the budget is below 512KiB",
+    ("async", "left_for_driver"): "the files use another driver than sec2 and mpio",
+    ("async", "left_for_driver_below"): "the driver below does not let threads write",
+    ("async", "left_for_descriptor"): "the program took the files' descriptors or began SWMR",
+    ("async_filters", "left_for_selection"): "only whole datasets and single blocks are taken over",
+    ("async_filters", "left_for_conversion"): "only numbers are converted",
+    ("async_filters", "left_for_transfer_list"): "the transfer property lists may change data",
+    ("async_filters", "left_for_chunk_cache"): "parts of chunks larger than its chunk_cache",
+}
+
+
+@dataclass(slots=True)
+class _Share:
+    taken: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+
+
+def sentences(lines: Iterable[Mapping[str, Any]], told: Iterable[str] = ()) -> Iterator[str]:
+    """What a user should know, nothing when all is well.
+
+    `told` holds reasons that have been given before the program started.
+    """
+    refused: dict[str, Mapping[str, Any]] = {}
+    opened = through = 0
+    shares: defaultdict[str, _Share] = defaultdict(_Share)
+    for line in lines:
+        if line.get("event") == "refused":
+            refused.setdefault(str(line["hdf5"]), line)
+        elif line.get("event") == "summary":
+            opened += int(line["opened"])
+            through += int(line["through"])
+            for name, numbers in line["layers"].items():
+                share = shares[name]
+                share.taken += numbers["taken"]
+                share.left.update(numbers["left"])
+    yield from (_refusal(os.path.normpath(path), line) for path, line in refused.items())
+    if opened > 0 and through == 0:
+        yield (
+            "none of the program's files went through the layers: it gives them a connector of "
+            "its own (H5Pset_vol)"
+        )
+    for name, share in list(shares.items()):
+        if name != "async_filters" or share.left.total() >= shares["async"].taken / 2:
+            yield from _of_layer(name, share, set(told))
+
+
+def _of_layer(name: str, share: _Share, told: set[str]) -> Iterator[str]:
+    left = share.left.total()
+    if left == 0 or left <= share.taken or (share.taken > 0 and name not in _PART):
+        return
+    reason = share.left.most_common(1)[0][0]
+    if reason in told:
+        return
+    text = (_PART if share.taken > 0 else _NOTHING).get(name)
+    if text is None:
+        return
+    total = share.taken + left
+    shown = {"taken": size(share.taken), "total": f"{total:,}" if name == "log" else size(total)}
+    words = reason.removeprefix("left_for_").replace("_", " ")
+    yield f"{text.format(**shown)}: {_REASONS.get((name, reason), words)}"
+
+
+def _refusal(path: str, line: Mapping[str, Any]) -> str:
+    copy = Copy(path, str(line["version"]))
+    if is_too_old(copy):
+        return too_old(copy, _newer(path))
+    embedded = find_embedded([Path(path)])
+    if embedded and not embedded[0].exported:
+        return hidden(path, embedded[0].version)
+    return (
+        f"{line['why']}: it runs natively, without any layer; a program that HDF5 is linked into "
+        "statically must export all of it (-rdynamic -Wl,--whole-archive), or be linked with a "
+        "shared libhdf5"
+    )
+
+
+def _newer(path: str) -> str:
+    """A wheel's library lies in a folder that is named after its package."""
+    for part in Path(path).parts:
+        if part.endswith(".libs"):
+            package = part.removesuffix(".libs")
+            return f"install a newer {package} (`pip install --upgrade {package}`)"
+    return newer_build
