@@ -88,7 +88,7 @@ bool log_shared_boxes(const Boxes& boxes) {
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& boxes) {
   const Aside aside;
-  std::string_view why;
+  Left why{};
   auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer, why);
   if (!write || !append_all(boxes, kMostRows, write->file)) return false;
   if (write->file.empty()) return true;
@@ -100,7 +100,7 @@ bool log_boxes(const Boxes& boxes) {
 
 void write_one(const Boxes& boxes) {
   if (boxes.shared == nullptr) {
-    count_left("left_for_rows");
+    count_left(Left::rows);
     settle();
     boxes.dataset->file->require_whole();
   }

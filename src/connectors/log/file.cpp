@@ -55,8 +55,8 @@ std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Op
   const auto marker =
       opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
   if (swmr || together)
-    file.connector->state = std::make_shared<FileState>(
-        FileState{nullptr, nullptr, swmr ? "left_for_swmr" : "left_for_mpi"});
+    file.connector->state =
+        std::make_shared<FileState>(FileState{nullptr, nullptr, swmr ? Left::swmr : Left::mpi});
   if (writes && by_ranks) return marker;
   std::unique_ptr<Stored> stored;
   if (marker) stored = std::make_unique<Stored>(place, *marker, options);

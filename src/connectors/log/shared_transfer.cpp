@@ -187,7 +187,7 @@ void settle_for(std::size_t count, void* const dset[]) {
 
 herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                      hid_t file_space[], hid_t dxpl, const void* buf[]) {
-  count_left("left_for_transfer_list");
+  count_left(Left::transfer_list);
   const bool together = vol::collective(dxpl);
   if (together) settle_for(count, dset);
   if (vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr) < 0)
@@ -217,7 +217,7 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
                     hid_t file_space[], hid_t dxpl, const void* buf[]) {
   for_files(count, dset, [](const SharedFile& one) { one.require_agreed(); });
   if (!any(count, dset, &SharedFile::logs)) {
-    count_left("left_for_ended");
+    count_left(Left::ended);
     return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
                                    nullptr);
   }
@@ -231,7 +231,7 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
       rest.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
   }
   if (!rest.dset.empty()) {
-    count_left("left_for_dataset");
+    count_left(Left::dataset);
     settle();  // what is logged of other files
     if (vol::own::dataset_write(rest.dset.size(), rest.dset.data(), rest.mem_type.data(),
                                 rest.mem_space.data(), rest.file_space.data(), dxpl,

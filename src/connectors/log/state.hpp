@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "vol/object.hpp"
 #include "vol/told_addresses.hpp"
@@ -15,11 +14,25 @@ class SharedFile;
 struct Dataset;
 struct SharedDataset;
 
+// Why a write is left to HDF5, see docs/guide/log.md; names of statistics are in write.cpp.
+enum class Left {
+  mpi,
+  swmr,
+  ended,
+  dataset,
+  rows,
+  selection,
+  conversion,
+  several_files,
+  transfer_list,
+  error
+};
+
 // With a file: one of the two, or none.
 struct FileState {
   std::shared_ptr<File> alone;
-  std::shared_ptr<SharedFile> shared;            // over MPI
-  std::string_view left_for = "left_for_ended";  // writes that are left to HDF5 whatever they are
+  std::shared_ptr<SharedFile> shared;  // over MPI
+  Left left_for = Left::ended;         // writes that are left to HDF5 whatever they are
 
   static const FileState* of(const vol::UnderConnector& connector) {
     return static_cast<const FileState*>(connector.state.get());

@@ -1,8 +1,9 @@
 #include "connectors/log/write.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,11 +23,17 @@ namespace {
 
 using engine::Run;
 
+// In the order of Left.
+constexpr std::array<std::string_view, 10> kLeftNames{
+    "left_for_mpi",           "left_for_swmr",      "left_for_ended",      "left_for_dataset",
+    "left_for_rows",          "left_for_selection", "left_for_conversion", "left_for_several_files",
+    "left_for_transfer_list", "left_for_error"};
+
 struct Statistics {
   std::uint64_t writes = 0;
   std::uint64_t bytes = 0;
   std::uint64_t rows = 0;
-  std::map<std::string_view, std::uint64_t> left;  // calls, by the reason
+  std::array<std::uint64_t, kLeftNames.size()> left{};  // calls, by the reason
 };
 
 Statistics& statistics() {
@@ -45,23 +52,23 @@ bool read_types(Write& write) {
 }
 
 std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                             const void* buffer, std::string_view& why) {
+                             const void* buffer, Left& why) {
   auto write = begin_write(object, mem_type, buffer, why);
   if (!write) return std::nullopt;
-  why = "left_for_selection";
+  why = Left::selection;
   auto file = file_rows_of(*write->dataset, file_space, kMostRows);
   if (!file) return std::nullopt;
   write->file = std::move(*file);
   write->elements = elements_of(write->file);
   if (!gains(*write)) {
-    why = "left_for_rows";
+    why = Left::rows;
     return std::nullopt;
   }
   auto memory = memory_rows_of(mem_space, write->file, kMostRows);
   if (!memory || elements_of(*memory) != write->elements) return std::nullopt;
   write->memory = std::move(*memory);
-  why = too_large_to_convert(*write) ? "left_for_conversion" : "";
-  return why.empty() ? std::move(write) : std::nullopt;
+  why = Left::conversion;
+  return too_large_to_convert(*write) ? std::nullopt : std::move(write);
 }
 
 void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& write) {
@@ -113,20 +120,21 @@ void append_elements(engine::log::Writer& log, std::uint32_t place, const Write&
   add_to_index(log, place, write);
 }
 
-void count_left(std::string_view why) { ++statistics().left[why]; }
+void count_left(Left why) { ++statistics().left.at(static_cast<std::size_t>(why)); }
 
 std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
-                                 std::string_view& why) {
-  const FileState* const state = FileState::of(*object.connector);
-  const bool logs = state != nullptr && state->alone != nullptr && state->alone->logs();
-  why = logs || state == nullptr ? "left_for_dataset" : state->left_for;
+                                 Left& why) {
   Write write;
   write.dataset = dataset_of(object);
   write.handle = &object;
   write.mem_type = mem_type;
-  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr)
+  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr) {
+    const FileState* const state = FileState::of(*object.connector);
+    const bool logs = state != nullptr && state->alone != nullptr && state->alone->logs();
+    why = logs || state == nullptr ? Left::dataset : state->left_for;
     return std::nullopt;
-  why = "left_for_conversion";
+  }
+  why = Left::conversion;
   write.buffer = static_cast<const std::byte*>(buffer);
   if (!read_types(write) || !vol::update_dims(*write.dataset, object) || !countable(*write.dataset))
     return std::nullopt;
@@ -158,7 +166,7 @@ bool log_all(std::span<const Write> writes, hid_t dxpl) {
     log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
     settle();
     file.stop();
-    count_left("left_for_error");
+    count_left(Left::error);
     return false;
   }
 }
@@ -167,21 +175,25 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
                 hid_t file_space[], hid_t dxpl, const void* buf[]) {
   const Aside aside;
   std::vector<Write> writes;
-  std::string_view why;
+  std::optional<Left> left;
   for (std::size_t i = 0; i < count; ++i) {
+    Left why{};
     auto write =
         examine(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i], why);
-    if (!write) break;
+    if (!write) {
+      left = why;
+      break;
+    }
     writes.push_back(std::move(*write));
   }
   const auto same_file = [&](const Write& one) {
     return one.dataset->file == writes.front().dataset->file;
   };
   if (count == 0) return false;
-  if (why.empty() && !std::ranges::all_of(writes, same_file)) why = "left_for_several_files";
-  if (why.empty() && !vol::leaves_data_alone(dxpl)) why = "left_for_transfer_list";
-  if (!why.empty()) {
-    count_left(why);
+  if (!left && !std::ranges::all_of(writes, same_file)) left = Left::several_files;
+  if (!left && !vol::leaves_data_alone(dxpl)) left = Left::transfer_list;
+  if (left) {
+    count_left(*left);
     return false;
   }
   return log_all(writes, dxpl);
@@ -189,16 +201,20 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
 
 void report_writes() {
   const Statistics done = std::exchange(statistics(), {});
-  std::uint64_t left = 0;
-  for (const auto& [why, count] : done.left) left += count;
+  const std::uint64_t left = std::accumulate(done.left.begin(), done.left.end(), std::uint64_t{0});
   std::vector<std::pair<std::string_view, std::uint64_t>> values{
       {"writes_logged", done.writes},
       {"logged_bytes", done.bytes},
       {"rows_logged", done.rows},
       {"calls_left_to_hdf5", left},
   };
-  values.insert(values.end(), done.left.begin(), done.left.end());
-  share_of("log") = {done.writes, done.left};
+  Share& share = share_of("log");
+  share.taken = done.writes;
+  for (std::size_t i = 0; i < kLeftNames.size(); ++i) {
+    if (done.left.at(i) == 0) continue;
+    values.emplace_back(kLeftNames.at(i), done.left.at(i));
+    share.left.emplace(kLeftNames.at(i), done.left.at(i));
+  }
   report_statistics(Seat::vol, "headrace_log", "", values);
 }
 

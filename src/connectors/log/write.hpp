@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/sequences.hpp"
+#include "connectors/log/state.hpp"
 #include "engine/buffer.hpp"
 #include "engine/log/writer.hpp"
 
@@ -34,9 +34,9 @@ struct Write {
 constexpr std::size_t kMostRows = 1 << 22;
 
 // A write of a dataset whose extent and types are known, without rows; none where it is HDF5's, and
-// why. Reasons are names of statistics, literals.
+// why.
 std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
-                                 std::string_view& why);
+                                 Left& why);
 // Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
 bool gains(const Write& write);
 // Of large ones all the memory would be needed once more.
@@ -55,7 +55,7 @@ void append(engine::log::Writer& log, std::uint32_t place, const Write& write, h
 void append_elements(engine::log::Writer& log, std::uint32_t place, const Write& write,
                      std::span<const std::byte> elements);
 // A call that was left to HDF5.
-void count_left(std::string_view why);
+void count_left(Left why);
 
 // What was logged and what was left to HDF5, for `headrace run --stats`.
 void report_writes();
