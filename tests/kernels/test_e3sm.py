@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -84,7 +87,8 @@ def check_file(path: Path, which: str, records: int) -> None:
 @pytest.mark.parametrize("which", ["f", "g"])
 def test_a_plain_reader_finds_the_data(bench: Bench, which: str) -> None:
     modes = ("independent", "collective")[: max(1, bench.ranks)]
-    cases = [f"{which}-{calls}-{mode}" for calls in ("canonical", "multi") for mode in modes]
+    kinds = ("canonical", "requests", "multi") if which == "g" else ("canonical", "multi")
+    cases = [f"{which}-{calls}-{mode}" for calls in kinds for mode in modes]
     cases.append(f"{which}-boxes-independent")
     if which == "f" and bench.ranks:  # it takes seconds
         cases = ["f-multi-independent"]
@@ -102,7 +106,7 @@ def test_the_cases(bench: Bench) -> None:
     assert re.findall(r'"case":"(\w+-[\w-]+)"', listed.text) == [
         f"{which}-{calls}-{mode}"
         for which in "fg"
-        for calls in ("canonical", "multi", "boxes")
+        for calls in ("canonical", "requests", "multi", "boxes")
         for mode in modes
         if (calls, mode) != ("boxes", "collective")
     ]
@@ -114,10 +118,70 @@ def test_records_are_appended(bench: Bench) -> None:
         check_file(bench.kept("e3sm", sample["case"]) / "data.h5", "g", records=2)
 
 
-def test_selections_appended_one_by_one_are_the_same(serial: Bench) -> None:
-    arguments = ("--data", DATA, "--only", "*canonical*", "--selections", "append", "--keep")
-    for sample in serial.samples("e3sm", *arguments):
-        check_file(serial.kept("e3sm", sample["case"]) / "data.h5", sample["case"][0], records=1)
+def requests_of_g() -> dict[tuple[int, ...], int]:
+    """By the shape of a map of case g: the pieces of rows that its ranks own, all together."""
+    counts = {}
+    with netCDF4.Dataset(DATA / "map_g_case_16p.nc") as maps:
+        for number in range(1, 7):
+            shape = tuple(np.atleast_1d(maps.getncattr(f"D{number}.dims")).tolist())
+            ends = np.cumsum(maps[f"D{number}.nreqs"][:])[:-1]
+            offsets, lengths = (maps[f"D{number}.{name}"][:] for name in ("offsets", "lengths"))
+            counts[shape] = 0
+            for first, long in zip(np.split(offsets, ends), np.split(lengths, ends), strict=True):
+                order = np.argsort(first)
+                begin, end = first[order], (first + long)[order]
+                apart = (begin[1:] != end[:-1]) | (begin[1:] % shape[-1] == 0)
+                counts[shape] += 1 + int(np.sum(apart))
+    return counts
+
+
+def unions(serial: Bench, case: str, *data: object) -> int:
+    """How often a case calls H5Sselect_hyperslab with H5S_SELECT_OR to write its variables."""
+    shim = serial.folder / "selections.so"
+    source = Path(__file__).with_name("count_selections.c")
+    subprocess.run(["/usr/bin/cc", "-shared", "-fPIC", "-o", shim, source], check=True)
+    library = serial.hdf5.prefix / "lib/libhdf5.so"
+    told = serial.folder / case
+    environ = {"LD_PRELOAD": str(shim), "LIBHDF5": str(library), "SELECTIONS": str(told)}
+    bench = dataclasses.replace(serial, environ=environ)
+    done = bench.start("e3sm", *data, "--no-read", "--only", case)
+    assert done.status == 0, done.text
+    return int(told.read_text())
+
+
+def test_requests_are_selected_as_e3sm_io_does(serial: Bench) -> None:
+    """One H5S_SELECT_OR for each request, but for the first of a variable and rank."""
+    known = requests_of_g()
+    inner = [[d for d in dims if d != "Time"] for _, dims in declared("g").values()]
+    shapes = [tuple(SIZES["g"][dim] for dim in dims) for dims in inner]
+    expected = sum(known[shape] - 16 for shape in shapes if shape in known)
+    assert unions(serial, "g-requests-independent", "--data", DATA) == expected
+    assert unions(serial, "g-canonical-independent", "--data", DATA) == 0
+
+
+@pytest.mark.parametrize("case", ["f-requests-independent", "g-canonical-independent"])
+def test_selections_appended_one_by_one_are_the_same(serial: Bench, case: str) -> None:
+    arguments = ("--data", DATA, "--only", case, "--selections", "append", "--keep")
+    (sample,) = serial.samples("e3sm", *arguments)
+    assert sample["parameters"]["selections"] == "append"
+    check_file(serial.kept("e3sm", case) / "data.h5", case[0], records=1)
+
+
+def test_without_data_maps_are_made_up(serial: Bench) -> None:
+    """As many variables, bytes and, but for a tenth, requests as the real ones have."""
+    listed = {}
+    for data in ([], ["--data", DATA]):
+        done = serial.start("e3sm", "--list", "--only", "*-boxes-*", *data)
+        assert done.status == 0, done.text
+        cases = [json.loads(line) for line in done.out.splitlines()]
+        listed[bool(data)] = [(c["case"], c["parameters"]["variables"], c["bytes"]) for c in cases]
+    assert listed[False] == listed[True]
+    for which in "fg":
+        case = f"{which}-requests-independent"
+        real = unions(serial, case, "--data", DATA)
+        assert unions(serial, case) == pytest.approx(real, rel=0.1)
+    samples = serial.samples("e3sm", "--only", "*-canonical-*")
+    assert {sample["parameters"]["data"] for sample in samples} == {"made up"}
 
 
 @pytest.mark.parametrize(("ranks", "only"), [(3, "g-multi*"), (17, "g-multi-collective")])
@@ -244,9 +308,8 @@ def test_damaged_files_are_told(serial: Bench) -> None:
     fails(good_map, good_header.replace("double lat", "real lat"), "type real is not")
 
 
-def test_the_data_are_needed(serial: Bench, tmp_path: Path) -> None:
+def test_missing_data_are_told(serial: Bench, tmp_path: Path) -> None:
     for arguments, message in (
-        ((), "--data is required"),
         (("--data", tmp_path / "nowhere"), "--data"),
         (("--data", tmp_path), "map_f_case_16p.nc: No such file"),
         (("--data", DATA, "--case", "i"), "--case"),

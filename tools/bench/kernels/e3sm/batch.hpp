@@ -7,8 +7,8 @@
 namespace headrace::bench::e3sm {
 
 // One per variable, one for all of them, or one per variable with arrays of boxes for the
-// selection.
-enum class Calls { canonical, multi, boxes };
+// selection; `requests` is one per variable with the selection built as E3SM-IO does.
+enum class Calls { canonical, requests, multi, boxes };
 
 class Batch {
  public:

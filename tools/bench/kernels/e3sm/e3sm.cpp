@@ -2,7 +2,7 @@
 // E3SM-IO. https://github.com/Parallel-NetCDF/E3SM-IO
 //
 // The maps are for 16 processes. As many logical ranks are replayed here from any number of real
-// ones: each plays a block of them, one after the other.
+// ones: each plays a block of them, one after the other. Without maps, ones like them are made up.
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
@@ -25,7 +25,17 @@ struct Settings {
 };
 
 const char* name_of(Calls calls) {
-  return calls == Calls::multi ? "multi" : calls == Calls::boxes ? "boxes" : "canonical";
+  switch (calls) {
+    case Calls::canonical:
+      return "canonical";
+    case Calls::requests:
+      return "requests";
+    case Calls::multi:
+      return "multi";
+    case Calls::boxes:
+      break;
+  }
+  return "boxes";
 }
 
 class E3sm final : public Workload {
@@ -36,6 +46,7 @@ class E3sm final : public Workload {
         plan_(std::move(plan)),
         settings_(std::move(settings)),
         calls_(calls),
+        building_(calls == Calls::requests ? Building::append : settings_.building),
         collective_(collective) {}
 
   [[nodiscard]] JsonObject parameters() const override {
@@ -45,7 +56,8 @@ class E3sm final : public Workload {
         .number("variables", static_cast<long long>(plan_->fields.size()))
         .number("logical_ranks", static_cast<long long>(plan_->ranks()))
         .text("calls", name_of(calls_))
-        .text("selections", settings_.building == Building::combine ? "combine" : "append")
+        .text("selections", building_ == Building::combine ? "combine" : "append")
+        .text("data", settings_.data.empty() ? "made up" : "E3SM-IO's maps")
         .boolean("collective", collective_);
     return all;
   }
@@ -62,8 +74,7 @@ class E3sm final : public Workload {
       each_rank(run, [&](std::size_t rank, bool takes_part) {
         Scratch<Batch> batch(run, *plan_, rank, record, takes_part, in_step(run));
         run.wrote(run.untimed([&] { return batch->fill(); }));
-        run.timed(Phase::select,
-                  [&] { batch->select(file, calls_, settings_.building, record + 1); });
+        run.timed(Phase::select, [&] { batch->select(file, calls_, building_, record + 1); });
         run.timed(Phase::write, [&] { batch->write(run, file, calls_, dxpl.get()); });
       });
       run.compute();
@@ -82,7 +93,7 @@ class E3sm final : public Workload {
         Scratch<Batch> batch(run, *plan_, rank, record, takes_part, in_step(run));
         run.timed(Phase::read, [&] {
           const Calls calls = calls_ == Calls::boxes ? Calls::canonical : calls_;
-          batch->select(file, calls, settings_.building, settings_.records);
+          batch->select(file, calls, building_, settings_.records);
           batch->read(run, calls, dxpl.get());
         });
         run.has_read(run.untimed([&] { return batch->verify(); }));
@@ -120,6 +131,7 @@ class E3sm final : public Workload {
   std::shared_ptr<const e3sm::Plan> plan_;
   Settings settings_;
   Calls calls_;
+  Building building_;
   bool collective_;
 };
 
@@ -128,9 +140,8 @@ class E3smKernel final : public Kernel {
   void add_options(CLI::App& app) override {
     app.add_option("--data", settings_.data,
                    "Folder with E3SM-IO's map_f_case_16p.nc, f_case_h0.txt, map_g_case_16p.nc and "
-                   "g_case_hist.txt")
-        ->check(CLI::ExistingDirectory)
-        ->required();
+                   "g_case_hist.txt; without it maps of like sizes and runs are made up")
+        ->check(CLI::ExistingDirectory);
     app.add_option("--case", settings_.which, "Atmosphere, ocean, or both")
         ->check(CLI::IsMember({"f", "g", "all"}));
     add_count(app, "--records", settings_.records, "History records");
@@ -139,7 +150,8 @@ class E3smKernel final : public Kernel {
            [&](const std::string& how) {
              settings_.building = how == "append" ? Building::append : Building::combine;
            },
-           "Unions of blocks built well (combine), or as E3SM-IO does, one by one (append)")
+           "Unions of blocks built well (combine), or as E3SM-IO does, one by one (append), as the "
+           "cases called requests always do")
         ->check(CLI::IsMember({"combine", "append"}));
   }
   void shrink() override {}  // a record is small enough
@@ -148,8 +160,11 @@ class E3smKernel final : public Kernel {
     for (const char which : {'f', 'g'}) {
       if (settings_.which != "all" && settings_.which[0] != which) continue;
       auto plan = std::make_shared<e3sm::Plan>();
-      load_plan(*plan, settings_.data, which);
-      for (const Calls calls : {Calls::canonical, Calls::multi, Calls::boxes})
+      if (settings_.data.empty())
+        make_up_plan(*plan, which);
+      else
+        load_plan(*plan, settings_.data, which);
+      for (const Calls calls : {Calls::canonical, Calls::requests, Calls::multi, Calls::boxes})
         for (const bool collective : {false, true}) {
           if (collective && (ranks == 1 || calls == Calls::boxes)) continue;
           const std::string name = std::string(1, which) + '-' + name_of(calls) +

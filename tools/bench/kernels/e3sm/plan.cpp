@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
+#include "kernels/e3sm/made_up.hpp"
 
 namespace headrace::bench::e3sm {
 namespace {
@@ -102,6 +103,20 @@ Field field_of(const Plan& plan, const Variable& variable, char which) {
   return field;
 }
 
+// The plan has its maps.
+void join(Plan& plan, Header header, char which, const std::string& maps,
+          const std::string& headers) {
+  plan.dimensions = std::move(header.dimensions);
+  plan.attributes = std::move(header.attributes);
+  resize(plan, case_of(which).rules, maps);
+  try {
+    for (const Variable& variable : header.variables)
+      plan.fields.push_back(field_of(plan, variable, which));
+  } catch (const Error& error) {
+    throw Error(headers + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 std::uint64_t Field::elements() const {
@@ -148,15 +163,12 @@ void load_plan(Plan& plan, const std::string& folder, char which) {
   const std::string header_path = folder + '/' + files.header_file;
   plan.maps = parsed(map_path, [](const std::string& text) { return parse_map(text); });
   Header header = parsed(header_path, [](const std::string& text) { return parse_header(text); });
-  plan.dimensions = std::move(header.dimensions);
-  plan.attributes = std::move(header.attributes);
-  resize(plan, files.rules, map_path);
-  try {
-    for (const Variable& variable : header.variables)
-      plan.fields.push_back(field_of(plan, variable, which));
-  } catch (const Error& error) {
-    throw Error(header_path + ": " + error.what());
-  }
+  join(plan, std::move(header), which, map_path, header_path);
+}
+
+void make_up_plan(Plan& plan, char which) {
+  plan.maps = made_up_maps(which);
+  join(plan, made_up_header(which), which, "made-up maps", "made-up header");
 }
 
 }  // namespace headrace::bench::e3sm

@@ -49,4 +49,7 @@ struct Plan {
 // file.
 void load_plan(Plan& plan, const std::string& folder, char which);
 
+// The same without files, see made_up.hpp.
+void make_up_plan(Plan& plan, char which);
+
 }  // namespace headrace::bench::e3sm

@@ -160,10 +160,11 @@ Handle Selections::file_space(const Field& field, const std::vector<Piece>& piec
   if (building_ == Building::combine) return target.united(stacked(std::move(parts)));
   Handle all = target.space();
   H5S_seloper_t how = H5S_SELECT_SET;
-  for (const Rectangle& part : parts) {
-    target.select(all, how, part);
-    how = H5S_SELECT_OR;
-  }
+  for (const Rectangle& part : parts)
+    for (hsize_t row = 0; row < part.rows; ++row) {  // E3SM-IO's requests end with the row
+      target.select(all, how, {part.row + row, part.column, 1, part.columns});
+      how = H5S_SELECT_OR;
+    }
   return all;
 }
 

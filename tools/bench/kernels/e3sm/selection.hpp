@@ -13,7 +13,8 @@ namespace headrace::bench::e3sm {
 // How a union of many blocks is built.
 enum class Building {
   combine,  // of rectangles, by halves: a time that grows little faster than the number of blocks
-  append    // H5S_SELECT_OR of one run after another, for each variable anew, as E3SM-IO does it
+  append    // as E3SM-IO does it: H5S_SELECT_OR of one request after another, in the order of the
+            // file, for each variable anew
 };
 
 struct Spaces {
