@@ -17,6 +17,7 @@ _CASES = [
     for mode in ("independent", "collective")
 ]
 _STACKS = ["native", "null", "trace+async(threads=4)"]
+_SHORT = '<td class="number ">too short</td>'
 _VOID = {"meta", "br", "link", "img", "hr", "input"}
 
 
@@ -139,18 +140,72 @@ def test_names_are_no_formulas() -> None:
     assert stack in report.render({}, summary.rows([sample]))
 
 
-def test_the_median_case_is_of_one_number_of_ranks() -> None:
-    samples = [
-        {"kernel": "ior", "case": case, "stack": stack, "ranks": ranks, "repeat": 0,
+def _compared(walls: dict[str, float], **more: Any) -> list[dict[str, Any]]:
+    """Native HDF5 at one second beside `null`, which takes so long to write the cases."""
+    return [
+        {"kernel": "ior", "case": case, "stack": stack, "repeat": 0, **more,
          "write_wall": wall if stack == "null" else 1.0}
-        for ranks, walls in ((1, (0.5, 0.25)), (2, (0.1, 0.05)))
-        for case, wall in zip("ab", walls, strict=True)
+        for case, wall in walls.items()
         for stack in ("native", "null")
     ]  # fmt: skip
+
+
+def test_first_it_says_what_was_found() -> None:
+    rows = summary.rows(_compared({"a": 0.5, "b": 0.25, "c": 1.02, "d": 2.0}))
+    about = {"options": {"repeats": 1}, "machine": {"cores": 2, "load_before": [1.5, 1, 1]}}
+    page = report.render(about, rows)
+    text = page.partition("<h2>")[0]
+    assert (
+        "Under null, against native HDF5, writing was faster in 2, slower in 1 and no different "
+        "in 1 of 4 cases (most \N{MULTIPLICATION SIGN}4.00 in b; least "
+        "\N{MULTIPLICATION SIGN}0.50 in d).</p>"
+    ) in text
+    assert "4 cases were measured natively and under null, once each." in text
+    assert "busy with other work when the run began (load 1.5 on 2 cores)" in text
+    assert "2 cores; load over 1, 5 and 15 minutes 1.5, 1, 1 before the run" in text
+
+
+def test_numbers_of_ranks_are_told_apart() -> None:
+    samples = [*_compared({"a": 0.5}, ranks=1), *_compared({"a": 0.1}, ranks=2)]
     text = report.render({}, summary.rows(samples))
-    assert "\N{MULTIPLICATION SIGN}3.00, from \N{MULTIPLICATION SIGN}2.00" in text
+    assert "faster in both cases (most \N{MULTIPLICATION SIGN}10.0 in a on 2 ranks)" in text
     assert "<th>ior, 2 ranks</th>" in text
-    assert "\N{MULTIPLICATION SIGN}15.0, from \N{MULTIPLICATION SIGN}10.0" in text
+    assert "\N{MULTIPLICATION SIGN}10.0 in a</td>" in text
+
+
+def test_what_is_too_short_is_not_judged() -> None:
+    samples = _compared({"a": 0.5}, rounds=1)
+    for sample in samples:
+        sample |= {"case": "b", "write_wall": sample["write_wall"] / 100, "rounds": 3}
+    text = report.render({}, summary.rows([*_compared({"a": 0.5}), *samples]))
+    assert "faster in the one case" in text
+    assert "1 case took less than 20 ms" in text
+    assert _SHORT in text
+    for sample in samples:  # together the rounds take long enough
+        sample["rounds"] = 10
+    text = report.render({}, summary.rows([*_compared({"a": 0.5}), *samples]))
+    assert "faster in both cases" in text
+    assert _SHORT not in text
+
+
+def test_each_case_has_a_scale_of_its_own() -> None:
+    samples = _compared({"large": 0.5}) + [
+        sample | {"case": "small", "write_wall": sample["write_wall"] / 1000}
+        for sample in _compared({"large": 0.5})
+    ]
+    text = report.render({}, summary.rows(samples))
+    bars = re.findall(r'd="M ([\d.]+) \S+\s+L ([\d.]+) [^"]*" [^>]*style="fill: #8a94a3"', text)
+    widths = {round(float(right) - float(left)) for left, right in bars[:2]}
+    assert len(bars) > 1
+    assert len(widths) == 1
+    assert widths.pop() > 100
+
+
+def test_cases_of_e3sm_are_explained() -> None:
+    sample = _samples()[0] | {"kernel": "e3sm", "parameters": {"data": "made up"}}
+    text = report.render({}, summary.rows([sample]))
+    assert "one H5S_SELECT_OR for each request" in text
+    assert "The maps were made up" in text
 
 
 def test_results_without_any_sample_make_a_page() -> None:

@@ -285,8 +285,18 @@ def test_arguments_that_are_passed_on() -> None:
     arguments.check(["peers"], ["--steps=2", "--rows", "3"])
     assert arguments.peers_shape(["--steps=2", "--rows", "3"]) == {"--steps": "2", "--rows": "3"}
     # Of an INI file too, the last one counts.
-    assert arguments.for_kernel("iotest", ["a.ini"])[-4:] == ["--csv-file", "", "--restart", "0"]
-    assert arguments.for_kernel("ior", ["--x"]) == ["--x"]
+    off = ["--csv-file", "", "--restart", "0"]
+    assert arguments.for_kernel("iotest", ["iotest"], ["a.ini"])[-4:] == off
+    assert arguments.for_kernel("ior", ["ior"], ["--x"]) == ["--x"]
+
+
+@pytest.mark.parametrize("data", [["--data", "maps"], ["--data=maps"]])
+def test_of_all_kernels_only_e3sm_gets_its_data(data: list[str]) -> None:
+    words = ["--x", *data, "--y"]
+    both = ("ior", "e3sm")
+    assert arguments.for_kernel("e3sm", both, words) == words
+    assert arguments.for_kernel("ior", both, words) == ["--x", "--y"]
+    assert arguments.for_kernel("ior", ("ior",), words) == words
 
 
 def test_the_machine_is_described(tmp_path: Path) -> None:

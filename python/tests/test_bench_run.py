@@ -96,6 +96,7 @@ def test_a_whole_run(bench: Bench, tmp_path: Path) -> None:
         ("null", "headrace_null"),
     }
     assert all("/" not in s["library"] for s in samples)
+    assert {s["rounds"] for s in samples} == {3}  # it was asked to go on for long enough
     table = list(csv.DictReader((tmp_path / "out/samples.csv").read_text().splitlines()))
     assert len(table) == 12
     summary = json.loads((tmp_path / "out/results.json").read_text())["summary"]

@@ -53,3 +53,18 @@ def test_the_walls_are_their_phases(kernel: str, serial: Bench) -> None:
         if not wrong:
             break
     assert not wrong
+
+
+def test_a_short_case_is_done_until_it_has_taken_long_enough(serial: Bench) -> None:
+    """The mean of the rounds is told: times, phases and bytes of one."""
+    tiny = ("ior", "--block", "64Ki", "--transfer", "64Ki", "--segments", 1)
+    (once,) = serial.samples(*tiny)
+    (sample,) = serial.samples(*tiny, "--at-least", "20ms")
+    assert once["rounds"] == 1
+    assert sample["rounds"] > 1
+    assert sample["bytes"] == once["bytes"]
+    for wall in ("write_wall", "read_wall"):
+        assert sample["rounds"] * sample[wall] >= 0.02 or sample["rounds"] == 200
+    assert all(other < wall for wall, other in outside(sample).values())
+    (sample,) = serial.samples("ior", "--block", "8Mi", "--segments", 4, "--at-least", "1ms")
+    assert sample["rounds"] == 1

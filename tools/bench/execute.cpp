@@ -68,23 +68,18 @@ class Case {
 
  private:
   void measure(int number, bool warmup, bool last) {
-    if (!options_.reread) world_.on_first([&] { folder_.make(); });
     Run run(world_, options_, folder_.place());
     run.label(workload_.name());
     Measured measured;
     measured.repeat = number;
     measured.warmup = warmup;
     measured.started = utc_now();
-    if (!options_.reread) write(run, measured);
-    measured.connector = connector_of(workload_, run);
-    measured.driver = run.driver();
-    // After the file was opened for its connector, which reads some pages.
-    if (options_.drop_caches)
-      world_.on_first([&] { measured.dropped = folder_.drop_caches() ? "file" : "no"; });
-    if (!options_.no_read) {
-      measured.read_wall = wall(run, [&] { workload_.read(run); });
-      measured.verified = true;
-    }
+    do {
+      round(run, measured);
+    } while (too_short(measured));
+    run.divide(measured.rounds);
+    measured.write_wall /= measured.rounds;
+    measured.read_wall /= measured.rounds;
     if (options_.baseline) {
       world_.on_first([&] { folder_.settle(); });
       measured.baseline =
@@ -99,9 +94,39 @@ class Case {
     if (!warmup) workload_.measured(run, measured);
   }
 
+  void round(Run& run, Measured& measured) {
+    if (!options_.reread) {
+      world_.on_first([&] {
+        folder_.make();
+        if (measured.rounds == 0) folder_.settle();
+      });
+      write(run, measured);
+    }
+    measured.connector = connector_of(workload_, run);
+    measured.driver = run.driver();
+    // After the file was opened for its connector, which reads some pages.
+    if (options_.drop_caches)
+      world_.on_first([&] { measured.dropped = folder_.drop_caches() ? "file" : "no"; });
+    if (!options_.no_read) {
+      measured.read_wall += wall(run, [&] { workload_.read(run); });
+      measured.verified = true;
+    }
+    ++measured.rounds;
+  }
+
+  // Whether another round is needed for a time that means something. The walls are those of the
+  // slowest rank, so that all ranks say the same.
+  [[nodiscard]] bool too_short(const Measured& measured) const {
+    constexpr int kMostRounds = 200;
+    constexpr double kPatience = 20;  // for a side that takes much less than the other one
+    const double least = std::chrono::duration<double>(options_.at_least).count();
+    if (options_.reread || measured.rounds >= kMostRounds) return false;
+    if (measured.write_wall + measured.read_wall >= kPatience * least) return false;
+    return measured.write_wall < least || (!options_.no_read && measured.read_wall < least);
+  }
+
   void write(Run& run, Measured& measured) {
-    world_.on_first([&] { folder_.settle(); });
-    measured.write_wall = wall(run, [&] {
+    measured.write_wall += wall(run, [&] {
       workload_.write(run);
       if (options_.sync) {
         world_.ranks().barrier();  // all ranks have closed what is synced

@@ -26,6 +26,13 @@ void add_what(CLI::App& app, Options& options) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--first-repeat", options.first_repeat, "Number of the first measured repeat")
       ->check(CLI::NonNegativeNumber);
+  app.add_option_function<std::uint64_t>(
+         "--at-least",
+         [&](std::uint64_t time) { options.at_least = std::chrono::nanoseconds(time); },
+         "Have a repeat do the case over and over until it has written and read for so long "
+         "(50ms), "
+         "and tell the mean")
+      ->transform(CLI::AsNumberWithUnit(kDurations, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
   app.add_option("--samples", options.samples, "File to append samples to, a JSON line each");
   app.add_option("--only", options.only, "Only cases whose name matches this shell pattern");
   app.add_flag("--list", options.list, "Tell the cases and their sizes, and do nothing");

@@ -21,7 +21,8 @@ struct Options {
   int repeats = 1;
   int warmup = 0;
   int first_repeat = 0;
-  std::string samples;  // empty: standard output
+  std::chrono::nanoseconds at_least{0};  // of each side of a repeat
+  std::string samples;                   // empty: standard output
   std::string only;
   bool list = false;
   bool quick = false;

@@ -57,6 +57,12 @@ class Run {
   // Payload that this rank has written or read.
   void wrote(std::uint64_t bytes) { written_ += bytes; }
   void has_read(std::uint64_t bytes) { read_ += bytes; }
+  // After that many rounds: makes the phases and bytes those of one.
+  void divide(int rounds) {
+    for (double& seconds : seconds_) seconds /= rounds;
+    written_ /= static_cast<std::uint64_t>(rounds);
+    read_ /= static_cast<std::uint64_t>(rounds);
+  }
   // For --progress: the part of the case that is done, 0 to 1.
   void progress(double done) const;
 

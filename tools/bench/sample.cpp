@@ -80,6 +80,7 @@ std::string sample_line(const Workload& workload, std::string_view kernel, Run& 
   JsonObject line = sample_head(workload, kernel, world, actual_io(run));
   line.number("repeat", measured.repeat)
       .boolean("warmup", measured.warmup)
+      .number("rounds", measured.rounds)
       .text("hdf5", hdf5.version)
       .text("library", hdf5.path)
       .text("connector", measured.connector)

@@ -16,6 +16,7 @@ struct Measured {
   std::string started;  // UTC
   std::string connector;
   std::string driver;
+  int rounds = 0;         // how often the case was done; times and bytes are the mean
   double write_wall = 0;  // seconds from barrier to barrier, less the harness's own
   double read_wall = 0;
   std::uint64_t file_bytes = 0;

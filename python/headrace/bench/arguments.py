@@ -8,6 +8,8 @@ from headrace.errors import HeadraceError
 
 _SHAPE: Final = ("--steps", "--arrays", "--rows", "--columns")
 _IOTEST: Final = "iotest"
+_E3SM: Final = "e3sm"
+_E3SM_DATA: Final = "--data"
 # Its own table would get the warm-up and counting runs too; a restart would leave out cases.
 csv_off: Final = ("--csv-file", "", "--restart", "0")
 _OWN: Final = "headrace bench gives it itself"
@@ -17,6 +19,7 @@ _REFUSED: Final = {
     "--samples": _OWN,
     "--first-repeat": _OWN,
     "--progress": _OWN,
+    "--at-least": _OWN,
     "--baseline": f"{_OWN}; --no-baseline leaves it out",
     "--mpi": f"{_OWN}: --np and --mpiexec decide",
     "--list": "`headrace-bench KERNEL --list` shows the cases",
@@ -47,9 +50,22 @@ def check(kernels: Sequence[str], arguments: Sequence[str]) -> None:
             raise ArgumentError(f"{name} cannot be passed on to headrace-bench: {refused[name]}")
 
 
-def for_kernel(kernel: str, arguments: Sequence[str]) -> list[str]:
-    """The words after a kernel's name."""
-    return [*arguments, *(csv_off if kernel == _IOTEST else ())]
+def for_kernel(kernel: str, kernels: Sequence[str], arguments: Sequence[str]) -> list[str]:
+    """The words after a kernel's name. Of `kernels` only e3sm gets its --data."""
+    words = list(arguments)
+    if kernel != _E3SM and _E3SM in kernels:
+        words = _without(_E3SM_DATA, words)
+    return [*words, *(csv_off if kernel == _IOTEST else ())]
+
+
+def _without(option: str, words: Sequence[str]) -> list[str]:
+    """Without an option that has a value, as one word or two."""
+    before = ("", *words)
+    return [
+        word
+        for previous, word in zip(before, words, strict=False)
+        if option not in (previous, word) and not word.startswith(f"{option}=")
+    ]
 
 
 def peers_shape(arguments: Sequence[str]) -> dict[str, str]:

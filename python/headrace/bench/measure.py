@@ -125,7 +125,7 @@ def _measure_job(run: _Run, job: Job) -> str:
     if proof.needs_report(stack, names_connector=job.case.kernel != peers_kernel):
         environ[_REPORT] = str(report)
     start = time.monotonic()
-    outcome = _run_child(run, job, environ, baseline=run.setup.options.baseline)
+    outcome = _run_child(run, job, environ, timed=True)
     sample = _sample(run, job, outcome)
     sample["process_seconds"] = round(time.monotonic() - start, 6)
     if "error" not in sample and (wrong := proof.disproof(stack, sample, report)):
@@ -139,7 +139,7 @@ def _count_job(run: _Run, job: Job) -> str:
     summary = run.file("summary")
     given = run.setup.stack(job.stack).given
     stack = stacks.with_ledger(given, summary, options.config, environ, run.setup.catalogue)
-    outcome = _run_child(run, job, stack.environment(environ), baseline=False)
+    outcome = _run_child(run, job, stack.environment(environ), timed=False)
     sample = _sample(run, job, outcome)
     record = _head(job) | {"kind": "ledger"}
     error = str(sample.get("error", ""))
@@ -157,10 +157,11 @@ def _count_job(run: _Run, job: Job) -> str:
     return str(record.get("error", ""))
 
 
-def _run_child(run: _Run, job: Job, environ: Mapping[str, str], *, baseline: bool) -> Outcome:
+def _run_child(run: _Run, job: Job, environ: Mapping[str, str], *, timed: bool) -> Outcome:
     samples = run.file("samples")
     live = run.watcher.live
-    command = run.setup.command(job, samples, baseline=baseline, live=live)
+    baseline = timed and run.setup.options.baseline
+    command = run.setup.command(job, samples, timed=timed, baseline=baseline, live=live)
     try:
         return child.run(command, environ, samples, run.watcher.progress if live else None)
     except OSError as error:

@@ -13,7 +13,7 @@ def fault(record: Mapping[str, Any]) -> str:
     for name in ("kernel", "case", "stack"):
         if not isinstance(record.get(name), str) or not record[name]:
             return f"{name} is not a text"
-    for name, least in (("ranks", 1), ("repeat", 0)):
+    for name, least in (("ranks", 1), ("repeat", 0), ("rounds", 1)):
         if not _is_count(record.get(name, least), least):
             return f"{name} is not a whole number from {least} on"
     for name in _WALLS:

@@ -25,6 +25,8 @@ _PEER_SHAPES: Final = {  # 16 MB and 320 MB
     False: {"--steps": "20", "--arrays": "100", "--rows": "100", "--columns": "200"},
 }
 
+# Of each side of a repeat: the case is done over and over until it has taken so long.
+_AT_LEAST: Final = "50ms"
 _USAGE: Final = 2  # what headrace-bench ends with when it cannot run with such arguments
 
 
@@ -48,8 +50,10 @@ class Setup:
         """The stack of that name; what runs on native HDF5 only need not have been chosen."""
         return self.stacks.get(name) or BenchStack(name)
 
-    def command(self, job: Job, samples: Path, *, baseline: bool, live: bool) -> list[str]:
-        """The command line of a job; a live one tells its progress."""
+    def command(
+        self, job: Job, samples: Path, *, timed: bool, baseline: bool, live: bool
+    ) -> list[str]:
+        """The command line of a job; a live one tells its progress, one not timed is done once."""
         options = self.options
         where = ["--dir", str(options.data), "--samples", str(samples), "--repeats", "1"]
         common = ["--baseline"] if baseline else []
@@ -61,6 +65,7 @@ class Setup:
         if case.kernel == peers_kernel:
             return peers.command(case.name, [*where, *peer_shape(options)], common)
         common += [*where, "--first-repeat", str(job.repeat)]
+        common += ["--at-least", _AT_LEAST] if timed else []
         common += ["--progress"] if live else []
         return self.kernel_command(case, [*common, "--only", glob.escape(case.name)])
 
@@ -75,7 +80,7 @@ class Setup:
         mpi = "yes" if self.launcher else "no"
         start = [*launched, str(self.program), "--hdf5", str(self.library.file), "--mpi", mpi]
         quick = ["--quick"] if self.options.quick else []
-        words = arguments.for_kernel(case.kernel, self.options.arguments)
+        words = arguments.for_kernel(case.kernel, self.options.kernels, self.options.arguments)
         return [*start, *quick, *common, case.kernel, *words]
 
 

@@ -14,6 +14,8 @@ phase_names: Final = {
     "write": ("create", "select", "write", "flush", "close", "sync", "compute"),
     "read": ("open", "read", "close_read"),
 }
+# Seconds, of all rounds of a repeat: what took less tells nothing.
+SHORTEST: Final = 0.02
 _PAYLOAD: Final = {"write": "written", "read": "read"}
 # Their payload is small, and what counts is the time.
 _TIMED_KERNELS: Final = frozenset({"metadata", "h5py"})
@@ -28,6 +30,8 @@ class Side:
     ratio: Ratio | None = None
     # Median seconds for the same bytes through pwrite or pread.
     raw: float | None = None
+    # It, or native's, took less than SHORTEST: the ratio tells nothing.
+    short: bool = False
 
     @property
     def rate(self) -> float:
@@ -161,7 +165,13 @@ def _side(
         payload,
         ratio(_by_repeat(reference, wall), mine),
         _raw(name, payload, everything),
+        any(_too_short(samples, wall) for samples in (good, reference)),
     )
+
+
+def _too_short(samples: Sequence[Mapping[str, Any]], wall: str) -> bool:
+    measured = [float(s[wall]) * int(s.get("rounds", 1)) for s in samples if s.get(wall)]
+    return bool(measured) and statistics.median(measured) < SHORTEST
 
 
 def _by_repeat(samples: Sequence[Mapping[str, Any]], wall: str) -> dict[int, float]:

@@ -18,7 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace.bench import units
-from headrace.bench.stats import Ratio
 from headrace.bench.summary import Row, Side, in_seconds, sides
 
 # Below it the raw limit is left out.
@@ -141,7 +140,7 @@ def _cells(row: Row, *, raw: bool) -> Iterable[Text]:
         if side is None:
             cells += [Text(units.DASH), *([Text("")] if raw else []), Text("")]
             continue
-        cells += [_figure(row, side), *([_raw(row, side)] if raw else []), _ratio(side.ratio)]
+        cells += [_figure(row, side), *([_raw(row, side)] if raw else []), _ratio(side)]
     if row.errors:
         cells[0].append(" some failed", _SLOWER)
     return cells
@@ -165,9 +164,12 @@ def _raw(row: Row, side: Side) -> Text:
     return Text(units.rate(side.bytes / side.raw))
 
 
-def _ratio(ratio: Ratio | None) -> Text:
+def _ratio(side: Side) -> Text:
+    ratio = side.ratio
     if ratio is None:
         return Text("")
+    if side.short:
+        return Text("too short", "dim")
     style = {"faster": _FASTER, "slower": _SLOWER}.get(ratio.verdict, "")
     text = Text(units.times(ratio.median), style)
     if ratio.low is not None and ratio.high is not None:

@@ -19,7 +19,7 @@ LABELS: Final = 1.95
 _WIDTH: Final = 11.5
 _LINE: Final = 0.15  # of text
 _ABOVE: Final = 0.62
-_BELOW: Final = 0.45
+_BELOW: Final = 0.08
 _MIDDLE: Final = 0.18
 # Points.
 SMALL: Final = 7.0

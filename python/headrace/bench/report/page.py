@@ -1,6 +1,5 @@
 """From rows to the page."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -9,8 +8,7 @@ import jinja2
 
 from headrace.bench import units
 from headrace.bench.options import peers_kernel
-from headrace.bench.report import bars, curves, phases, style
-from headrace.bench.stacks import native
+from headrace.bench.report import bars, curves, findings, notes, phases, style
 from headrace.bench.stats import Ratio
 from headrace.bench.summary import Row, Side, in_seconds, sides
 
@@ -47,11 +45,14 @@ def render(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
         options=about.get("options", {}),
         command=about.get("command", ""),
         complete=about.get("complete", True),
+        findings=findings.sentences(about, rows),
+        measured_on=_measured_on(machine),
         machine=[(text, _fact(name, machine[name])) for name, text in _MACHINE.items()
                  if machine.get(name) not in (None, "", [])],
         stacks=[(name, colour) for name, colour in colours.items()
                 if any(row.stack == name for row in rows)],
-        overview=_overview(rows),
+        overview=findings.overview(rows),
+        least=f"{findings.LEAST - 1:.0%}",
         sections=sections,
         failures=_grouped(rows),
         missing=[row for row in rows if row.missing],
@@ -75,6 +76,29 @@ def _fact(name: str, value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def _measured_on(machine: Mapping[str, Any]) -> str:
+    """The facts that figures hang on most, in a line."""
+
+    def fact(name: str, before: str = "", after: str = "") -> str:
+        value = machine.get(name)
+        return "" if value in (None, "", []) else f"{before}{_fact(name, value)}{after}"
+
+    virtual = " of a virtual machine" if machine.get("virtual") else ""
+    load = fact("load_after", after=" after it")
+    parts = [
+        fact("processor"),
+        fact("cores", after=f" cores{virtual}"),
+        fact("memory", after=" of memory"),
+        fact("system"),
+        fact("file_system", "data on "),
+        fact("hdf5", "HDF5 "),
+        fact("headrace", "Headrace "),
+        fact("load_before", "load over 1, 5 and 15 minutes ", " before the run"),
+        load,
+    ]
+    return "; ".join(filter(None, parts))
+
+
 def _section(kernel: str, rows: Sequence[Row], colours: Mapping[str, str]) -> dict[str, Any]:
     measured = [row for row in rows if row.sides]
     parts = []
@@ -95,13 +119,25 @@ def _section(kernel: str, rows: Sequence[Row], colours: Mapping[str, str]) -> di
         "name": kernel,
         "parts": parts,
         "scaling": curves.scaling(measured, colours) if len(ranks) > 1 and measured else "",
-        "rows": [_cells(row, colours) for row in rows],
+        "rows": _table(rows, colours),
         "many_ranks": len(ranks) > 1,
         "ledgers": [_ledger(row) for row in rows if row.ledger],
         "uncounted": _uncounted(rows),
         "peers": kernel == peers_kernel,
+        "notes": notes.of(kernel, rows),
         "timed": in_seconds(kernel),
     }
+
+
+def _table(rows: Sequence[Row], colours: Mapping[str, str]) -> list[dict[str, Any]]:
+    """With the name of a case once, over as many lines as follow one another."""
+    lines = [_cells(row, colours) | {"rows": 0} for row in rows]
+    first = 0
+    for at, line in enumerate(lines):
+        if line["case"] != lines[first]["case"]:
+            first = at
+        lines[first]["rows"] += 1
+    return lines
 
 
 def _cells(row: Row, colours: Mapping[str, str]) -> dict[str, Any]:
@@ -129,8 +165,9 @@ def _side(row: Row, side: Side | None) -> dict[str, Any] | None:
         "range": _range(spread.least, spread.most) if spread.count > 1 else "",
         "quartiles": f"quartiles {_range(spread.lower, spread.upper)}",
         "rate": rate,
-        "ratio": "" if side.ratio is None else _ratio(side.ratio),
-        "verdict": "" if side.ratio is None else side.ratio.verdict,
+        "ratio": _ratio(side),
+        "interval": _interval(side.ratio),
+        "verdict": "" if side.ratio is None or side.short else side.ratio.verdict,
         "raw": raw,
     }
 
@@ -143,11 +180,16 @@ def _to_raw(value: float) -> str:
     return units.times(value) if value >= 0.005 else f"under {units.TIMES}0.01"
 
 
-def _ratio(ratio: Ratio) -> str:
-    text = units.times(ratio.median)
-    if ratio.low is None or ratio.high is None:
-        return text
-    return f"{text} ({ratio.low:.2f}{units.DASH}{ratio.high:.2f})"
+def _ratio(side: Side) -> str:
+    if side.ratio is None:
+        return ""
+    return "too short" if side.short else units.times(side.ratio.median)
+
+
+def _interval(ratio: Ratio | None) -> str:
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    return f"{ratio.low:.2f}{units.DASH}{ratio.high:.2f}"
 
 
 def _ledger(row: Row) -> dict[str, Any]:
@@ -158,6 +200,7 @@ def _ledger(row: Row) -> dict[str, Any]:
         share, factor = counts["metadata_share"], counts["amplification"]
         shown.append(
             {
+                "name": "written" if side == "writes" else "read",
                 "calls": units.count(counts["calls"]),
                 "requests": units.count(counts["requests"]),
                 "bytes": units.size(counts["bytes"]),
@@ -196,27 +239,3 @@ def _grouped(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for (kernel, case, ranks, errors), stacks in groups.items()
     ]
-
-
-def _overview(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Per kernel, number of ranks and stack: the cases, and the median of their ratios."""
-    lines = []
-    groups: dict[tuple[str, int, str], list[Row]] = {}
-    for row in rows:
-        if row.stack != native:
-            groups.setdefault((row.kernel, row.ranks, row.stack), []).append(row)
-    for (kernel, ranks, stack), mine in groups.items():
-        shown = f"{kernel}, {ranks} ranks" if ranks > 1 else kernel
-        line: dict[str, Any] = {"kernel": shown, "stack": stack, "cases": len(mine)}
-        line["failed"] = sum(1 for row in mine if row.errors)
-        for side in sides:
-            ratios = [row.sides[side].ratio for row in mine if side in row.sides]
-            known = sorted(ratio.median for ratio in ratios if ratio is not None)
-            line[side] = (
-                f"{units.times(statistics.median(known))}, from {units.times(known[0])} "
-                f"to {units.times(known[-1])}"
-                if known
-                else units.DASH
-            )
-        lines.append(line)
-    return lines

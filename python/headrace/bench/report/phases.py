@@ -6,15 +6,18 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from headrace.bench import units
 from headrace.bench.report import layout, style
 from headrace.bench.summary import Row, phase_names, sides
 
 _MOST_CHARACTERS: Final = 24
+# Of the longest bar's length, with room for its figure.
+_ROOM: Final = 1.16
 _LABELS: Final = {"close_read": "close after reading"}
 
 
 def phases(rows: Sequence[Row]) -> str:
-    """Stacked bars: seconds of each phase, one bar a stack."""
+    """Stacked bars: the time by phase, one bar a stack; the longest of a case sets its scale."""
     cases = layout.groups(rows)
     names = {_shortened(row.stack) for row in rows}
     column = max(style.width(name, layout.SMALL) for name in names) + 0.1
@@ -36,23 +39,22 @@ def phases(rows: Sequence[Row]) -> str:
 
 
 def _panel(axes: Axes, side: str, cases: Sequence[layout.Group]) -> None:
-    names = phase_names[side]
-    longest = max(_whole(row, side) for group in cases for row in group.rows)
-    unit, scale = ("s", 1.0) if longest >= 1 else ("ms", 1e-3)
     for group in cases:
+        longest = max(_whole(row, side) for row in group.rows) or 1.0
         for index, row in enumerate(group.rows):
-            start = 0.0
-            for name in names:
-                length = row.phases.get(name, 0.0) / scale
-                axes.barh(group.place(index), length, left=start, height=layout.BAR * 0.86,
+            place, whole, start = group.place(index), _whole(row, side), 0.0
+            for name in phase_names[side]:
+                length = row.phases.get(name, 0.0) / longest
+                axes.barh(place, length, left=start, height=layout.BAR * 0.86,
                           color=style.PHASES[name])  # fmt: skip
                 start += length
-            rest = _whole(row, side) / scale - start
-            axes.barh(group.place(index), rest, left=start, height=layout.BAR * 0.86,
+            axes.barh(place, whole / longest - start, left=start, height=layout.BAR * 0.86,
                       color=style.LINE)  # fmt: skip
-    axes.set_xlim(0, longest / scale * 1.05 or 1)
-    axes.set_xlabel(unit)
-    style.clean(axes)
+            if whole:
+                axes.text(whole / longest + 0.012, place, units.seconds(whole), va="center",
+                          fontsize=layout.SMALL)  # fmt: skip
+    style.bare(axes)
+    axes.set_xlim(0, _ROOM)
 
 
 def _whole(row: Row, side: str) -> float:

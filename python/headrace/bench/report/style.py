@@ -93,6 +93,12 @@ def clean(axes: Axes, axis: str = "x") -> None:
     axes.set_xlim(left=0)
 
 
+def bare(axes: Axes) -> None:
+    """No axis: the figures stand beside the bars."""
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
 def svg(figure: Figure, description: str) -> str:
     """The figure as an element of a page: no prolog, no links, ids of its own."""
     stream = io.StringIO()
