@@ -3,6 +3,7 @@
 # make test     everything: lint, the C++ tests plain and under sanitizers, all Python tests
 # make check    the quick part of it
 # make bench    the benchmarks
+# make wheel    a wheel in dist/ for machines without a compiler: no libhdf5 and no MPI in it
 # make format   rewrite the sources in the project's style
 # make clean    remove all that the above have made
 #
@@ -44,7 +45,7 @@ export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_mpi_yield_when_idle := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
-.PHONY: build demo test check bench lint tidy format clean \
+.PHONY: build demo test check bench wheel lint tidy format clean \
     setup-demo setup-test setup-hdf5 ctest ctest-asan ctest-tsan
 
 build: setup-demo
@@ -85,6 +86,20 @@ bench: setup-test
 	@$(STAGE) "iotest, full size" $(VENV)/bin/headrace bench iotest --np 2 --baseline \
 	    --hdf5 $(PARALLEL_HDF5) --repeats $(BENCH_REPEATS) \
 	    --out bench/results/$$(date +%F)-iotest
+
+# An MPI module fits the MPI that it was built with, so a site builds its own: pip install .
+DIST := dist
+NOT_IN_WHEEL := headrace/lib/libheadrace_mpi_*;headrace/bin/headrace-bench-pnetcdf
+wheel:
+	@scripts/setup/apt.sh demo
+	@$(MAKE) --silent $(VENV)/.wheel
+	@rm -rf build/untagged
+	@$(VENV)/bin/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/untagged \
+	    --config-settings=build-dir=build/wheel --config-settings='wheel.exclude=$(NOT_IN_WHEEL)' .
+	@PATH=$(VENV)/bin:$$PATH auditwheel repair --wheel-dir $(DIST) build/untagged/*.whl \
+	    >build/untagged/log 2>&1 || { cat build/untagged/log; exit 1; }
+	@rm -rf build/untagged
+	@ls $(DIST)/headrace-*.whl
 
 # ---- checks of the sources
 
@@ -139,7 +154,8 @@ $(VENV)/bin/pip:
 	@echo "[setup] Python environment -> $(VENV)"
 	@python3 -m venv $(VENV)
 
-$(VENV)/.demo $(VENV)/.test: $(VENV)/.%: requirements/%.txt requirements/demo.txt | $(VENV)/bin/pip
+$(VENV)/.demo $(VENV)/.wheel $(VENV)/.test: $(VENV)/.%: requirements/%.txt \
+    requirements/demo.txt requirements/wheel.txt | $(VENV)/bin/pip
 	@echo "[setup] PyPI packages:" $$(sed -E '/^(#|-)/d' $< | tr '\n' ' ')
 	@$(VENV)/bin/pip install --quiet -r $<
 	@touch $@
