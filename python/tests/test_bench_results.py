@@ -286,17 +286,22 @@ def test_arguments_that_are_passed_on() -> None:
     assert arguments.peers_shape(["--steps=2", "--rows", "3"]) == {"--steps": "2", "--rows": "3"}
     # Of an INI file too, the last one counts.
     off = ["--csv-file", "", "--restart", "0"]
-    assert arguments.for_kernel("iotest", ["iotest"], ["a.ini"])[-4:] == off
-    assert arguments.for_kernel("ior", ["ior"], ["--x"]) == ["--x"]
+    assert arguments.for_kernel("iotest", ["iotest"], ["a.ini"], quick=False)[-4:] == off
+    assert arguments.for_kernel("ior", ["ior"], ["--x"], quick=False) == ["--x"]
 
 
 @pytest.mark.parametrize("data", [["--data", "maps"], ["--data=maps"]])
 def test_of_all_kernels_only_e3sm_gets_its_data(data: list[str]) -> None:
     words = ["--x", *data, "--y"]
     both = ("ior", "e3sm")
-    assert arguments.for_kernel("e3sm", both, words) == words
-    assert arguments.for_kernel("ior", both, words) == ["--x", "--y"]
-    assert arguments.for_kernel("ior", ("ior",), words) == words
+    assert arguments.for_kernel("e3sm", both, words, quick=False) == words
+    assert arguments.for_kernel("ior", both, words, quick=False) == ["--x", "--y"]
+    assert arguments.for_kernel("ior", ("ior",), words, quick=False) == words
+
+
+def test_quick_sizes_give_way_to_those_of_the_user() -> None:
+    quick = arguments.for_kernel("ior", ["ior"], ["--block=64Ki"], quick=True)
+    assert quick == ["--block=64Ki", "--transfer", "1Mi"]
 
 
 def test_the_machine_is_described(tmp_path: Path) -> None:

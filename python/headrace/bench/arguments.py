@@ -12,6 +12,20 @@ _E3SM: Final = "e3sm"
 _E3SM_DATA: Final = "--data"
 # Its own table would get the warm-up and counting runs too; a restart would leave out cases.
 csv_off: Final = ("--csv-file", "", "--restart", "0")
+# What --quick asks for where headrace-bench's own --quick, made for tests, is over in a
+# millisecond: some ten milliseconds for most cases.
+_QUICK: Final[dict[str, dict[str, str]]] = {
+    "iotest": {"--steps": "4", "--arrays": "16", "--rows": "200", "--columns": "200"},
+    "vpic": {"--particles": "512Ki", "--slow-particles": "64Ki"},
+    "bdcats": {"--particles": "512Ki"},
+    "hacc": {"--particles": "512Ki"},
+    "amrex": {"--domain": "64", "--max-grid": "32", "--components": "4"},
+    "cgns": {"--elements": "32Ki"},
+    "sw4": {"--nx": "64", "--ny": "64", "--nz": "32", "--cycles": "8", "--images": "20"},
+    "ior": {"--block": "8Mi", "--transfer": "1Mi"},
+    "metadata": {"--groups": "10", "--datasets": "50"},
+    "h5py": {"--rows": "16Ki", "--columns": "16", "--block": "1Ki", "--slow-rows": "1Ki"},
+}
 _OWN: Final = "headrace bench gives it itself"
 _REFUSED: Final = {
     "--keep": "the data of a case are removed before the next one runs",
@@ -50,11 +64,16 @@ def check(kernels: Sequence[str], arguments: Sequence[str]) -> None:
             raise ArgumentError(f"{name} cannot be passed on to headrace-bench: {refused[name]}")
 
 
-def for_kernel(kernel: str, kernels: Sequence[str], arguments: Sequence[str]) -> list[str]:
+def for_kernel(
+    kernel: str, kernels: Sequence[str], arguments: Sequence[str], *, quick: bool
+) -> list[str]:
     """The words after a kernel's name. Of `kernels` only e3sm gets its --data."""
     words = list(arguments)
     if kernel != _E3SM and _E3SM in kernels:
         words = _without(_E3SM_DATA, words)
+    given = {word.partition("=")[0] for word in arguments}
+    sizes = _QUICK.get(kernel, {}) if quick else {}
+    words += [word for pair in sizes.items() if pair[0] not in given for word in pair]
     return [*words, *(csv_off if kernel == _IOTEST else ())]
 
 

@@ -80,7 +80,10 @@ class Setup:
         mpi = "yes" if self.launcher else "no"
         start = [*launched, str(self.program), "--hdf5", str(self.library.file), "--mpi", mpi]
         quick = ["--quick"] if self.options.quick else []
-        words = arguments.for_kernel(case.kernel, self.options.kernels, self.options.arguments)
+        options = self.options
+        words = arguments.for_kernel(
+            case.kernel, options.kernels, options.arguments, quick=options.quick
+        )
         return [*start, *quick, *common, case.kernel, *words]
 
 
