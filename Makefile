@@ -96,7 +96,7 @@ wheel:
 	@rm -rf build/untagged
 	@$(VENV)/bin/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/untagged \
 	    --config-settings=build-dir=build/wheel --config-settings='wheel.exclude=$(NOT_IN_WHEEL)' .
-	@PATH=$(VENV)/bin:$$PATH auditwheel repair --wheel-dir $(DIST) build/untagged/*.whl \
+	@PATH=$(CURDIR)/$(VENV)/bin:$$PATH auditwheel repair --wheel-dir $(DIST) build/untagged/*.whl \
 	    >build/untagged/log 2>&1 || { cat build/untagged/log; exit 1; }
 	@rm -rf build/untagged
 	@ls $(DIST)/headrace-*.whl
