@@ -27,10 +27,16 @@ REPLAY = "for name in names: h5py.File(name, 'r+').close()\n"
 
 
 def start(
-    layer: Log, hdf5: Hdf5, ranks: int, program: str, *arguments: str, connector: str = LATER
+    layer: Log,
+    hdf5: Hdf5,
+    ranks: int,
+    program: str,
+    *arguments: str,
+    connector: str = LATER,
+    **more: str,
 ) -> Result:
     log = {"HEADRACE_LOG_FILE": str(layer.folder / "log"), "HEADRACE_LOG_LEVEL": "info"}
-    env = env_of(connector, layer.plugins, layer.folder / "report", **log, KEEPS_LOGS="1")
+    env = env_of(connector, layer.plugins, layer.folder / "report", **log, KEEPS_LOGS="1", **more)
     command = [*hdf5.mpiexec, "-n", str(ranks), str(built(f"tests/log/{program}_{hdf5.mpi}"))]
     done = run([*command, *arguments], env=env, cwd=layer.folder, limit=120)
     loads = {load["pid"] for load in layer.loads if load["name"] == "headrace_log"}
@@ -39,9 +45,15 @@ def start(
 
 
 def succeed(
-    layer: Log, hdf5: Hdf5, ranks: int, program: str, *arguments: str, connector: str = LATER
+    layer: Log,
+    hdf5: Hdf5,
+    ranks: int,
+    program: str,
+    *arguments: str,
+    connector: str = LATER,
+    **more: str,
 ) -> None:
-    done = start(layer, hdf5, ranks, program, *arguments, connector=connector)
+    done = start(layer, hdf5, ranks, program, *arguments, connector=connector, **more)
     assert done.status == 0, done.text
     assert done.out.decode().count('"rank"') == ranks, done.text
 

@@ -2,6 +2,7 @@
  * order of ranks, each rank's in its own.
  *   mpi_logs write      random programs; the file is checked by whoever starts this, too
  *   mpi_logs calls      each collective call that looks at data, in the midst of logged writes
+ *   mpi_logs uneven     some write and read more often than others
  *   mpi_logs atomic     H5Fset_mpi_atomicity: nothing is logged from then on
  *   mpi_logs fail       one rank cannot write its log: its write or the flush says so, and all know
  *   mpi_logs lose       the same until the file is closed
@@ -164,10 +165,7 @@ static void make_calls(void) {
   close_models(models);
   REQUIRE(H5Fclose(file) >= 0);
 
-  hid_t fapl = access_list();
-  file = H5Fopen("calls.h5", H5F_ACC_RDWR, fapl);
-  REQUIRE(file >= 0);
-  for (int i = 0; i < kModels; ++i) models[i].dataset = H5Dopen2(file, models[i].name, H5P_DEFAULT);
+  open_models("calls.h5", models);
   for (int i = 0; i < 4; ++i) write_round(models + i, i % 2);
   if (keeps) /* logs that are kept have names: nothing is logged from here on */
     REQUIRE(H5Lmove(file, "copy", file, "moved", H5P_DEFAULT, H5P_DEFAULT) >= 0);
@@ -176,8 +174,36 @@ static void make_calls(void) {
   for (int i = 0; i < kModels; ++i) check(models + i, models[i].now, independent);
   close_models(models);
   REQUIRE(H5Fclose(file) >= 0);
-  H5Pclose(fapl);
   for (int i = 0; i < kModels; ++i) save("calls.h5", models + i);
+  free(models);
+}
+
+/* The others come to a collective call while one rank still writes and reads. */
+static void write_unevenly(void) {
+  create_file("uneven.h5");
+  Model *models = make_models();
+  for (int round = 0; round < 6; ++round) {
+    if (round % 2 == 0) {
+      close_models(models);
+      REQUIRE(H5Fclose(file) >= 0);
+      for (int i = 0; i < kModels; ++i) end_epoch(models + i);
+      open_models("uneven.h5", models);
+    }
+    for (int by = 0; by < ranks; ++by)
+      for (int write = 0; write < (by + round) % ranks * 5; ++write) {
+        Model *m = models + below(kModels);
+        const Box box = random_box(m);
+        const int value = (int)below(1000000), as_double = below(3) == 0;
+        put(m, by, &box, value);
+        if (by != rank) continue;
+        write_box(m, &box, value, as_double, independent);
+        if (write % 4 == 0) check_box(m, &box);
+      }
+    if (round % 2 == 0) flush(models, kModels);
+  }
+  close_models(models);
+  REQUIRE(H5Fclose(file) >= 0);
+  for (int i = 0; i < kModels; ++i) save("uneven.h5", models + i);
   free(models);
 }
 
@@ -278,6 +304,8 @@ int main(int argc, char **argv) {
     write_randomly(argc > 3 ? atoi(argv[3]) : 3, 60);
   else if (strcmp(mode, "calls") == 0)
     make_calls();
+  else if (strcmp(mode, "uneven") == 0)
+    write_unevenly();
   else if (strcmp(mode, "atomic") == 0)
     write_atomically();
   else if (strcmp(mode, "fail") == 0 || strcmp(mode, "lose") == 0)

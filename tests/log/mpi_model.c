@@ -196,6 +196,9 @@ void reopen(Model *m) {
 hid_t access_list(void) {
   hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
   REQUIRE(H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL) >= 0);
+  if (getenv("COLLECTIVE_METADATA"))
+    REQUIRE(H5Pset_all_coll_metadata_ops(fapl, 1) >= 0 && H5Pset_coll_metadata_write(fapl, 1) >= 0 &&
+            H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0);
   return fapl;
 }
 
@@ -204,6 +207,14 @@ void create_file(const char *name) {
   file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
   REQUIRE(file >= 0);
   H5Pclose(fapl);
+}
+
+void open_models(const char *name, Model *models) {
+  hid_t fapl = access_list();
+  file = H5Fopen(name, H5F_ACC_RDWR, fapl);
+  REQUIRE(file >= 0);
+  H5Pclose(fapl);
+  for (int i = 0; i < kModels; ++i) models[i].dataset = H5Dopen2(file, models[i].name, H5P_DEFAULT);
 }
 
 void save(const char *name, const Model *m) {

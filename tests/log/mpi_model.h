@@ -56,9 +56,13 @@ void shrink(Model *models, int count, Model *m);
 
 void reopen(Model *m);
 
+/* COLLECTIVE_METADATA: ranks read and write metadata together, of which there is more in the new
+   format. */
 hid_t access_list(void);
 
 void create_file(const char *name);
+
+void open_models(const char *name, Model *models);
 
 /* What the file must hold, for a reader without plug-ins. */
 void save(const char *name, const Model *m);

@@ -52,8 +52,10 @@ def start(
     return run(command, env=env, cwd=layer.folder, limit=120)
 
 
-def succeed(layer: Log, hdf5: Hdf5, ranks: int, *arguments: str, connector: str = RANK) -> None:
-    done = start(layer, hdf5, ranks, *arguments, connector=connector)
+def succeed(
+    layer: Log, hdf5: Hdf5, ranks: int, *arguments: str, connector: str = RANK, **more: str
+) -> None:
+    done = start(layer, hdf5, ranks, *arguments, connector=connector, **more)
     assert done.status == 0, done.text
     told = [
         line for line in done.out.decode().replace("}{", "}\n{").splitlines() if line[:1] == "{"
@@ -91,6 +93,18 @@ def test_calls_that_look_at_data(layer: Log, hdf5: Hdf5, ranks: int, seed: int) 
     succeed(layer, hdf5, ranks, "calls", str(seed))
     check(layer, "calls.h5")
     assert all(writes > 6 for writes in logged_by(layer))
+
+
+@everywhere
+@pytest.mark.parametrize(("mode", "name"), [("uneven", "uneven"), ("calls", "calls"), ("write", "random-1")])
+def test_metadata_is_read_collectively(
+    layer: Log, hdf5: Hdf5, ranks: int, mode: str, name: str
+) -> None:
+    """Writes ask HDF5 nothing that ranks would wait for each other in."""
+    succeed(layer, hdf5, ranks, mode, "3", COLLECTIVE_METADATA="1")
+    check(layer, f"{name}.h5")
+    assert all(writes > 6 for writes in logged_by(layer)), logged_by(layer)
+    assert len(logged_by(layer)) == ranks
 
 
 @everywhere

@@ -53,6 +53,17 @@ def test_random_programs(layer: Log, hdf5: Hdf5, ranks: int, seed: int) -> None:
     assert not list(layer.folder.glob("*.headrace")), "no log is left"
 
 
+def test_metadata_is_read_collectively(layer: Log, hdf5: Hdf5) -> None:
+    """Who writes, reads or puts in order more than others waits for none."""
+    together = {"COLLECTIVE_METADATA": "1"}
+    succeed(layer, hdf5, 3, "mpi_logs", "uneven", "1", **together)
+    assert len(logs_of(layer, "uneven.h5")) == 3
+    require(layer, ("uneven.h5",), marked=True)
+    succeed(layer, hdf5, 2, "mpi_kept", "alone", "uneven.h5", connector=NONE, **together)
+    succeed(layer, hdf5, 2, "mpi_kept", "open", "uneven.h5", **together)
+    require(layer, ("uneven.h5",), marked=False)
+
+
 @everywhere
 @pytest.mark.parametrize("seed", range(2))
 def test_calls_that_look_at_data(layer: Log, hdf5: Hdf5, ranks: int, seed: int) -> None:

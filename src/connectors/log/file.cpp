@@ -74,6 +74,7 @@ std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Op
   const auto number = number_of(place.below);
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
+  state->asks_together_ = log_layout::asks_together(opening.fapl);
   if (when == "background") state->background_ = library.path;
   if (!writes) state->stop();
   state->stored_ = std::move(stored);

@@ -47,6 +47,8 @@ class File {
   void stop() { logs_ = false; }
   // The log of an earlier program that reads must look into; else null.
   [[nodiscard]] const Stored* stored() const { return stored_.get(); }
+  // Whether ranks that read it wait for each other in HDF5's answers.
+  [[nodiscard]] bool asks_together() const { return asks_together_; }
 
   // The dataset as it is known already, or the new one from now on.
   std::shared_ptr<Dataset> know(const std::shared_ptr<Dataset>& dataset);
@@ -132,6 +134,7 @@ class File {
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
   std::optional<Closed> closed_;
+  bool asks_together_ = false;
   std::unique_ptr<Stored> stored_;
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
 };

@@ -35,9 +35,9 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr std::array kOverrides{
       Callback::initialize,      Callback::terminate,        Callback::file_create,
       Callback::file_open,       Callback::file_specific,    Callback::introspect_opt_query,
-      Callback::file_close,      Callback::dataset_create,   Callback::dataset_read,
-      Callback::dataset_write,   Callback::dataset_optional, Callback::dataset_close,
-      Callback::dataset_specific};
+      Callback::file_close,      Callback::dataset_create,   Callback::dataset_open,
+      Callback::dataset_read,    Callback::dataset_write,    Callback::dataset_optional,
+      Callback::dataset_close,   Callback::dataset_specific, Callback::object_open};
 
   using During = Running;
 
@@ -233,11 +233,29 @@ struct Connector : vol::PassThrough<Connector> {
                               hid_t dxpl, void** req) {
     void* made =
         PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
-    if (made == nullptr || name != nullptr) return made;
+    if (made == nullptr) return made;
+    if (name != nullptr) {
+      ask_early(vol::Object::from(made));
+      return made;
+    }
     leave_to_hdf5(vol::Object::from(made));
     // Once it is linked, other handles of it would be logged.
     if (SharedFile* const file = SharedFile::of(*vol::Object::from(self).connector)) file->stop();
     return made;
+  }
+
+  static void* dataset_open(void* self, const H5VL_loc_params_t* loc, const char* name, hid_t dapl,
+                            hid_t dxpl, void** req) {
+    void* opened = PassThrough::dataset_open(self, loc, name, dapl, dxpl, req);
+    if (opened != nullptr) ask_early(vol::Object::from(opened));
+    return opened;
+  }
+
+  static void* object_open(void* self, const H5VL_loc_params_t* loc, H5I_type_t* type, hid_t dxpl,
+                           void** req) {
+    void* opened = PassThrough::object_open(self, loc, type, dxpl, req);
+    if (opened != nullptr && *type == H5I_DATASET) ask_early(vol::Object::from(opened));
+    return opened;
   }
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],

@@ -15,6 +15,11 @@ unsigned long features_of(hid_t fapl) {
 
 bool parallel(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0; }
 
+bool asks_together(hid_t fapl) {
+  int reads = 0;  // H5P_USER_FALSE
+  return parallel(fapl) && (h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0);
+}
+
 bool ordinary(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0; }
 
 std::string path_of(const char* name) {

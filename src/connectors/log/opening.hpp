@@ -13,6 +13,8 @@ constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_RE
 
 // Whether ranks open it together.
 bool parallel(hid_t fapl);
+// Whether HDF5 has all ranks wait for each other when it reads metadata to answer our questions.
+bool asks_together(hid_t fapl);
 // Whether the file is one that every HDF5 can open as it is.
 bool ordinary(hid_t fapl);
 // As the file is called from everywhere.

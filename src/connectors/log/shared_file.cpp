@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "connectors/log/agreement.hpp"
+#include "connectors/log/file.hpp"
 #include "connectors/log/logged.hpp"
 #include "connectors/log/opening.hpp"
 #include "connectors/log/settings.hpp"
@@ -30,12 +31,6 @@ std::vector<SharedFile*>& logging() {
 std::vector<const SharedFile*>& known_files() {
   static auto& files = *new std::vector<const SharedFile*>;
   return files;
-}
-
-// Then HDF5's answers to our questions may be calls that all ranks make together.
-bool collective_metadata_reads(hid_t fapl) {
-  int reads = 0;  // H5P_USER_FALSE
-  return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
 }
 
 // How the ranks are to have logs: not, each a file, or those of a node one.
@@ -137,9 +132,9 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                         const std::optional<Owner>& marker) {
   const Aside aside;
   const std::string path = path_of(name);
-  replay_together(file, path, *ranks, options, marker, collective_metadata_reads(fapl));
+  replay_together(file, path, *ranks, options, marker, asks_together(fapl));
   Owner owner{};
-  Wanted how = collective_metadata_reads(fapl) ? Wanted::none : wanted(options);
+  Wanted how = wanted(options);
   try {
     if (ranks->rank() == 0) owner = random_owner();
     // Before the others go on: a log that is just being made is not locked yet.
@@ -165,6 +160,7 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                     later && is_on(kSettings, "sync", options),
                     number_of(kSettings, "budget", options)};
   auto state = std::make_shared<SharedFile>(*file.connector, place, std::move(ranks));
+  state->asks_together_ = asks_together(fapl);
   const bool known = std::ranges::any_of(known_files(), [&](const SharedFile* one) {
     return one != state.get() && one->place_.path == path;
   });
@@ -257,12 +253,14 @@ bool SharedFile::is_logged(const std::string& name) {
                              [&](const SharedFile* one) { return one->place_.path == path; });
 }
 
-std::shared_ptr<SharedDataset> SharedFile::know(std::shared_ptr<Dataset> dataset) {
+std::shared_ptr<SharedDataset> SharedFile::know(std::shared_ptr<Dataset> dataset,
+                                                const vol::Object& handle) {
   auto& known = datasets_[dataset->identity];
   if (known != nullptr) return known;
   known = std::make_shared<SharedDataset>();
   known->elements = std::move(dataset);
   known->file = this;
+  if (later_ && asks_together_) known->name = vol::name_of(handle);
   return known;
 }
 
@@ -287,8 +285,8 @@ void SharedFile::add(SharedDataset& dataset, vol::Object& handle, const Append& 
   require_whole();
   try {
     if (!dataset.pending) {
-      const std::string name = later_ ? vol::name_of(handle) : std::string();
-      dataset.elements->place = log().add(logged_as(*dataset.elements, name));
+      if (later_ && !dataset.name) dataset.name = vol::name_of(handle);
+      dataset.elements->place = log().add(logged_as(*dataset.elements, dataset.name.value_or("")));
       dataset.pending = true;
     }
     append(log(), dataset.elements->place);
@@ -313,12 +311,28 @@ SharedDataset* shared_dataset_of(vol::Object& object) {
     if (dataset != nullptr && !here && SharedFile::is_logged(vol::file_name_of(object)))
       throw Error(vol::describe(object) + ", as seen through a link of another file, has a log");
     if (here && filters != Filters::some) {
-      handle.shared = file->know(std::move(dataset));
+      handle.shared = file->know(std::move(dataset), object);
       handle.shared->filtered = filters == Filters::all;
+      read_nothing(object, *handle.shared->elements);
     }
     handle.looked_up = true;  // an error is one of each call
   }
   return handle.shared.get();
+}
+
+void ask_early(vol::Object& object) noexcept {
+  try {
+    shared_dataset_of(object);
+    const File* const read = File::of(*object.connector);
+    if (read == nullptr || !read->asks_together()) return;
+    const LibraryContext apart;
+    require_no_log_elsewhere(object);
+    const Dataset* const dataset = dataset_of(object);
+    const Aside aside;
+    if (dataset != nullptr) read_nothing(object, *dataset);
+  } catch (const std::exception& error) {
+    headrace::log(Level::debug, error.what());
+  }
 }
 
 }  // namespace headrace::log_layout

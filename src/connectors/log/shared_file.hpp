@@ -32,6 +32,7 @@ class SharedFile;
 struct SharedDataset {
   std::shared_ptr<Dataset> elements;
   SharedFile* file = nullptr;
+  std::optional<std::string> name;              // where it had to be asked for early
   bool pending = false;                         // whether there is anything in this rank's log
   std::unique_ptr<engine::log::Layers> layers;  // what logs held of it when they were last read
 
@@ -79,8 +80,8 @@ class SharedFile {
   // several numbers.
   static bool is_logged(const std::string& name);
 
-  // The dataset as it is known already, or the new one from now on.
-  std::shared_ptr<SharedDataset> know(std::shared_ptr<Dataset> dataset);
+  // The dataset of a handle as it is known already, or the new one from now on.
+  std::shared_ptr<SharedDataset> know(std::shared_ptr<Dataset> dataset, const vol::Object& handle);
   // Calls append(log, place of the dataset). What it throws is this rank's error of every later
   // call, and all ranks' error where they settle next.
   using Append = std::function<void(engine::log::Writer& log, std::uint32_t place)>;
@@ -153,6 +154,7 @@ class SharedFile {
   CommunicatorHandle ranks_;
   unsigned long number_ = 0;  // HDF5's
   bool logs_ = false;
+  bool asks_together_ = false;  // HDF5 has ranks wait for each other to read metadata
   bool later_ = false;         // flushes and closes keep the logs
   bool marked_ = false;        // the file says that they belong to it
   bool kept_ = false;          // and it is closed
@@ -171,8 +173,11 @@ class SharedFile {
   std::map<vol::Identity, std::shared_ptr<SharedDataset>> datasets_;
 };
 
-// The dataset behind a handle; null when it is left to HDF5. Asks HDF5, but no other rank, on the
-// first call for a handle.
+// The dataset behind a handle; null when it is left to HDF5. Asks HDF5 on the first call for a
+// handle, which is to be when the program opens it: where metadata is read collectively only then
+// do all ranks ask. Later on, and in what it makes of the answers, no rank waits for another.
 SharedDataset* shared_dataset_of(vol::Object& object);
+// That first call, of a dataset that the program has opened. Errors are those of later calls.
+void ask_early(vol::Object& object) noexcept;
 
 }  // namespace headrace::log_layout

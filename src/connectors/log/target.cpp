@@ -7,6 +7,7 @@
 #include "connectors/log/agreement.hpp"
 #include "connectors/log/logged.hpp"
 #include "hdf5/error_stack.hpp"
+#include "vol/pass_through.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -27,6 +28,22 @@ Filters filters_of(const vol::Object& dataset) {
   unsigned options = 0;
   return h5.Pget_chunk_opts(dcpl.get(), &options) >= 0 && options == 0 ? Filters::all
                                                                        : Filters::some;
+}
+
+void read_nothing(vol::Object& dataset, const Dataset& elements) {
+  if (!elements.chunked()) return;
+  const hsize_t one = 1;
+  const Id<Kind::dataspace> memory(h5.Screate_simple(1, &one, nullptr));
+  const Id<Kind::dataspace> file(
+      vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  if (h5.Sselect_none(memory.get()) < 0 || h5.Sselect_none(file.get()) < 0) return;
+  void* self = &dataset;
+  hid_t type = elements.type.get();
+  hid_t spaces[] = {memory.get(), file.get()};
+  std::byte none{};
+  void* buffer = &none;
+  vol::own::dataset_read(1, &self, &type, &spaces[0], &spaces[1], h5.transfer_list.get(), &buffer,
+                         nullptr);
 }
 
 Target::Target(const Place& place, const vol::UnderRef& connector, std::span<const Part> parts)
@@ -52,6 +69,7 @@ void Target::plan(Communicator& ranks, hid_t together, bool cached) {
     throw Error("dataset " + name_ +
                 " has chunks at its border without filters, which ranks do not write together: "
                 "its log must be replayed first (headrace replay)");
+  read_nothing(object_, *dataset_);
   share_.ranks = &ranks;
   if (filters == Filters::all) share_.together = together;
   share_.boxes = count_boxes(*dataset_, layers_, share_, cached);

@@ -21,6 +21,11 @@ namespace headrace::log_layout {
 enum class Filters { none, all, some };
 Filters filters_of(const vol::Object& dataset);
 
+// With the first transfer of a dataset, also an independent one, HDF5 reads where its chunks are.
+// Where metadata is read collectively ranks wait for each other then: so all that have opened the
+// dataset make a transfer of nothing before one of them goes on alone.
+void read_nothing(vol::Object& dataset, const Dataset& elements);
+
 class Target {
  public:
   // Throws Error when the parts do not fit the dataset that is in the file.
