@@ -29,9 +29,10 @@ static Dataset datasets[kKinds] = {{.name = "contiguous"},
                                    {.name = "small_chunks", .chunk = 100},
                                    {.name = "deflated", .chunk = 4500, .deflate = 1},
                                    {.name = "late", .chunk = 4500}};
-static int rank, ranks, epoch, known; /* datasets so far */
+static int rank, ranks, epoch, known;       /* datasets so far */
 static hid_t file, whole, only_b, lists[2]; /* independent, collective */
 static unsigned long long seed = 1;
+static const char *path;
 
 static unsigned below(unsigned n) {
   seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -113,11 +114,10 @@ static void sync_file(int how) {
   if (how == 1) REQUIRE(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
   ++epoch;
   if (how != 2) return;
-  const char *const name = getenv("HEADRACE_TEST_FILE");
   for (int i = 0; i < known; ++i) REQUIRE(H5Dclose(datasets[i].id) >= 0);
   REQUIRE(H5Fclose(file) >= 0);
   hid_t fapl = access_list();
-  REQUIRE((file = H5Fopen(name, H5F_ACC_RDWR, fapl)) >= 0);
+  REQUIRE((file = H5Fopen(path, H5F_ACC_RDWR, fapl)) >= 0);
   H5Pclose(fapl);
   for (int i = 0; i < known; ++i)
     REQUIRE((datasets[i].id = H5Dopen2(file, datasets[i].name, H5P_DEFAULT)) >= 0);
@@ -148,10 +148,10 @@ static void step(void) {
   }
 }
 
-static void save(const char *name, const Dataset *d) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s.%s.expected", name, d->name);
-  FILE *out = fopen(path, "wb");
+static void save(const Dataset *d) {
+  char expected[4096];
+  snprintf(expected, sizeof expected, "%s.%s.expected", path, d->name);
+  FILE *out = fopen(expected, "wb");
   REQUIRE(out && fwrite(d->now, sizeof d->now, 1, out) == 1 && fclose(out) == 0);
 }
 
@@ -159,7 +159,8 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  REQUIRE(argc > 1 && ranks <= kSlots && setenv("HEADRACE_TEST_FILE", argv[1], 1) == 0);
+  REQUIRE(argc > 1 && ranks <= kSlots);
+  path = argv[1];
   if (argc > 2) seed = strtoull(argv[2], NULL, 10);
   lists[0] = H5Pcreate(H5P_DATASET_XFER);
   lists[1] = H5Pcreate(H5P_DATASET_XFER);
@@ -171,7 +172,7 @@ int main(int argc, char **argv) {
   only_b = H5Tcreate(H5T_COMPOUND, sizeof(int));
   H5Tinsert(only_b, "b", 0, H5T_NATIVE_INT);
   hid_t fapl = access_list();
-  REQUIRE((file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, fapl)) >= 0);
+  REQUIRE((file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)) >= 0);
   H5Pclose(fapl);
   while (known < kKinds - 1) create();
   for (int i = 0; i < kSteps; ++i) {
@@ -180,7 +181,7 @@ int main(int argc, char **argv) {
   }
   for (int i = 0; i < known; ++i) REQUIRE(H5Dclose(datasets[i].id) >= 0);
   REQUIRE(H5Fclose(file) >= 0);
-  for (int i = 0; i < kKinds && rank == 0; ++i) save(argv[1], datasets + i);
+  for (int i = 0; i < kKinds && rank == 0; ++i) save(datasets + i);
   printf("{\"rank\":%d,\"ranks\":%d}\n", rank, ranks);
   MPI_Finalize();
   return 0;

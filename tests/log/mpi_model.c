@@ -197,7 +197,8 @@ hid_t access_list(void) {
   hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
   REQUIRE(H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL) >= 0);
   if (getenv("COLLECTIVE_METADATA"))
-    REQUIRE(H5Pset_all_coll_metadata_ops(fapl, 1) >= 0 && H5Pset_coll_metadata_write(fapl, 1) >= 0 &&
+    REQUIRE(H5Pset_all_coll_metadata_ops(fapl, 1) >= 0 &&
+            H5Pset_coll_metadata_write(fapl, 1) >= 0 &&
             H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0);
   return fapl;
 }

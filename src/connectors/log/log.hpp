@@ -33,11 +33,11 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
   static constexpr std::array kOverrides{
-      Callback::initialize,      Callback::terminate,        Callback::file_create,
-      Callback::file_open,       Callback::file_specific,    Callback::introspect_opt_query,
-      Callback::file_close,      Callback::dataset_create,   Callback::dataset_open,
-      Callback::dataset_read,    Callback::dataset_write,    Callback::dataset_optional,
-      Callback::dataset_close,   Callback::dataset_specific, Callback::object_open};
+      Callback::initialize,    Callback::terminate,        Callback::file_create,
+      Callback::file_open,     Callback::file_specific,    Callback::introspect_opt_query,
+      Callback::file_close,    Callback::dataset_create,   Callback::dataset_open,
+      Callback::dataset_read,  Callback::dataset_write,    Callback::dataset_optional,
+      Callback::dataset_close, Callback::dataset_specific, Callback::object_open};
 
   using During = Running;
 
@@ -235,7 +235,7 @@ struct Connector : vol::PassThrough<Connector> {
         PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
     if (made == nullptr) return made;
     if (name != nullptr) {
-      ask_early(vol::Object::from(made));
+      ask_early(vol::Object::from(made), true);
       return made;
     }
     leave_to_hdf5(vol::Object::from(made));
@@ -247,14 +247,14 @@ struct Connector : vol::PassThrough<Connector> {
   static void* dataset_open(void* self, const H5VL_loc_params_t* loc, const char* name, hid_t dapl,
                             hid_t dxpl, void** req) {
     void* opened = PassThrough::dataset_open(self, loc, name, dapl, dxpl, req);
-    if (opened != nullptr) ask_early(vol::Object::from(opened));
+    if (opened != nullptr) ask_early(vol::Object::from(opened), false);
     return opened;
   }
 
   static void* object_open(void* self, const H5VL_loc_params_t* loc, H5I_type_t* type, hid_t dxpl,
                            void** req) {
     void* opened = PassThrough::object_open(self, loc, type, dxpl, req);
-    if (opened != nullptr && *type == H5I_DATASET) ask_early(vol::Object::from(opened));
+    if (opened != nullptr && *type == H5I_DATASET) ask_early(vol::Object::from(opened), false);
     return opened;
   }
 

@@ -320,9 +320,10 @@ SharedDataset* shared_dataset_of(vol::Object& object) {
   return handle.shared.get();
 }
 
-void ask_early(vol::Object& object) noexcept {
+void ask_early(vol::Object& object, bool made) noexcept {
   try {
-    shared_dataset_of(object);
+    SharedDataset* const shared = shared_dataset_of(object);
+    if (shared != nullptr && made) shared->file->note_made(*shared);
     const File* const read = File::of(*object.connector);
     if (read == nullptr || !read->asks_together()) return;
     const LibraryContext apart;

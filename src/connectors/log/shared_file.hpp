@@ -33,6 +33,7 @@ struct SharedDataset {
   std::shared_ptr<Dataset> elements;
   SharedFile* file = nullptr;
   std::optional<std::string> name;              // where it had to be asked for early
+  std::uint64_t made_in = 0;                    // when, in flushes that kept logs; 0: not known
   bool pending = false;                         // whether there is anything in this rank's log
   std::unique_ptr<engine::log::Layers> layers;  // what logs held of it when they were last read
 
@@ -86,6 +87,15 @@ class SharedFile {
   // call, and all ranks' error where they settle next.
   using Append = std::function<void(engine::log::Writer& log, std::uint32_t place)>;
   void add(SharedDataset& dataset, vol::Object& handle, const Append& append);
+  // Whether logs may hold anything of the dataset that is to be put on top of it: this rank's, or,
+  // when they have been flushed, those of others.
+  [[nodiscard]] bool may_hold(const SharedDataset& dataset) const {
+    return dataset.pending || (!flushed_.empty() && dataset.made_in != kept_times_);
+  }
+  // HDF5 has written for this rank alone what is not logged.
+  void note_written() { wrote_ = true; }
+  // The program has made a dataset.
+  void note_made(SharedDataset& dataset) const { dataset.made_in = kept_times_; }
   // What this rank's log holds of the dataset, and those of others that have been flushed and not
   // put in order; null when it is nothing. Throws Error.
   const engine::log::Layers* logged(SharedDataset& dataset);
@@ -125,6 +135,7 @@ class SharedFile {
     std::uint64_t writes = 0;
     std::uint64_t end = 0;
     std::uint64_t failed = 0;
+    std::uint64_t wrote = 0;  // something past it
   };
   bool begin(const engine::log::Owner& owner, bool later, const std::vector<int>& nodes);
   void act_together(const std::function<void()>& action);
@@ -155,12 +166,12 @@ class SharedFile {
   unsigned long number_ = 0;  // HDF5's
   bool logs_ = false;
   bool asks_together_ = false;  // HDF5 has ranks wait for each other to read metadata
-  bool later_ = false;         // flushes and closes keep the logs
-  bool marked_ = false;        // the file says that they belong to it
-  bool kept_ = false;          // and it is closed
-  std::string background_;     // libhdf5, where a process is to put them in order then
-  std::exception_ptr failed_;  // of this rank's log
-  std::exception_ptr broken_;  // of all ranks
+  bool later_ = false;          // flushes and closes keep the logs
+  bool marked_ = false;         // the file says that they belong to it
+  bool kept_ = false;           // and it is closed
+  std::string background_;      // libhdf5, where a process is to put them in order then
+  std::exception_ptr failed_;   // of this rank's log
+  std::exception_ptr broken_;   // of all ranks
 
   engine::log::Owner owner_{};
   std::unique_ptr<LogPlaces> logs_of_;  // where they are
@@ -170,6 +181,8 @@ class SharedFile {
   std::vector<Told> flushed_;                    // what the logs of all held at the last flush
   std::map<int, LogFile> others_;                // those of other ranks
   bool others_stale_ = false;                    // are to be read on
+  std::uint64_t kept_times_ = 1;                 // flushes that kept logs, and one
+  bool wrote_ = false;                           // see note_written(), since the last flush
   std::map<vol::Identity, std::shared_ptr<SharedDataset>> datasets_;
 };
 
@@ -177,7 +190,8 @@ class SharedFile {
 // handle, which is to be when the program opens it: where metadata is read collectively only then
 // do all ranks ask. Later on, and in what it makes of the answers, no rank waits for another.
 SharedDataset* shared_dataset_of(vol::Object& object);
-// That first call, of a dataset that the program has opened. Errors are those of later calls.
-void ask_early(vol::Object& object) noexcept;
+// That first call, of a dataset that the program has opened, or `made`. Errors are those of later
+// calls.
+void ask_early(vol::Object& object, bool made) noexcept;
 
 }  // namespace headrace::log_layout

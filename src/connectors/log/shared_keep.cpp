@@ -35,7 +35,9 @@ void SharedFile::keep(bool closes) {
     closes ? log().close(place_.sync) : log().tell_flushed(place_.sync);
     if (place_.sync) sync_names(place_.path);
   });
+  wrote_ = false;
   flushed_ = told;
+  ++kept_times_;
   others_stale_ = true;
 }
 

@@ -22,7 +22,8 @@ std::vector<SharedFile::Told> SharedFile::tell() {
   if (error != nullptr)
     mine.failed = 1;
   else if (log_ != nullptr)
-    mine = {log_->writes(), log_->end(), 0};
+    mine = {log_->writes(), log_->end()};
+  mine.wrote = wrote_ ? 1 : 0;
   std::vector<Told> told(static_cast<std::size_t>(ranks_->size()));
   ranks_->all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(told)));
   if (std::ranges::any_of(told, [](const Told& one) { return one.failed != 0; }))
@@ -86,6 +87,10 @@ void SharedFile::settle_all(hid_t together) {
   if (marked_) keep(false);
   const auto told = tell();
   if (told.empty()) return;
+  // What others have written past their logs lies between what is logged.
+  if (std::ranges::any_of(told, [](const Told& one) { return one.wrote != 0; }))
+    do_together(*ranks_, [&] { flush(place_.below); });
+  wrote_ = false;
   const std::map<int, LogFile> others = gather_others(told);
   Parts parts;
   for (int rank = 0; rank < ranks_->size(); ++rank) {

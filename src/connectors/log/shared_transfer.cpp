@@ -1,6 +1,7 @@
 #include "connectors/log/shared_transfer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <vector>
@@ -19,6 +20,7 @@ namespace headrace::log_layout {
 namespace {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+constexpr std::uint64_t kLongPiece = 64 << 10;
 constexpr const char* kInOrder = "the logs of the file are put in order";
 
 // HDF5 applies it on the way, to what it writes itself.
@@ -52,6 +54,57 @@ bool selects_nothing(const Dataset& dataset, hid_t file_space) {
 bool converts_alone(const Dataset& dataset, hid_t mem_type) {
   const H5T_class_t kind = h5.Tget_class(mem_type);
   return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT);
+}
+
+// Elements that lie in one piece of the file where a box of that size is stored in such shapes.
+std::uint64_t piece_of(unsigned rank, const engine::Index& shape, const engine::Index& box) {
+  std::uint64_t piece = 1;
+  for (unsigned d = rank; d-- > 0;) {
+    const std::uint64_t count = std::min(box[d], shape[d]);
+    piece *= count;
+    if (count < shape[d]) break;
+  }
+  return piece;
+}
+
+// Whether HDF5 writes so many bytes of a dataset with few requests when it has so many pieces.
+bool takes_few_requests(std::uint64_t bytes, std::uint64_t pieces) {
+  constexpr std::uint64_t kOnePiece = 4 << 10;
+  return pieces == 1 ? bytes >= kOnePiece : bytes / pieces >= kLongPiece;
+}
+
+// The same of what is selected of a dataset whose extent is known; no where there is no telling.
+bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
+  const engine::Index& shape = dataset.chunked() ? dataset.chunk : dataset.dims;
+  const auto few = [&](std::uint64_t elements, const engine::Index& box) {
+    const std::uint64_t piece = piece_of(dataset.rank, shape, box);
+    return takes_few_requests(elements * dataset.element, (elements + piece - 1) / piece);
+  };
+  constexpr hid_t kAll = 0;  // H5S_ALL
+  if (file_space == kAll)
+    return !selects_nothing(dataset, kAll) &&
+           few(engine::volume(dataset.rank, dataset.dims), dataset.dims);
+  std::array<hsize_t, engine::kMaxRank> first{};
+  std::array<hsize_t, engine::kMaxRank> last{};
+  const hssize_t selected = h5.Sget_select_npoints(file_space);
+  if (selected <= 0 || h5.Sget_simple_extent_ndims(file_space) != static_cast<int>(dataset.rank) ||
+      h5.Sget_select_bounds(file_space, first.data(), last.data()) < 0)
+    return false;
+  const auto elements = static_cast<std::uint64_t>(selected);
+  engine::Index box{};
+  for (unsigned d = 0; d < dataset.rank; ++d) box[d] = last[d] - first[d] + 1;
+  if (engine::volume(dataset.rank, box) == elements) return few(elements, box);
+  // Listing no more of the rows than there may be.
+  const std::uint64_t most = elements * dataset.element / kLongPiece;
+  return few(elements, dataset.dims) && file_rows_of(dataset, file_space, most).has_value();
+}
+
+// Whether a log gains nothing, and HDF5 needs no other rank for what it writes instead. Not where
+// what is logged would come on top of it later.
+bool goes_to_hdf5(const SharedDataset& shared, const vol::Object& object, hid_t file_space) {
+  Dataset& dataset = *shared.elements;
+  return !shared.filtered && !shared.file->may_hold(shared) && vol::update_dims(dataset, object) &&
+         takes_few_requests(dataset, file_space);
 }
 
 Write write_of(Dataset& dataset, vol::Object& object, hid_t mem_type, const void* buffer) {
@@ -203,6 +256,26 @@ herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t me
   return 0;
 }
 
+// By this rank alone, also of a call that all ranks make: none waits for those that log theirs.
+herr_t write_alone(Call<const void*>& call, hid_t dxpl) {
+  count_left();
+  const auto write = [&](hid_t list) {
+    return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
+                                   call.mem_space.data(), call.file_space.data(), list,
+                                   call.buf.data(), nullptr);
+  };
+  for_files(call.dset.size(), call.dset.data(), [](SharedFile& one) {
+    one.require_whole();
+    one.note_written();
+  });
+  if (!vol::collective(dxpl)) return write(dxpl);
+  const Id<Kind::plist> alone(h5.Pcopy(dxpl));
+  const int independent = 0;  // H5FD_MPIO_INDEPENDENT, which serial headers do not have
+  h5.Pset(alone.get(), "io_xfer_mode", &independent);
+  const LibraryContext apart;
+  return write(alone.get());
+}
+
 }  // namespace
 
 SharedFile* shared_file_of(std::size_t count, void* const dset[]) {
@@ -225,10 +298,18 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
     return write_by_hdf5(count, dset, mem_type, mem_space, file_space, dxpl, buf);
   std::vector<SharedDataset*> known;
   Call<const void*> rest;
+  Call<const void*> alone;
   for (std::size_t i = 0; i < count; ++i) {
-    known.push_back(shared_dataset_of(vol::Object::from(dset[i])));
-    if (known.back() == nullptr)
-      rest.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
+    vol::Object& object = vol::Object::from(dset[i]);
+    known.push_back(shared_dataset_of(object));
+    const bool is_rest = known.back() == nullptr;
+    if (!is_rest) {
+      const LibraryContext apart;
+      const Aside aside;
+      if (!goes_to_hdf5(*known.back(), object, file_space[i])) continue;
+      known.back() = nullptr;
+    }
+    (is_rest ? rest : alone).add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
   }
   if (!rest.dset.empty()) {
     count_left(Left::dataset);
@@ -239,6 +320,7 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
       return -1;
     if (rest.dset.size() == count) return 0;
   }
+  if (!alone.dset.empty() && write_alone(alone, dxpl) < 0) return -1;
   const LibraryContext apart;
   const Aside aside;
   std::vector<vol::Written> written;

@@ -34,8 +34,7 @@ void read_nothing(vol::Object& dataset, const Dataset& elements) {
   if (!elements.chunked()) return;
   const hsize_t one = 1;
   const Id<Kind::dataspace> memory(h5.Screate_simple(1, &one, nullptr));
-  const Id<Kind::dataspace> file(
-      vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  const Id<Kind::dataspace> file(vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
   if (h5.Sselect_none(memory.get()) < 0 || h5.Sselect_none(file.get()) < 0) return;
   void* self = &dataset;
   hid_t type = elements.type.get();
