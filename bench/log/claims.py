@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from bench.common.claims import Claim, Judge, Sample, Verdict, names
 
-from .cases import CLOSE, KERNEL, LATER, RANKS, RANKS_LATER
+from .cases import CLOSE, H5BENCH, KERNEL, LATER, RANKS, RANKS_LATER
 
 PARTS = ("create", "select", "write", "flush", "close")
+NOT_SLOWER = 1.05  # times native's seconds, which is no more than machines differ by
 REQUEST = 16  # bytes of a request as it comes: where it begins, and how long it is
 
 
@@ -48,6 +49,10 @@ CLAIMS = (
         for kernel, ways in ((KERNEL, (LATER, CLOSE)), (f"{KERNEL}-*-ranks", (RANKS_LATER, RANKS)))
         for way in ways
         for calls in ("boxes", "canonical")
+    ),
+    *(
+        Claim(f"{H5BENCH}-*-ranks/*", UNTIL_CLOSE, 1 / NOT_SLOWER, stack=way.name)
+        for way in (RANKS_LATER, RANKS)
     ),
     *(Claim(f"{KERNEL}/{which}-*", INDEX, 50, stack=LATER.name) for which in "fg"),
 )

@@ -30,7 +30,7 @@ def describe(samples: Sequence[Sample]) -> str:
     good = [
         each
         for each in samples
-        if each["stack"] in _KEPT and "error" not in each and not each.get("warmup")
+        if each["stack"] in _KEPT and "log" in each and not each.get("warmup")
     ]
     cases = dict.fromkeys(map(name_of, good))
     lines = [_line(case, [each for each in good if name_of(each) == case]) for case in cases]

@@ -23,13 +23,20 @@ def difference(path: Path, reference: Path, more: frozenset[str] = frozenset()) 
         root = {name: value for name, value in root.items() if name not in more}
         if fault := _attributes("the root group", root, expected.attrs):
             return fault
-        if set(found) != set(expected):
-            return f"other variables: {_some(set(found) ^ set(expected))}"
-        for name in expected:
+        names, wanted = _datasets(found), _datasets(expected)
+        if names != wanted:
+            return f"other variables: {_some(names ^ wanted)}"
+        for name in sorted(wanted):
             fault = _dataset(name, found[name], expected[name])
             if fault:
                 return fault
     return ""
+
+
+def _datasets(file: h5py.File) -> set[str]:
+    names: set[str] = set()
+    file.visititems(lambda name, one: names.add(name) if isinstance(one, h5py.Dataset) else None)
+    return names
 
 
 def _dataset(name: str, found: Any, expected: Any) -> str:
