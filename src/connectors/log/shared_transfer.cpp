@@ -175,9 +175,10 @@ void log_write(SharedDataset& shared, vol::Object& object, hid_t mem_type, hid_t
 }
 
 // As the program asked for it, whatever has been logged.
-vol::Written written_of(const SharedDataset& shared, hid_t mem_type, hid_t mem_space,
-                        hid_t file_space) {
-  const Dataset& dataset = *shared.elements;
+vol::Written written_of(const SharedDataset& shared, const vol::Object& object, hid_t mem_type,
+                        hid_t mem_space, hid_t file_space) {
+  Dataset& dataset = *shared.elements;
+  vol::update_dims(dataset, object);
   vol::Written written{.chunked = dataset.chunked(), .filtered = shared.filtered};
   written.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
   written.in_memory = h5.Tget_size(mem_type);
@@ -256,9 +257,18 @@ herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t me
   return 0;
 }
 
+// Of datasets that are none of ours.
+herr_t write_rest(Call<const void*>& call, hid_t dxpl) {
+  count_left(Left::dataset);
+  settle();  // what is logged of other files
+  return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
+                                 call.mem_space.data(), call.file_space.data(), dxpl,
+                                 call.buf.data(), nullptr);
+}
+
 // By this rank alone, also of a call that all ranks make: none waits for those that log theirs.
 herr_t write_alone(Call<const void*>& call, hid_t dxpl) {
-  count_left();
+  count_left(Left::rows);
   const auto write = [&](hid_t list) {
     return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
                                    call.mem_space.data(), call.file_space.data(), list,
@@ -296,40 +306,35 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
   }
   if (transforms(dxpl))
     return write_by_hdf5(count, dset, mem_type, mem_space, file_space, dxpl, buf);
-  std::vector<SharedDataset*> known;
   Call<const void*> rest;
   Call<const void*> alone;
+  std::vector<std::size_t> logged;
+  std::vector<vol::Written> written;
   for (std::size_t i = 0; i < count; ++i) {
     vol::Object& object = vol::Object::from(dset[i]);
-    known.push_back(shared_dataset_of(object));
-    const bool is_rest = known.back() == nullptr;
-    if (!is_rest) {
-      const LibraryContext apart;
-      const Aside aside;
-      if (!goes_to_hdf5(*known.back(), object, file_space[i])) continue;
-      known.back() = nullptr;
+    SharedDataset* const shared = shared_dataset_of(object);
+    if (shared == nullptr) {
+      rest.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
+      continue;
     }
-    (is_rest ? rest : alone).add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
+    const LibraryContext apart;
+    const Aside aside;
+    if (!vol::is_default(dxpl))
+      written.push_back(written_of(*shared, object, mem_type[i], mem_space[i], file_space[i]));
+    if (goes_to_hdf5(*shared, object, file_space[i]))
+      alone.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
+    else
+      logged.push_back(i);
   }
-  if (!rest.dset.empty()) {
-    count_left(Left::dataset);
-    settle();  // what is logged of other files
-    if (vol::own::dataset_write(rest.dset.size(), rest.dset.data(), rest.mem_type.data(),
-                                rest.mem_space.data(), rest.file_space.data(), dxpl,
-                                rest.buf.data(), nullptr) < 0)
-      return -1;
-    if (rest.dset.size() == count) return 0;
-  }
+  if (!rest.dset.empty() && write_rest(rest, dxpl) < 0) return -1;
+  if (rest.dset.size() == count) return 0;
   if (!alone.dset.empty() && write_alone(alone, dxpl) < 0) return -1;
   const LibraryContext apart;
   const Aside aside;
-  std::vector<vol::Written> written;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (known[i] == nullptr) continue;
-    log_write(*known[i], vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl,
+  for (const std::size_t i : logged) {
+    vol::Object& object = vol::Object::from(dset[i]);
+    log_write(*shared_dataset_of(object), object, mem_type[i], mem_space[i], file_space[i], dxpl,
               buf[i]);
-    if (!vol::is_default(dxpl))
-      written.push_back(written_of(*known[i], mem_type[i], mem_space[i], file_space[i]));
   }
   vol::tell_written(dxpl, written);
   return 0;
