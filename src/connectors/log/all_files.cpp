@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "connectors/log/file.hpp"
+#include "connectors/log/read.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -19,16 +20,18 @@ bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-glo
 // HDF5 that ends closes files, but writes no datasets any more.
 void end_library(void* /*context*/) {
   ends_with_library = false;  // HDF5 forgets it, and may begin anew
-  if (pending().files.empty() && pending().marked.empty() && pending().broken.empty()) return;
+  pending().broken.clear();   // what failed is tried once more, and numbers begin anew
+  if (pending().files.empty() && pending().marked.empty()) return;
   const LibraryContext context;
   const Aside aside;
   for (const std::vector<File*>& those : {pending().files, pending().marked})
     for (File* file : those) {
       file->close(true);
-      if (file->broken())
-        log(Level::error, file->broken_error().what());  // HDF5 ignores errors now
+      if (!file->broken()) continue;
+      log(Level::error, file->broken_error().what());  // HDF5 ignores errors now
+      file->give_up();
     }
-  pending().broken.clear();  // numbers begin anew, too
+  pending().broken.clear();
 }
 
 // For programs that have told HDF5 not to end with them.
@@ -65,6 +68,34 @@ void settle() noexcept {
   for (File* file : files) file->settle();
 }
 
+void give() noexcept {
+  if (pending().files.empty()) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* file : files) file->give();
+}
+
+void give_again() noexcept {
+  for (File* file : pending().files) file->give_again();
+}
+
+void retry(unsigned long number) noexcept {
+  if (pending().broken.erase(number) == 0) return;
+  const Aside aside;
+  const std::vector<File*> files = pending().files;
+  for (File* file : files)
+    if (file->is(number)) file->settle();
+}
+
+bool may_be_logged(void* dataset) {
+  const Aside aside;
+  const vol::Object& object = vol::Object::from(dataset);
+  vol::Identity identity{};
+  return !vol::read_identity(object, identity) || is_virtual(object) ||
+         std::ranges::any_of(pending().files,
+                             [&](const File* file) { return file->holds(identity); });
+}
+
 void settle_short_lived() noexcept {
   if (pending().files.empty()) return;
   const Aside aside;
@@ -77,7 +108,8 @@ void prepare_flush() noexcept {
   settle_short_lived();
   if (pending().files.empty()) return;
   const Aside aside;
-  for (File* file : pending().files) file->flush_closed();
+  for (File* file : pending().files)
+    if (!file->broken()) file->flush_closed();
 }
 
 void settle_and_unmark() noexcept {

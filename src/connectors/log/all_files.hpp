@@ -13,7 +13,7 @@ class File;
 struct Pending {
   std::vector<File*> files;
   std::vector<File*> marked;  // those that have logs which outlive the program, empty ones too
-  // Why HDF5 did not take what a log holds, by the number of the file: it may be open twice.
+  // Why a log could not be settled, by the number of the file: it may be open twice.
   std::map<unsigned long, std::exception_ptr> broken;
 };
 
@@ -22,8 +22,13 @@ Pending& pending();
 // To be called when there is something in a log: HDF5, or the process, settles before it ends.
 void settle_before_ends();
 
-// Settles all files of the process.
+// Settles all files of the process, or gives HDF5 what it has not got yet; see File.
 void settle() noexcept;
+void give() noexcept;
+// HDF5 has failed, and may have lost what it was given.
+void give_again() noexcept;
+// Settles once more what could not be settled of the file with that number.
+void retry(unsigned long number) noexcept;
 // And then no file says that there is a log: others may look for one.
 void settle_and_unmark() noexcept;
 // Settles, but for logs that outlive the program.
@@ -44,6 +49,9 @@ void lose_pending();
 // From now on all files are left to HDF5: the token of a deleted dataset may become a new one's.
 void log_nothing_more();
 bool nothing_is_logged();
+// Whether a log may have something of a dataset that HDF5 is to write to, which may be made of
+// others.
+bool may_be_logged(void* dataset);
 // Before a write is logged: what other logs hold of the file with that number, opened once more or
 // reached by an external link, is settled.
 void settle_others(const File& file, unsigned long number) noexcept;

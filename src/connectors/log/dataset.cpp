@@ -73,6 +73,33 @@ std::shared_ptr<Dataset> examine(const vol::Object& object) {
   return dataset;
 }
 
+// Where it is contiguous HDF5 says that it has allocated what the file system has not.
+std::uint64_t Dataset::expects() const {
+  std::uint64_t all = element;
+  for (unsigned d = 0; d < rank; ++d) {
+    const std::uint64_t extent =
+        chunked() ? (dims[d] + chunk[d] - 1) / chunk[d] * chunk[d] : dims[d];
+    if (__builtin_mul_overflow(all, extent, &all)) return expected;
+  }
+  return std::min(expected, all - std::min(all, allocated_.value_or(0)));
+}
+
+void Dataset::look_up(const vol::Object& through) {
+  if (allocated_ || !chunked()) return;
+  hsize_t size = 0;
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_STORAGE_SIZE, {}};
+  args.args.get_storage_size.storage_size = &size;
+  h5.VLdataset_get(through.under, through.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  allocated_ = size;
+}
+
+void Dataset::forget() {
+  pending = false;
+  handle = nullptr;
+  expected = 0;
+  allocated_.reset();
+}
+
 void Dataset::flush() {
   H5VL_dataset_specific_args_t args{H5VL_DATASET_FLUSH, {}};
   args.args.flush.dset_id = kInvalidId;  // only for a function that the program has HDF5 call

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/log/layers.hpp"
 #include "vol/elements.hpp"
@@ -17,6 +18,9 @@ struct Dataset : vol::Elements {
   engine::Index chunk{};    // all 0 when it is contiguous
   std::uint32_t place = 0;  // in the log
   bool pending = false;     // whether there is anything in the log
+  // What that may take in the file, in bytes, counting chunks and blocks as often as rows touch
+  // them.
+  std::uint64_t expected = 0;
 
   // What the log of an earlier program holds of it, when that is not in the file yet.
   std::unique_ptr<engine::log::Layers> stored;
@@ -26,11 +30,20 @@ struct Dataset : vol::Elements {
   // That handle when the program has closed it: it stays open below.
   std::unique_ptr<vol::Object> closed;
 
+  // At most that, and no more than all of it takes, but for what was looked up: what HDF5 has
+  // allocated, when nothing of it was in the log. `through`: any handle.
+  [[nodiscard]] std::uint64_t expects() const;
+  void look_up(const vol::Object& through);
   // What HDF5 keeps of it in memory is in the file. Throws Error.
   void flush();
   // What the program has closed is closed below. Throws Error when not all of it is in the file.
   void close();
   [[nodiscard]] bool chunked() const { return chunk[0] != 0; }
+  // Nothing of it is in the log any more.
+  void forget();
+
+ private:
+  std::optional<std::uint64_t> allocated_;  // in bytes
 };
 
 // What there is to know of an open dataset; null when its writes are not logged.

@@ -42,45 +42,11 @@ File* File::of(const vol::UnderConnector& connector) {
   return state == nullptr ? nullptr : state->alone.get();
 }
 
-std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Opening& opening,
-                                               bool by_ranks, const Options& options) {
-  const Aside aside;
-  const bool writes = opening.writes();
-  const bool swmr = (opening.flags & kSwmr) != 0;
-  const bool together = parallel(opening.fapl);
-  const Place place{{file.under, file.connector->id()},
-                    path_of(opening.name),
-                    is_on(kSettings, "sync", options),
-                    number_of(kSettings, "budget", options)};
-  const auto marker =
-      opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
-  if (swmr || together)
-    file.connector->state =
-        std::make_shared<FileState>(FileState{nullptr, nullptr, swmr ? Left::swmr : Left::mpi});
-  if (writes && by_ranks) return marker;
-  std::unique_ptr<Stored> stored;
-  if (marker) stored = std::make_unique<Stored>(place, *marker, options);
-  if (stored != nullptr && (swmr || (together && writes)))
-    throw Error("file " + place.path +
-                " has a log, which must be replayed first (headrace replay)");
-  if (stored != nullptr && writes) {
-    stored->replay(file.connector, is_on(kSettings, "verify", options));
-    stored.reset();
-  }
-  if (swmr || (together && stored == nullptr)) return std::nullopt;
-  const std::string when = value_of(kSettings, "canonicalise", options);
-  const bool later = when != "close" && ordinary(opening.fapl);
-  auto state = std::make_shared<File>(*file.connector, place, later && writes);
-  const auto number = number_of(place.below);
-  if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
-  state->number_ = *number;
-  state->asks_together_ = log_layout::asks_together(opening.fapl);
-  if (when == "background") state->background_ = library.path;
-  if (!writes) state->stop();
-  state->stored_ = std::move(stored);
-  file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
-  return std::nullopt;
-}
+File::File(vol::UnderConnector& connector, Place place, bool later)
+    : connector_(&connector),
+      place_(std::move(place)),
+      later_(later),
+      room_(std::filesystem::path(path()).parent_path()) {}
 
 File::~File() {
   forget();
@@ -143,15 +109,23 @@ void File::begin_log() {
 }
 
 void File::unmark() noexcept {
-  std::erase(log_layout::pending().marked, this);
   leave_log_to_parent();
-  const auto owner = std::exchange(owner_, std::nullopt);
-  if (!owner || broken() || lost_) return;
-  try {
-    retire(place_, *owner);
-  } catch (...) {
-    fail();
+  if (broken()) return;
+  if (owner_ && !lost_) {
+    try {
+      retire_marker(place_, *owner_);
+    } catch (...) {
+      fail();
+      return;
+    }
+    try {
+      remove_log(log_path(path(), *owner_));
+    } catch (...) {
+      connector_->defer(std::current_exception());
+    }
   }
+  owner_.reset();
+  std::erase(log_layout::pending().marked, this);
 }
 
 void File::note_pending(Dataset& dataset, vol::Object& handle) {
@@ -167,36 +141,49 @@ void File::note_pending(Dataset& dataset, vol::Object& handle) {
   log_layout::pending().files.push_back(this);
 }
 
-void File::replay() {
+const engine::log::Reader& File::read_log() {
   log_->flush(false);
-  const engine::log::Reader reader(engine::posix_device(descriptor_, path().c_str()),
-                                   size_of(descriptor_));
-  if (reader.end() != log_->end() || reader.index().write_count != log_->writes())
+  const std::uint64_t size = size_of(descriptor_);
+  if (reader_ == nullptr)
+    reader_ = std::make_unique<engine::log::Reader>(
+        engine::posix_device(descriptor_, path().c_str()), size);
+  else
+    reader_->read_on(size);
+  if (reader_->end() != log_->end() || reader_->index().write_count != log_->writes() ||
+      size < log_->end())
     throw Error("a part of the log of file " + path() + " is gone");
+  return *reader_;
+}
+
+void File::replay() {
+  if (all_given()) return;
+  const engine::log::Reader& reader = read_log();
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;
     engine::log::Layers layers;
-    layers.add(reader, dataset->place);
-    log_layout::replay(*dataset, layers);
-    if (owner_) dataset->flush();  // what else has it in memory, the program may lose
+    layers.add(reader, dataset->place, log_->epoch(), given_epochs_);
+    if (!layers.empty()) log_layout::replay(*dataset, layers);
   }
+  given_ = log_->writes();
+  given_epochs_ = log_->epoch();
 }
 
 // What the program has closed meanwhile is closed below, whatever comes of it.
 void File::forget() {
   log_.reset();
+  reader_.reset();
+  give_again();
   // Not kept for the next log: a child may have it, too.
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   pending_ = false;
   std::erase(log_layout::pending().files, this);
   for (const auto& [identity, dataset] : datasets_) {
-    dataset->pending = false;
     try {
       dataset->close();
     } catch (const std::exception& error) {
       headrace::log(Level::warning, error.what());
     }
-    dataset->handle = nullptr;
+    dataset->forget();
   }
 }
 
@@ -208,9 +195,8 @@ void File::lose() {
 }
 
 void File::fail() noexcept {
-  const std::exception_ptr error = std::current_exception();
-  log_layout::pending().broken.try_emplace(number_, error);
-  connector_->defer(error);
+  log_layout::pending().broken.try_emplace(number_, std::current_exception());
+  give_again();
 }
 
 // One text, as programs show the innermost cause only.
@@ -244,6 +230,11 @@ Error File::lost_error() const {
 
 bool File::keeps_log() const noexcept { return owner_ && marks(place_.below, *owner_); }
 
+bool File::holds(const vol::Identity& dataset) const {
+  const auto known = datasets_.find(dataset);
+  return known != datasets_.end() && known->second->pending;
+}
+
 bool File::holds(unsigned long number) const {
   return std::ranges::any_of(datasets_, [&](const auto& known) {
     return known.second->pending && known.first.file == number;
@@ -259,20 +250,57 @@ void File::cover() {
   keep(false);
 }
 
-void File::settle() noexcept {
+void File::give() noexcept {
+  if (owner_) return settle();
+  if (broken() || lost()) return;
   try {
-    cover();
-    if (!lost()) replay();
-    for (const auto& [identity, dataset] : datasets_) dataset->close();  // HDF5 flushes open ones
-    if (owner_ && !lost_) {
-      flush(place_.below);
-      if (place_.sync) sync_file(path());
-      empty_log(descriptor_, log_path(path(), *owner_), place_.sync);
-    }
+    replay();
   } catch (...) {
     fail();
   }
+}
+
+void File::settle() noexcept {
+  if (!pending_ || broken()) return;
+  try {
+    cover();
+    if (!lost()) {
+      replay();
+      // HDF5's flush of the file passes over those that are closed, or open through another id.
+      for (const auto& [identity, dataset] : datasets_)
+        if (dataset->pending) dataset->flush();
+      flush(place_.below);
+      if (owner_ && place_.sync) sync_file(path());
+      if (owner_) empty_log(descriptor_, log_path(path(), *owner_), place_.sync);
+    }
+  } catch (...) {
+    fail();
+    return;
+  }
   forget();
+}
+
+void File::give_up() noexcept {
+  if (pending_) forget();
+  owner_.reset();
+  std::erase(log_layout::pending().marked, this);
+  stop();
+}
+
+bool File::has_room(std::uint64_t bytes, std::uint64_t expected) {
+  if (room_.take(bytes + expected)) return true;
+  const std::uint64_t log = log_ == nullptr ? 0 : log_->bytes();
+  const std::uint64_t there = log_ == nullptr ? 0 : log - log_->staged();
+  const auto holds = [&] {
+    std::uint64_t wanted = log + bytes;
+    for (const auto& [identity, dataset] : datasets_)
+      if (dataset->expected > 0) wanted += dataset->expects();
+    return room_.holds(wanted, there);
+  };
+  if (holds()) return true;
+  for (const auto& [identity, dataset] : datasets_)
+    if (dataset->pending) dataset->look_up(*dataset->handle);
+  return holds();
 }
 
 void File::limit_memory() noexcept {
@@ -324,24 +352,30 @@ std::optional<std::string> File::to_sync() const {
   return later_ && place_.sync && !lost_ ? std::optional(path()) : std::nullopt;
 }
 
+void File::keep_closed() {
+  flush_closed_datasets();
+  flush(place_.below);
+  keep(true);
+  if (!background_.empty() && owner_)
+    closed_ = Closed{path(), log_path(path(), *owner_), background_, place_.sync};
+  owner_.reset();
+  forget();
+  log_layout::pending().broken.erase(number_);  // it is all in the log
+}
+
 // Objects that the program leaves open keep the file open below; what is written through them goes
 // to the datasets, and must not be what the log is put on top of.
 void File::close(bool ends) noexcept {
-  try {
-    if (pending_ && keeps_log() && (ends || only_one_open(place_.below))) {
-      flush_closed_datasets();
-      flush(place_.below);
-      keep(true);
-      if (!background_.empty() && owner_)
-        closed_ = Closed{path(), log_path(path(), *owner_), background_, place_.sync};
-      owner_.reset();
-      forget();
+  if (pending_ && keeps_log() && (ends || only_one_open(place_.below))) {
+    try {
+      keep_closed();
+    } catch (const std::exception& error) {
+      headrace::log(Level::warning, error.what());
     }
-  } catch (...) {
-    connector_->defer(std::current_exception());
   }
   if (pending_) settle();
   unmark();
+  if (broken()) return;
   stop();
   sync_rest();
 }

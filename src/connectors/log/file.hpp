@@ -16,6 +16,8 @@
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/opening.hpp"
 #include "connectors/log/stored.hpp"
+#include "engine/log/reader.hpp"
+#include "engine/log/room.hpp"
 #include "engine/log/writer.hpp"
 
 namespace headrace::log_layout {
@@ -58,6 +60,9 @@ class File {
   // To be called after a write: the memory that the log takes is bounded. What goes wrong is
   // deferred.
   void limit_memory() noexcept;
+  // Before so many bytes are logged, for which datasets expect so much more in the file: whether
+  // the file system has room for the log and for all that.
+  [[nodiscard]] bool has_room(std::uint64_t bytes, std::uint64_t expected);
   // The dataset of a write that is being added to the log, through one of its handles.
   void note_pending(Dataset& dataset, vol::Object& handle);
 
@@ -66,14 +71,25 @@ class File {
   // The same of an id of a file; no for one that H5Iget_file_id has made.
   [[nodiscard]] bool is(const vol::Object& file) const;
   [[nodiscard]] unsigned long number() const { return number_; }
-  // Whether something of a dataset in that file is in the log.
+  // Whether something of a dataset in that file, or of that one, is in the log.
   [[nodiscard]] bool holds(unsigned long number) const;
+  [[nodiscard]] bool holds(const vol::Identity& dataset) const;
   // Whether there is a log now that outlives the program. Without its marker nobody would find it,
   // and programs may remove any attribute.
   [[nodiscard]] bool keeps_log() const noexcept;
-  // Writes all that is in the log to the datasets. What goes wrong is deferred to the next flush or
-  // close of the file.
+  // Writes to the datasets what is in the log and HDF5 has not got yet, so that its reads find all.
+  // The log keeps it, as HDF5 may have it in memory, and loses chunks that it cannot write. A log
+  // that outlives the program settles.
+  void give() noexcept;
+  // Whether HDF5 has got all of it.
+  [[nodiscard]] bool all_given() const { return log_ == nullptr || given_ == log_->writes(); }
+  // To be called when HDF5 has failed: it may have lost what it has been given.
+  void give_again() { given_ = given_epochs_ = 0; }
+  // Gives, and has HDF5 flush the file; then nothing is in the log. What goes wrong fails all calls
+  // that read, write, flush or close the file, until a flush or close has done it.
   void settle() noexcept;
+  // The library ends: what could not be settled is lost, unless the log outlives the program.
+  void give_up() noexcept;
   // HDF5's flush of the file passes over datasets that the program has closed and the log has not.
   // What goes wrong is deferred.
   void flush_closed() noexcept;
@@ -97,14 +113,13 @@ class File {
   // A child of fork() to which what is in the log is lost; it is told so at the next flush or
   // close.
   void lose();
-  // Throws Error when this is such a child, or when a log could not be replayed.
+  // Throws Error when this is such a child, or when a log could not be settled.
   void require_whole() const;
-  // Whether a log could not be replayed, and why.
+  // Whether a log could not be settled, and why.
   [[nodiscard]] bool broken() const;
   [[nodiscard]] Error broken_error() const;
 
-  File(vol::UnderConnector& connector, Place place, bool later)
-      : connector_(&connector), place_(std::move(place)), later_(later) {}
+  File(vol::UnderConnector& connector, Place place, bool later);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File();
@@ -114,10 +129,12 @@ class File {
   void leave_log_to_parent();
   bool lost();
   void fail() noexcept;
+  void keep_closed();
   void cover();
   void sync_rest() noexcept;
   void flush_closed_datasets();
   void replay();
+  const engine::log::Reader& read_log();
   void forget();
   [[nodiscard]] Error lost_error() const;
 
@@ -133,6 +150,10 @@ class File {
   int descriptor_ = -1;
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
+  std::unique_ptr<engine::log::Reader> reader_;
+  std::uint64_t given_ = 0;         // writes that HDF5 has got, the first ones
+  std::uint64_t given_epochs_ = 0;  // the epochs of those
+  engine::log::Room room_;
   std::optional<Closed> closed_;
   bool asks_together_ = false;
   std::unique_ptr<Stored> stored_;

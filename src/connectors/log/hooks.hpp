@@ -2,6 +2,7 @@
 // the log alone, which ones need all of it in the datasets, and which ones are refused.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,14 +41,19 @@ inline bool writes_boxes(const void* /*self*/, const H5VL_optional_args_t* args,
   return is_operation(args->op_type);
 }
 
-// The file of an object behind an external link has this connector, too.
+// The file of an object behind an external link has this connector, too. What cannot be settled
+// keeps the file open: the program, or HDF5 at its end, closes it once more.
 inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
   settle_short_lived();
-  const Aside aside;
   const vol::Object& object = vol::Object::from(self);
   File* const file = File::of(*object.connector);
-  if (file != nullptr && file->is(object)) file->close(false);
+  if (file != nullptr && file->is(object)) {
+    const Aside aside;
+    retry(file->number());
+    file->close(false);
+  }
   vol::extents_may_have_changed();
+  if (file != nullptr && file->broken()) throw file->broken_error();
 }
 
 inline std::optional<Closed> take_closed(const vol::Object& object) {
@@ -69,6 +75,17 @@ inline void keep_flushed(const vol::Object& object, H5I_type_t type) {
                       nullptr) < 0)
     throw Error("HDF5 does not tell which file it has flushed");
   keep_all(info.fileno);
+}
+
+template <typename... Args>
+void retry_file(const Args&... /*args*/) {}
+inline void retry_file(void* const& self, H5VL_file_specific_args_t* const& /*args*/,
+                       const hid_t& /*dxpl*/, void** const& /*req*/) {
+  if (const File* const file = File::of(*vol::Object::from(self).connector)) retry(file->number());
+}
+inline void require_settled(const void* self) {
+  const File* const file = File::of(*vol::Object::from(self).connector);
+  if (file != nullptr && file->broken()) throw file->broken_error();
 }
 
 template <typename... Args>
@@ -170,7 +187,17 @@ inline void require_group(const void* self, const H5VL_loc_params_t* loc,
 }
 inline void require_extent_elsewhere(const void* self, const H5VL_dataset_specific_args_t* args,
                                      hid_t /*dxpl*/, void** /*req*/) {
-  if (args->op_type == H5VL_DATASET_SET_EXTENT) require_no_log_elsewhere(vol::Object::from(self));
+  if (args->op_type != H5VL_DATASET_SET_EXTENT) return;
+  require_whole(self);
+  require_no_log_elsewhere(vol::Object::from(self));
+}
+
+// Before HDF5 writes to datasets. A log that is given to HDF5 once more must not undo that.
+inline void make_way(std::span<void*> datasets) {
+  if (anything_pending() && std::ranges::any_of(datasets, &may_be_logged))
+    settle();
+  else
+    give();
 }
 
 inline void require_usable(std::span<void*> datasets) {

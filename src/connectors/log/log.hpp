@@ -62,11 +62,14 @@ struct Connector : vol::PassThrough<Connector> {
       if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
         refuse_stored(args...);
       if (flushes_file(args...)) {
+        retry_file(args...);
         prepare_flush();
         return;
       }
       if constexpr (callback == Callback::file_open)
         settle_and_unmark();
+      else if constexpr (only_asks(callback))
+        give();
       else
         settle();
       vol::extents_may_have_changed();
@@ -76,6 +79,11 @@ struct Connector : vol::PassThrough<Connector> {
       if constexpr (callback == Callback::group_specific) leave_mounted_files(args...);
       require_reachable<callback>(args...);
     }
+  }
+
+  static constexpr bool only_asks(Callback callback) {
+    return callback == Callback::dataset_get || callback == Callback::object_get ||
+           callback == Callback::group_get || callback == Callback::datatype_get;
   }
 
   // What is not there in full is not copied, deleted, or read and written past HDF5's datasets.
@@ -223,6 +231,7 @@ struct Connector : vol::PassThrough<Connector> {
     if (args->op_type == H5VL_FILE_FLUSH) {
       keep_flushed(vol::Object::from(self), args->args.flush.obj_type);
       if (const File* const file = File::of(*vol::Object::from(self).connector)) file->sync();
+      require_settled(self);
     }
     if (args->op_type == H5VL_FILE_REOPEN) note_number(vol::Object::from(*args->args.reopen.file));
     return result;
@@ -260,13 +269,16 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    settle();
+    give();
     if (shared_file_of(count, dset) != nullptr)
       return read_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     require_usable(std::span(dset, count));
     if (reads_stored(std::span(dset, count)))
       return read_stored(count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    const herr_t result =
+        PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    if (result < 0) give_again();
+    return result;
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -275,7 +287,7 @@ struct Connector : vol::PassThrough<Connector> {
       return write_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
     if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
-    settle();
+    make_way(std::span(dset, count));
     require_usable(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }
@@ -285,6 +297,7 @@ struct Connector : vol::PassThrough<Connector> {
     const SharedDataset* const cut = shared::reshaped(self, args);
     const herr_t result = PassThrough::dataset_specific(self, args, dxpl, req);
     vol::extents_may_have_changed();
+    if (result < 0) give_again();
     if (cut != nullptr) cut->file->write_cut_chunks(result >= 0);
     return result;
   }

@@ -1,6 +1,15 @@
 #include "connectors/log/opening.hpp"
 
 #include <filesystem>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "connectors/log/file.hpp"
+#include "connectors/log/settings.hpp"
+#include "connectors/log/sidecar.hpp"
+#include "connectors/log/state.hpp"
+#include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -44,6 +53,46 @@ std::optional<unsigned long> number_of(const Below& file) {
   if (h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) < 0)
     return std::nullopt;
   return number;
+}
+
+std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Opening& opening,
+                                               bool by_ranks, const Options& options) {
+  const Aside aside;
+  const bool writes = opening.writes();
+  const bool swmr = (opening.flags & kSwmr) != 0;
+  const bool together = parallel(opening.fapl);
+  const Place place{{file.under, file.connector->id()},
+                    path_of(opening.name),
+                    is_on(kSettings, "sync", options),
+                    number_of(kSettings, "budget", options)};
+  const auto marker =
+      opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
+  if (swmr || together)
+    file.connector->state =
+        std::make_shared<FileState>(FileState{nullptr, nullptr, swmr ? Left::swmr : Left::mpi});
+  if (writes && by_ranks) return marker;
+  std::unique_ptr<Stored> stored;
+  if (marker) stored = std::make_unique<Stored>(place, *marker, options);
+  if (stored != nullptr && (swmr || (together && writes)))
+    throw Error("file " + place.path +
+                " has a log, which must be replayed first (headrace replay)");
+  if (stored != nullptr && writes) {
+    stored->replay(file.connector, is_on(kSettings, "verify", options));
+    stored.reset();
+  }
+  if (swmr || (together && stored == nullptr)) return std::nullopt;
+  const std::string when = value_of(kSettings, "canonicalise", options);
+  const bool later = when != "close" && ordinary(opening.fapl);
+  auto state = std::make_shared<File>(*file.connector, place, later && writes);
+  const auto number = number_of(place.below);
+  if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
+  state->number_ = *number;
+  state->asks_together_ = log_layout::asks_together(opening.fapl);
+  if (when == "background") state->background_ = library.path;
+  if (!writes) state->stop();
+  state->stored_ = std::move(stored);
+  file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
+  return std::nullopt;
 }
 
 }  // namespace headrace::log_layout

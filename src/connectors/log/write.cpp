@@ -87,6 +87,41 @@ void add(const Write& write, hid_t dxpl) {
   append(dataset.file->log(), dataset.place, write, dxpl);
 }
 
+// Where its elements belong: whole chunks, or for each row parts of two blocks of the file system.
+std::uint64_t most_taken(const Write& write) {
+  constexpr std::uint64_t kBlock = 4096;
+  const Dataset& dataset = *write.dataset;
+  const std::uint64_t each = dataset.chunked()
+                                 ? engine::volume(dataset.rank, dataset.chunk) * dataset.element
+                                 : 2 * kBlock;
+  return write.elements * dataset.element + write.file.size() * each;
+}
+
+bool has_room(File& file, std::span<const Write> writes) {
+  std::uint64_t bytes = 0;
+  std::uint64_t expected = 0;
+  for (const Write& write : writes) {
+    bytes += write.elements * write.dataset->element;
+    expected += most_taken(write);
+    write.dataset->expected += most_taken(write);
+  }
+  if (file.has_room(bytes, expected)) return true;
+  for (const Write& write : writes) write.dataset->look_up(*write.handle);
+  return file.has_room(bytes, expected);
+}
+
+// Settles early where there is no room for the log and the data, and where that does not help, as
+// for a write that is too large, leaves it to HDF5.
+bool find_room(File& file, std::span<const Write> writes) {
+  if (has_room(file, writes)) return true;
+  file.settle();
+  for (const Write& write : writes) write.dataset->expected = 0;
+  if (file.logs() && has_room(file, writes)) return true;
+  for (const Write& write : writes) write.dataset->expected = 0;
+  count_left();
+  return false;
+}
+
 }  // namespace
 
 engine::Buffer converted(const Write& write, hid_t dxpl, std::byte* background) {
@@ -143,7 +178,7 @@ std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void
 
 bool gains(const Write& write) {
   constexpr std::uint64_t kLongRow = 64 << 10;
-  return write.dataset->pending ||
+  return (write.dataset->pending && !write.dataset->file->all_given()) ||
          (write.file.size() > 1 &&
           write.elements * write.dataset->element / write.file.size() < kLongRow);
 }
@@ -157,6 +192,7 @@ bool too_large_to_convert(const Write& write) {
 bool log_all(std::span<const Write> writes, hid_t dxpl) {
   File& file = *writes.front().dataset->file;
   for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
+  if (!find_room(file, writes)) return false;
   try {
     for (const Write& write : writes) add(write, dxpl);
     file.limit_memory();

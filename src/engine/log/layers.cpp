@@ -20,10 +20,13 @@ void Covered::add(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-void Layers::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end) {
+void Layers::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end,
+                 std::uint64_t begin) {
   const Index& index = reader.index();
   element_ = index.datasets.at(dataset).kind->element;
-  for (const LoggedWrite& write : index.writes[dataset]) {
+  const auto& all = index.writes[dataset];
+  const auto first = std::ranges::lower_bound(all, begin, {}, &LoggedWrite::epoch);
+  for (const LoggedWrite& write : std::ranges::subrange(first, all.end())) {
     if (write.epoch >= end) break;  // it never goes back
     writes_.push_back({&reader, &index.patterns[write.pattern], write.first, write.position,
                        write.epoch, writes_.size()});

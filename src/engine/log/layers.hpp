@@ -30,8 +30,10 @@ class Covered {
 class Layers {
  public:
   // The writes of the dataset at place `dataset` of a log. Those of later logs come after those of
-  // earlier ones of the same epoch; none of epoch `end` or later. The reader must outlive this.
-  void add(const Reader& reader, std::uint32_t dataset, std::uint64_t end = ~std::uint64_t{0});
+  // earlier ones of the same epoch; none before epoch `begin`, or of epoch `end` or later. The
+  // reader must outlive this.
+  void add(const Reader& reader, std::uint32_t dataset, std::uint64_t end = ~std::uint64_t{0},
+           std::uint64_t begin = 0);
 
   [[nodiscard]] bool empty() const { return writes_.empty(); }
   // Behind the last element that there is anything of.

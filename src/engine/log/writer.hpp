@@ -40,9 +40,14 @@ class Writer {
   void tell_flushed(bool sync);
   // The same, and says in the log that nothing follows. To be called last.
   void close(bool sync);
-  // Where what was flushed ends in the file, and how many writes were added.
+  // Where what was flushed ends in the file, how many writes were added, and the epoch of those
+  // that will be.
   [[nodiscard]] std::uint64_t end() const { return segment_; }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+  // What the log takes but for an index, and how much of that is not in the file yet, in bytes.
+  [[nodiscard]] std::uint64_t bytes() const { return end_ + in_gathered_; }
+  [[nodiscard]] std::uint64_t staged() const { return file_.staged_bytes() + in_gathered_; }
   // The memory that the index takes until the next flush, in bytes, and about what it takes who
   // reads the log.
   [[nodiscard]] std::uint64_t memory() const { return index_.memory(); }
