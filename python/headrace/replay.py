@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from headrace import launcher
 from headrace.errors import FileError
-from headrace.log_files import contents, waiting_logs
+from headrace.log_files import covers_nothing, waiting_logs, was_never_flushed
 from headrace.plan import inherited_environment, prepare
 from headrace.plugins import library_dir
 from headrace.statistics import events, length
@@ -88,14 +88,22 @@ def replay(  # noqa: PLR0913, each is an option
     options = {"verify": True, "sync": sync, "recover": after_crash, "skip_missing": skip_missing}
     chosen = ",".join(f"{name}={str(on).lower()}" for name, on in options.items())
     with _places(file, output, waiting, in_place=in_place, alone=hdf5 is None) as places:
-        told, done = _open_under(f"log({chosen})", places, hdf5, watch)
+        try:
+            told, done = _open_under(f"log({chosen})", places, hdf5, watch)
+        except FileError as error:
+            if not waiting or not was_never_flushed(str(error), waiting):
+                raise
+            raise FileError(
+                f"{file}: nothing was flushed before the crash of the program that wrote it, so "
+                "nothing can be recovered"
+            ) from None
     dropped = [one["values"].get("uncovered_bytes", 0) for one in told["statistics"]]
     missing = [one["values"].get("missing_datasets", 0) for one in told["statistics"]]
     if output is None:
         done = tuple(log for log in waiting if not log.exists())
     foreign = tuple(log for log in waiting if log not in done)
     # A program that crashes before its first flush leaves a log of which the file does not know.
-    lost = [log for log in foreign if not (after_crash and _covers_nothing(log))]
+    lost = [log for log in foreign if not (after_crash and covers_nothing(log))]
     if lost and not done and launcher.rank(os.environ) <= 0:
         raise FileError(
             f"{file}: log {lost[0]} does not belong to it: the file was made anew or moved, or the "
@@ -148,17 +156,6 @@ def _places(
 def _try(remove: Callable[[], None]) -> None:
     with contextlib.suppress(OSError):
         remove()
-
-
-def _covers_nothing(log: Path) -> bool:
-    # What a rank has read of its own writes is in its index before it is flushed.
-    of_rank = "." in log.stem
-
-    def nothing(told: dict[str, Any]) -> bool:
-        unflushed = of_rank and not told["closed"] and not told["epoch"]
-        return (not told["datasets"] or unflushed) and not told["damage"]
-
-    return all(nothing(told) for told in contents(log))
 
 
 def _command(places: _Places, hdf5: Path | None) -> list[str]:

@@ -90,7 +90,15 @@ def small(tmp_path: Path) -> Iterator[Path]:
     """A file system of 20 MB, where one can be mounted."""
     folder = tmp_path / "small"
     folder.mkdir()
-    mount = ["/usr/bin/mount", "-t", "tmpfs", "-o", "size=20000k", "tmpfs", folder]
+    mount: list[str | Path] = [
+        "/usr/bin/mount",
+        "-t",
+        "tmpfs",
+        "-o",
+        "size=20000k",
+        "tmpfs",
+        folder,
+    ]
     done = subprocess.run(mount, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(done.stderr)
@@ -135,7 +143,16 @@ def test_beside_write_behind(tmp_path: Path, layer: Log, stack: str) -> None:
     text = PRELUDE + LITTLE + CREATE.format(layout=CHUNKED) + FAIL + MEND.format(mend="f.flush")
     report = tmp_path / "report"
     environ = CLEAN | {"HEADRACE_REPORT": str(report)}
-    command = [HEADRACE, "run", "--stack", stack, "--", sys.executable, "-c", text]
+    command: list[str | Path] = [
+        HEADRACE,
+        "run",
+        "--stack",
+        stack,
+        "--",
+        sys.executable,
+        "-c",
+        text,
+    ]
     done = run(command, env=environ, cwd=tmp_path, limit=60)
     assert done.status == 0, done.text
     assert layer.counted("writes_logged") >= 600

@@ -1,5 +1,6 @@
-"""`headrace log ls`: what the logs that wait beside a file hold."""
+"""`headrace log`: what the logs that wait beside a file hold; those not its own can be deleted."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,14 +11,9 @@ from rich.text import Text
 
 from headrace.cli.output import console, reports_errors, warn
 from headrace.errors import FileError
-from headrace.log_files import contents, waiting_logs
+from headrace.log_files import Foreign, contents, folder_of, foreign_logs, waiting_logs
 
 app = typer.Typer(name="log", help="Look into logs of the `log` layer.", no_args_is_help=True)
-
-
-@app.callback()
-def _group() -> None:
-    """Keeps `ls` a subcommand, though it is the only one."""
 
 
 @app.command("ls")
@@ -41,6 +37,48 @@ def ls(
             damaged = damaged or bool(told["damage"])
     if damaged:
         raise typer.Exit(1)
+
+
+@app.command("clean")
+@reports_errors
+def clean(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The HDF5 file, or where it was.")],
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Delete what may be of use to somebody, too.")
+    ] = False,
+) -> None:
+    """Delete the logs in the folder of a file that are not its own.
+
+    Programs that were killed leave some. Asks before it deletes what may belong to a file that was
+    moved or copied; where nobody can answer, that stays, and the status is 1.
+    """
+    if not file.is_file() and not folder_of(file).is_dir():
+        raise FileError(f"{file}: there is no such file, and no log of it")
+    kept = [one for one in foreign_logs(file) if not _removed(one, yes=yes)]
+    if not kept:
+        text = f"{file} has no log but its own"
+        console().print(text, soft_wrap=True, markup=False, highlight=False)
+        return
+    for one in kept:
+        warn(f"{one.paths[0]} {one.doubt}, and was not deleted")
+    raise typer.Exit(1)
+
+
+def _removed(one: Foreign, *, yes: bool) -> bool:
+    if one.doubt and not yes:
+        question = (
+            f"{one.paths[0]} {one.doubt}. If its file was moved or copied without it, that needs "
+            "it. Delete it?"
+        )
+        if not sys.stdin.isatty() or not typer.confirm(question):
+            return False
+    try:
+        one.remove()
+    except OSError as error:
+        raise FileError(f"{error.filename}: {error.strerror}") from None
+    for path in one.paths:
+        console().print(f"deleted {path}", soft_wrap=True, markup=False, highlight=False)
+    return True
 
 
 def _show(log: str, told: dict[str, Any]) -> None:

@@ -166,7 +166,10 @@ struct Connector : vol::PassThrough<Connector> {
                       void** req, const BackgroundGuard& guard) {
     CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
     SharedFile::stop_others(name, ranks.get());
+    std::optional<FormerLogs> former;
+    if (ranks == nullptr || ranks->rank() == 0) former.emplace(name, flags, fapl);
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
+    if (file != nullptr && former) former->remove();
     return use(file, {name, flags, true, fapl}, std::move(ranks), guard);
   }
 

@@ -1,6 +1,8 @@
 #include "connectors/log/marker.hpp"
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -84,17 +86,29 @@ bool set_other_driver(hid_t fapl) {
   return h5.Pget_driver(fapl) != given || h5.Pset_fapl_sec2(fapl) >= 0;
 }
 
-// HDF5 crashes when a connector opens an attribute of variable length in a file that it has not
-// done with opening. To another driver it is another file, which nobody has open.
-void require_fitting_marker(const char* name, hid_t fapl) {
+Id<Kind::vol> native_connector() {
+  return Id<Kind::vol>(h5.VLregister_connector_by_value(0, kDefaultPlist));
+}
+
+// For a look at a file beside all that have it open: to another driver it is another one. None when
+// HDF5 has no such list.
+Id<Kind::plist> access_apart(hid_t fapl, const Id<Kind::vol>& native) {
   const bool clear = true;  // of what says that the file is open for writing
-  const Id<Kind::vol> native(h5.VLregister_connector_by_value(0, kDefaultPlist));
-  const Id<Kind::plist> access(h5.Pcopy(fapl));
-  Id<Kind::file> file;
+  Id<Kind::plist> access(h5.Pcopy(fapl));
   if (native && access && h5.Pset_vol(access.get(), native.get(), nullptr) >= 0 &&
       set_other_driver(access.get()) && h5.Pset_file_locking(access.get(), false, false) >= 0 &&
       h5.Pset(access.get(), "clear_status_flags", &clear) >= 0)
-    file = Id<Kind::file>(h5.Fopen(name, 0, access.get()));
+    return access;
+  return {};
+}
+
+// HDF5 crashes when a connector opens an attribute of variable length in a file that it has not
+// done with opening.
+void require_fitting_marker(const char* name, hid_t fapl) {
+  const Id<Kind::vol> native = native_connector();
+  const Id<Kind::plist> access = access_apart(fapl, native);
+  Id<Kind::file> file;
+  if (access) file = Id<Kind::file>(h5.Fopen(name, 0, access.get()));
   // Where that cannot be opened, being locked, say, or does not have it yet, there is no more to
   // know.
   if (!file) return;
@@ -129,6 +143,19 @@ bool is_marker(std::string_view attribute) { return attribute == kName; }
 std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl) {
   if (!exists(file, kRoot)) return std::nullopt;
   require_fitting_marker(name, fapl);
+  return found_marker(file);
+}
+
+std::optional<engine::log::Owner> marker_on_storage(const char* name, hid_t fapl) {
+  require_fitting_marker(name, fapl);
+  const Id<Kind::vol> native = native_connector();
+  const Id<Kind::plist> access = access_apart(fapl, native);
+  const hid_t dxpl = h5.transfer_list.get();
+  Below file{nullptr, native.get()};
+  if (access) file.file = h5.VLfile_open(name, 0, access.get(), dxpl, nullptr);
+  if (file.file == nullptr) return std::nullopt;
+  const std::unique_ptr<void, std::function<void(void*)>> closing(
+      file.file, [&](void* opened) { h5.VLfile_close(opened, file.connector, dxpl, nullptr); });
   return found_marker(file);
 }
 

@@ -21,6 +21,8 @@ bool is_marker(std::string_view attribute);
 // What the marker of a file says that HDF5 is opening by that name, with a list like that; none
 // when there is none. Throws Error when it is not one that the layer writes.
 std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl);
+// The same of a file that nobody needs to have opened; none, too, when that cannot be told.
+std::optional<engine::log::Owner> marker_on_storage(const char* name, hid_t fapl);
 // Whether the marker of a file that is open says that log.
 bool marks(const Below& file, const engine::log::Owner& owner) noexcept;
 // Whether the file that an object is in has one; that may be another than it was opened through.

@@ -22,6 +22,27 @@ unsigned long features_of(hid_t fapl) {
 
 }  // namespace
 
+FormerLogs::FormerLogs(const char* name, unsigned flags, hid_t fapl) noexcept {
+  constexpr unsigned kTruncate = 2;  // H5F_ACC_TRUNC, a macro that calls the library
+  const Aside aside;
+  try {
+    name_ = path_of(name);
+    if ((flags & kTruncate) == 0 || !has_folder(name_)) return;
+    size_ = std::filesystem::file_size(name_);
+    owner_ = marker_on_storage(name_.c_str(), fapl);
+  } catch (const std::exception& error) {  // one that is no HDF5 file
+    headrace::log(Level::debug, error.what());
+  }
+}
+
+// A file in memory, say, leaves the other one alone.
+void FormerLogs::remove() const noexcept {
+  if (!owner_) return;
+  std::error_code failure;
+  const std::uint64_t size = std::filesystem::file_size(name_, failure);
+  if (!failure && size < size_) remove_logs(name_, *owner_);
+}
+
 bool parallel(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0; }
 
 bool asks_together(hid_t fapl) {

@@ -86,6 +86,16 @@ void remove_log(const std::string& path) {
   ::rmdir(std::filesystem::path(path).parent_path().c_str());
 }
 
+void remove_logs(const std::string& file, const Owner& owner) {
+  const std::filesystem::path one = log_path(file, owner);
+  const std::string id = one.stem().string() + '.';
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(one.parent_path(), failure))
+    if (entry.path().filename().string().starts_with(id))
+      std::filesystem::remove_all(entry.path(), failure);
+  ::rmdir(one.parent_path().c_str());
+}
+
 void sync_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;

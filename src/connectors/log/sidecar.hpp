@@ -29,6 +29,9 @@ std::uint64_t size_of(int descriptor);
 // The folder goes, too, when nothing else is in it. Throws Error when the log remains.
 void remove_log(const std::string& path);
 
+// All logs of that owner. What cannot be removed stays.
+void remove_logs(const std::string& file, const Owner& owner);
+
 // The file, or the folder and what it has of names, survive a power cut. Throws Error.
 void sync_file(const std::string& path);
 void sync_names(const std::string& file);
