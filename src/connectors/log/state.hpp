@@ -20,11 +20,13 @@ enum class Left {
   swmr,
   ended,
   dataset,
+  address,
   rows,
   selection,
   conversion,
   several_files,
   transfer_list,
+  room,
   error
 };
 

@@ -24,10 +24,10 @@ namespace {
 using engine::Run;
 
 // In the order of Left.
-constexpr std::array<std::string_view, 10> kLeftNames{
-    "left_for_mpi",           "left_for_swmr",      "left_for_ended",      "left_for_dataset",
-    "left_for_rows",          "left_for_selection", "left_for_conversion", "left_for_several_files",
-    "left_for_transfer_list", "left_for_error"};
+constexpr std::array<std::string_view, 12> kLeftNames{
+    "left_for_mpi",           "left_for_swmr",          "left_for_ended",     "left_for_dataset",
+    "left_for_address",       "left_for_rows",          "left_for_selection", "left_for_conversion",
+    "left_for_several_files", "left_for_transfer_list", "left_for_room",      "left_for_error"};
 
 struct Statistics {
   std::uint64_t writes = 0;
@@ -118,7 +118,7 @@ bool find_room(File& file, std::span<const Write> writes) {
   for (const Write& write : writes) write.dataset->expected = 0;
   if (file.logs() && has_room(file, writes)) return true;
   for (const Write& write : writes) write.dataset->expected = 0;
-  count_left();
+  count_left(Left::room);
   return false;
 }
 
@@ -167,6 +167,7 @@ std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void
     const FileState* const state = FileState::of(*object.connector);
     const bool logs = state != nullptr && state->alone != nullptr && state->alone->logs();
     why = logs || state == nullptr ? Left::dataset : state->left_for;
+    if (logs && handle_of(object).addresses_told(object)) why = Left::address;
     return std::nullopt;
   }
   why = Left::conversion;

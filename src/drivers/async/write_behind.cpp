@@ -116,6 +116,7 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   file.staged = std::make_unique<engine::StagedFile>(
       std::move(device), size, engine::StagingLimits{budget, interval}, writers);
   file.raw_at_once = is_known_to_program(file);
+  if (file.raw_at_once) file.left_for = "left_for_address";
 }
 
 void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
@@ -231,6 +232,7 @@ bool write_raw_at_once(unsigned long number) {
     if (file->raw_at_once || file->synchronous) continue;
     drain(*file);
     file->raw_at_once = true;
+    file->left_for = "left_for_address";
     if (const auto place = place_of(*file)) files_known_to_program().insert(*place);
     stop_reading_ahead(*file);
   }
