@@ -37,7 +37,7 @@ def stored(offset: int, count: int, kind: str = "i4") -> np.ndarray:
         return np.fromfile(file, kind, count, offset=offset)
 
 
-def same(found: np.ndarray, wanted: object, what: str) -> None:
+def same(found: np.ndarray, wanted: np.ndarray | int, what: str) -> None:
     assert np.array_equal(found, np.broadcast_to(wanted, found.shape)), f"{what}: {found}"
 
 

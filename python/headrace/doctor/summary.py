@@ -26,6 +26,7 @@ _PART: Final[Mapping[str, str]] = {
     "async_filters": "the async layer compressed only {taken} of {total} that its filters are for",
 }
 mpi_logs_reason: Final = "left_for_mpi"
+_ADDRESS: Final = "the program asked where the data lies in the file (H5Dget_offset and the like)"
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("log", mpi_logs_reason): "files that ranks open together need mpi_logs, as in "
     "--stack 'log(mpi_logs=rank)'",
@@ -33,7 +34,7 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("log", "left_for_ended"): "deleted links, mounted files and some other calls end logging",
     ("log", "left_for_dataset"): "compact, external and virtual datasets, those of variable-length "
     "or reference data, and those that get their name later (h5py's f[name] = data) are HDF5's",
-    ("log", "left_for_address"): "the program asked where datasets lie in the file (as by H5Dget_offset)",
+    ("log", "left_for_address"): _ADDRESS,
     ("log", "left_for_room"): "the log and the data would not both have room",
     ("log", "left_for_rows"): "long rows and whole blocks gain nothing from a log",
     ("log", "left_for_selection"): "HDF5 writes what they select itself",
@@ -47,9 +48,9 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("async", "left_for_budget"): "the budget is below 512KiB",
     ("async", "left_for_driver"): "the files use another driver than sec2 and mpio",
     ("async", "left_for_driver_below"): "the driver below does not let threads write",
-    ("async", "left_for_address"): "the program asked where datasets lie in the file (as by H5Dget_offset)",
+    ("async", "left_for_address"): _ADDRESS,
     ("async", "left_for_descriptor"): "the program took the files' descriptors or began SWMR",
-    ("async_filters", "left_for_address"): "the program asked where datasets lie in the file (as by H5Dget_offset)",
+    ("async_filters", "left_for_address"): _ADDRESS,
     ("async_filters", "left_for_selection"): "only whole datasets and single blocks are taken over",
     ("async_filters", "left_for_conversion"): "only numbers are converted",
     ("async_filters", "left_for_transfer_list"): "the transfer property lists may change data",
