@@ -54,8 +54,8 @@ bool tells_addresses(const H5VL_optional_args_t& args) {
     case H5VL_NATIVE_DATASET_CHUNK_WRITE:
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
       return false;
-    default:
-      return true;
+    default:  // the other numbers are operations of connectors
+      return args.op_type < H5VL_RESERVED_NATIVE_OPTIONAL;
   }
 }
 

@@ -11,7 +11,8 @@
 
 namespace headrace::vol {
 
-// Whether an optional operation of a dataset tells addresses. Unknown ones may.
+// Whether an optional operation of a dataset tells addresses. What HDF5 may add to
+// its own is taken for one.
 bool tells_addresses(const H5VL_optional_args_t& args);
 
 // HDF5 is about to tell them of this dataset. It is remembered as long as the process lives, in
