@@ -46,6 +46,7 @@ struct Api {
     return std::ranges::any_of(default_lists, [&](const auto& one) { return one.get() == list; });
   }
   IdVariable transfer_list;   // H5P_DATASET_XFER_DEFAULT
+  IdVariable access_list;     // H5P_FILE_ACCESS_DEFAULT
   IdVariable attribute_list;  // H5P_ATTRIBUTE_CREATE_DEFAULT
   // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
   // some of our own would clear the stack and would not survive H5close().

@@ -70,6 +70,7 @@ void bind_ids(void* handle) {
   h5.error_major = variable(handle, "H5E_VOL_g");
   h5.error_minor = variable(handle, "H5E_CANTOPERATE_g");
   h5.transfer_list = variable(handle, "H5P_LST_DATASET_XFER_ID_g");
+  h5.access_list = variable(handle, "H5P_LST_FILE_ACCESS_ID_g");
   h5.attribute_list = variable(handle, "H5P_LST_ATTRIBUTE_CREATE_ID_g");
   h5.default_lists = {variable(handle, "H5P_LST_LINK_ACCESS_ID_g"),
                       variable(handle, "H5P_LST_DATASET_ACCESS_ID_g"),

@@ -24,11 +24,12 @@ int main(int argc, char** argv) {
   const hid_t file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
   const hsize_t mine = COUNT;
   const hsize_t all = mine * (hsize_t)ranks;
-  const hsize_t start = mine * (hsize_t)rank;
-  for (int i = 0; i < COUNT; ++i) data[i] = (int)start + i;
+  const hsize_t start = (hsize_t)rank; /* ranks write between each other, as the log layer wants */
+  const hsize_t stride = (hsize_t)ranks;
+  for (int i = 0; i < COUNT; ++i) data[i] = (int)(start + stride * (hsize_t)i);
   const hid_t memory = H5Screate_simple(1, &mine, NULL);
   const hid_t space = H5Screate_simple(1, &all, NULL);
-  H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &mine, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &mine, NULL);
   const hid_t set =
       H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   int failed = H5Dwrite(set, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, data) < 0;

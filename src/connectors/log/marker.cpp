@@ -80,23 +80,24 @@ bool exists(const Below& file, const H5VL_loc_params_t& where) {
   return found;
 }
 
-bool set_other_driver(hid_t fapl) {
-  const hid_t given = h5.Pget_driver(fapl);
+bool set_other_driver(hid_t fapl, hid_t driver) {
   if (h5.Pset_fapl_stdio(fapl) < 0) return false;
-  return h5.Pget_driver(fapl) != given || h5.Pset_fapl_sec2(fapl) >= 0;
+  return h5.Pget_driver(fapl) != driver || h5.Pset_fapl_sec2(fapl) >= 0;
 }
 
 Id<Kind::vol> native_connector() {
   return Id<Kind::vol>(h5.VLregister_connector_by_value(0, kDefaultPlist));
 }
 
-// For a look at a file beside all that have it open: to another driver it is another one. None when
-// HDF5 has no such list.
+// For a look at a file beside all that have it open with such a list: to another driver it is
+// another file. None when HDF5 has no such list. It is no copy of the program's: copying a
+// communicator waits for the other ranks, and one rank may look alone.
 Id<Kind::plist> access_apart(hid_t fapl, const Id<Kind::vol>& native) {
   const bool clear = true;  // of what says that the file is open for writing
-  Id<Kind::plist> access(h5.Pcopy(fapl));
+  Id<Kind::plist> access(h5.Pcopy(h5.access_list.get()));
   if (native && access && h5.Pset_vol(access.get(), native.get(), nullptr) >= 0 &&
-      set_other_driver(access.get()) && h5.Pset_file_locking(access.get(), false, false) >= 0 &&
+      set_other_driver(access.get(), h5.Pget_driver(fapl)) &&
+      h5.Pset_file_locking(access.get(), false, false) >= 0 &&
       h5.Pset(access.get(), "clear_status_flags", &clear) >= 0)
     return access;
   return {};
