@@ -12,4 +12,7 @@ namespace headrace {
 // fapl_get in vfd/pass_through.hpp. So the list's driver must be one of ours.
 std::string driver_config(hid_t fapl);
 
+// Sets the driver of an access property list; null for no configuration. Negative when HDF5 cannot.
+herr_t set_driver(hid_t fapl, const std::string& name, const char* config);
+
 }  // namespace headrace

@@ -54,7 +54,7 @@ Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
   const auto config = options.find("under_config");
   const char* text = config == options.end() ? nullptr : config->second.c_str();
   const Aside aside;  // h5py shows the first record only: ours tells more
-  if (h5.Pset_driver_by_name(copy.get(), under->second.c_str(), text) < 0)
+  if (set_driver(copy.get(), under->second, text) < 0)
     throw Error("file driver " + under->second + " (under=) cannot be loaded");
   return copy;
 }

@@ -29,7 +29,7 @@ std::map<hid_t, Placed>& placed() {
 
 void place(hid_t fapl, const Placed& driver, const std::string& config) {
   const Aside aside;  // h5py shows the first record only: ours tells more
-  if (h5.Pset_driver_by_name(fapl, driver.name.c_str(), config.c_str()) < 0)
+  if (set_driver(fapl, driver.name, config.c_str()) < 0)
     throw Error("file driver " + driver.name +
                 " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
   placed().insert_or_assign(h5.Pget_driver(fapl), driver);
@@ -38,7 +38,7 @@ void place(hid_t fapl, const Placed& driver, const std::string& config) {
 bool has_driver(hid_t fapl, const std::string& name) {
   const Aside aside;
   const Id<Kind::plist> probe = copy_of(fapl);
-  return h5.Pset_driver_by_name(probe.get(), name.c_str(), nullptr) >= 0 &&
+  return set_driver(probe.get(), name, nullptr) >= 0 &&
          h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
 }
 
