@@ -7,17 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import (
-    DESCRIPTION,
-    FAKE_HDF5,
-    VFD_TYPE,
-    VOL_TYPE,
-    Compiler,
-    Headrace,
-    describe_source,
-    plugin_source,
-    run_from,
-)
+from support import DESCRIPTION, VFD_TYPE, VOL_TYPE, Compiler, Headrace, described, run_from
 
 import headrace
 from headrace import catalogue as catalogues
@@ -45,12 +35,12 @@ def fake_site(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> P
     source = Path(headrace.__path__[0])
     shutil.copytree(source, site / "headrace", ignore=shutil.ignore_patterns("lib", "__pycache__"))
     library = site / "headrace/lib"
-    compiler(library / "libheadrace_core.so", describe_source(DESCRIPTION))
+    compiler(library / "libheadrace_core.so", *described(DESCRIPTION))
     for layer in DESCRIPTION["layers"]:
         for seat in ("vol", "vfd", "vfd_mpi"):
             if seat in layer:
                 kind = VOL_TYPE if seat == "vol" else VFD_TYPE
-                compiler(library / "plugins" / layer[seat]["file"], plugin_source(kind))
+                compiler.plugin(library / "plugins" / layer[seat]["file"], kind)
     compiler.probe(library / "libheadrace_probe.so")
     return site
 
@@ -58,8 +48,14 @@ def fake_site(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> P
 @pytest.fixture(scope="session")
 def fake_hdf5(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> Path:
     """A library that passes for HDF5 2.0.0, thread-safe and not parallel."""
-    output = tmp_path_factory.mktemp("hdf5") / "libhdf5-fake.so"
-    return compiler(output, FAKE_HDF5, '-DVERSION="2.0.0"')
+    return compiler.hdf5(tmp_path_factory.mktemp("hdf5") / "libhdf5-fake.so", "2.0.0")
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler, fake_hdf5: Path) -> Path:
+    """A program that initialises that library, and then does what its first argument says."""
+    link = [str(fake_hdf5), f"-Wl,-rpath,{fake_hdf5.parent}"]
+    return compiler(tmp_path_factory.mktemp("program") / "program", "uses_hdf5.c", *link)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from typing import Any
 Headrace = Callable[..., subprocess.CompletedProcess[Any]]
 
 VOL_TYPE, VFD_TYPE = 1, 2
+PROGRAMS = Path(__file__).with_name("programs")
+PROBE_SOURCES = Path(__file__).parents[2] / "src/probe"
 
 
 def _setting(layer: str, option: str, kind: str, default: str, **more: Any) -> dict[str, Any]:
@@ -79,16 +81,23 @@ class Compiler:
         assert found, "the tests need a C compiler"
         self._cc = found
 
-    def __call__(self, output: Path, source: str, *flags: str) -> Path:
-        """Compiles C source into `output`; a name that ends in .so makes it a shared object."""
+    def __call__(self, output: Path, *words: str) -> Path:
+        """Compiles files of PROGRAMS, by name, into `output`.
+
+        A name that ends in .so makes it a shared object. Other words are for the compiler.
+        """
         output.parent.mkdir(parents=True, exist_ok=True)
         shared = ["-shared", "-fPIC"] if output.suffix == ".so" else []
-        subprocess.run(
-            [self._cc, "-x", "c", *shared, "-o", str(output), "-", "-x", "none", *flags],
-            input=source.encode(),
-            check=True,
-        )
+        told = [str(PROGRAMS / word) if word.endswith(".c") else word for word in words]
+        subprocess.run([self._cc, *shared, "-o", str(output), *told], check=True)
         return output
+
+    def hdf5(self, output: Path, version: str, *words: str) -> Path:
+        """What passes for that version of HDF5, alone or linked into a program."""
+        return self(output, *words, "fake_hdf5.c", f'-DVERSION="{version}"')
+
+    def plugin(self, output: Path, kind: int, *words: str) -> Path:
+        return self(output, "plugin.c", f"-DTYPE={kind}", *words)
 
     def probe(self, output: Path) -> Path:
         """The probe library as the build makes it."""
@@ -100,31 +109,10 @@ class Compiler:
         return output
 
 
-# A library that passes for libhdf5 with everything that looks for one.
-FAKE_HDF5 = """
-#include <stdbool.h>
-char H5_lib_vers_info_g[] = "HDF5 library version: " VERSION;
-bool H5_libinit_g = false;
-void H5Fopen(void) { H5_libinit_g = true; }
-void H5get_libversion(void) {}
-int H5is_library_threadsafe(bool *answer) { *answer = true; return 0; }
-"""
-PROBE_SOURCES = Path(__file__).parents[2] / "src/probe"
-
-
-def plugin_source(kind: int, description: Mapping[str, Any] | None = None) -> str:
-    """A plug-in that can be opened and asked for its type, and nothing more."""
-    source = f"int H5PLget_plugin_type(void) {{ return {kind}; }}\n"
-    source += "const void *H5PLget_plugin_info(void) { return 0; }\n"
-    if description is not None:
-        source += describe_source(description)
-    return source
-
-
-def describe_source(description: Mapping[str, Any]) -> str:
+def described(description: Mapping[str, Any]) -> tuple[str, str]:
+    """For the compiler: a module that has this to tell."""
     # The escapes of JSON strings are those of C.
-    literal = json.dumps(json.dumps(description))
-    return f"const char *headrace_describe(void) {{ return {literal}; }}\n"
+    return "describes.c", f"-DDESCRIPTION={json.dumps(json.dumps(description))}"
 
 
 def clean_environment() -> dict[str, str]:

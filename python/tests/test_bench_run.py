@@ -14,14 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import (
-    DESCRIPTION,
-    FAKE_HDF5,
-    Compiler,
-    clean_environment,
-    describe_source,
-    run_from,
-)
+from support import DESCRIPTION, Compiler, clean_environment, described, run_from
 
 _FAKE = Path(__file__).with_name("fake_headrace_bench.py")
 _PEER_SHAPE = ["--steps", "3", "--arrays", "2", "--rows", "5", "--columns", "7"]
@@ -34,8 +27,8 @@ Bench = Callable[..., subprocess.CompletedProcess[Any]]
 def bench_site(fake_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made-up plug-ins with a layer that counts, and the program."""
     site = Path(shutil.copytree(fake_site, tmp_path_factory.mktemp("bench") / "site"))
-    described = deepcopy(DESCRIPTION)
-    (delay,) = (row for row in described["settings"] if row["layer"] == "model")
+    description = deepcopy(DESCRIPTION)
+    (delay,) = (row for row in description["settings"] if row["layer"] == "model")
     kinds: list[tuple[str, str, dict[str, Any]]] = [
         ("mode", "choice", {"choices": ["count", "predict"]}),
         ("summary", "path", {}),
@@ -43,9 +36,9 @@ def bench_site(fake_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     for option, kind, more in kinds:
         names = {"option": option, "env": f"HEADRACE_MODEL_{option.upper()}"}
         row = delay | names | {"python": f"model_{option}", "type": kind, "default": ""} | more
-        described["settings"].append(row)
+        description["settings"].append(row)
     compiler = Compiler()
-    compiler(site / "headrace/lib/libheadrace_core.so", describe_source(described))
+    compiler(site / "headrace/lib/libheadrace_core.so", *described(description))
     program = site / "headrace/bin/headrace-bench"
     shutil.rmtree(program.parent, ignore_errors=True)
     program.parent.mkdir()
@@ -215,8 +208,7 @@ def test_an_interrupted_run_can_be_continued(
 
 
 def test_several_numbers_of_ranks(bench: Bench, compiler: Compiler, tmp_path: Path) -> None:
-    source = FAKE_HDF5 + "void H5Pset_fapl_mpio(void) {}\n"
-    library = compiler(tmp_path / "libhdf5.so", source, '-DVERSION="1.14.5"')
+    library = compiler.hdf5(tmp_path / "libhdf5.so", "1.14.5", "-DPARALLEL")
     launcher = tmp_path / "launch"
     launcher.write_text(_MPIEXEC)
     launcher.chmod(0o755)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import clean_environment
+from support import PROGRAMS, clean_environment
 from test_bench_run import Bench
 from test_bench_run import bench as bench  # noqa: PLC0414, fixtures
 from test_bench_run import bench_site as bench_site  # noqa: PLC0414
@@ -19,27 +19,11 @@ from headrace.bench import child, interrupt
 from headrace.bench.interrupt import Interrupted
 
 _QUICK = ["ior", "--quick", "--no-ledger", "--only", "independent"]
-# Makes reports for ever, once it has left a mark.
-_SLOW_REPORT = """
-import pathlib, time
-from headrace.bench import report
-def render(*_):
-    pathlib.Path("rendering").touch()
-    time.sleep(60)
-report.render = render
-"""
-_BROKEN_REPORT = """
-from headrace.bench.report import page
-def render(*_):
-    raise RuntimeError("no figure")
-page.render = render
-"""
-_CALL = "from headrace.cli import app; app(prog_name='headrace')"
 
 
-def _started(code: str, site: Path, folder: Path, *words: str) -> "subprocess.Popen[str]":
+def _started(program: str, site: Path, folder: Path, *words: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", code + _CALL, "bench", *words],
+        [sys.executable, "-P", str(PROGRAMS / program), "bench", *words],
         env=clean_environment() | {"PYTHONPATH": str(site), "COLUMNS": "200"},
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -53,7 +37,7 @@ def test_a_signal_while_tables_are_made(
     bench: Bench, bench_site: Path, fake_hdf5: Path, tmp_path: Path, number: int
 ) -> None:
     words = [*_QUICK, "--hdf5", str(fake_hdf5), "--out", "out"]
-    with _started(_SLOW_REPORT, bench_site, tmp_path, *words) as process:
+    with _started("slow_report.py", bench_site, tmp_path, *words) as process:
         end = time.monotonic() + 60
         while not (tmp_path / "rendering").exists() and time.monotonic() < end:
             time.sleep(0.02)
@@ -70,7 +54,7 @@ def test_a_figure_that_fails_costs_no_results(
     bench_site: Path, fake_hdf5: Path, tmp_path: Path
 ) -> None:
     words = [*_QUICK, "--hdf5", str(fake_hdf5), "--out", "out"]
-    with _started(_BROKEN_REPORT, bench_site, tmp_path, *words) as process:
+    with _started("broken_report.py", bench_site, tmp_path, *words) as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "no HTML: RuntimeError: no figure" in errors

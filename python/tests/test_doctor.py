@@ -10,16 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import FAKE_HDF5, Compiler, Headrace, clean_environment, run_from
-
-_USE = "void H5Fopen(void); int main(void) { H5Fopen(); END; return 0; }"
-
-
-@pytest.fixture
-def program(compiler: Compiler, fake_hdf5: Path, tmp_path: Path) -> Path:
-    """A program that initialises HDF5, which then never loads a plug-in."""
-    link = [str(fake_hdf5), f"-Wl,-rpath,{fake_hdf5.parent}", "-DEND="]
-    return compiler(tmp_path / "program", _USE, *link)
+from support import PROGRAMS, Compiler, Headrace, clean_environment, run_from
 
 
 def test_a_program_without_our_plug_ins(
@@ -68,22 +59,18 @@ def test_reports_of_plug_ins_are_used(
 
 
 def test_a_crash_is_explained_and_its_output_kept(
-    fake_headrace: Headrace, compiler: Compiler, fake_hdf5: Path, tmp_path: Path
+    fake_headrace: Headrace, program: Path, fake_hdf5: Path
 ) -> None:
-    link = [str(fake_hdf5), f"-Wl,-rpath,{fake_hdf5.parent}", "-DEND=close(1),close(2),abort()"]
-    source = "#include <stdlib.h>\n#include <unistd.h>\n" + _USE
-    file = compiler(tmp_path / "crasher", source, *link)
-    done = fake_headrace("doctor", "--", str(file))
+    done = fake_headrace("doctor", "--", str(program), "abort-silently")
     assert done.returncode == 1
     assert "the program ended by SIGABRT" in done.stdout
     assert f"{fake_hdf5} did not load" in done.stdout
-    assert "serial, thread-safe, loaded by crasher" in done.stdout
+    assert "serial, thread-safe, loaded by program" in done.stdout
 
 
 def test_a_static_program(fake_headrace: Headrace, compiler: Compiler, tmp_path: Path) -> None:
-    source = FAKE_HDF5 + "int main(void) { H5Fopen(); return 4; }"
-    file = compiler(tmp_path / "static", source, "-static", '-DVERSION="1.14.5"')
-    done = fake_headrace("doctor", "--", str(file))
+    file = compiler.hdf5(tmp_path / "static", "1.14.5", "uses_hdf5.c", "-static")
+    done = fake_headrace("doctor", "--", str(file), "exit")
     assert done.returncode == 1
     assert "ended with status 4" in done.stdout
     assert f"{file} is linked statically" in done.stdout
@@ -91,14 +78,8 @@ def test_a_static_program(fake_headrace: Headrace, compiler: Compiler, tmp_path:
 
 
 def test_hdf5_in_a_forked_child(fake_headrace: Headrace, fake_hdf5: Path) -> None:
-    code = """
-import ctypes, os, sys
-if os.fork() == 0:
-    ctypes.CDLL(sys.argv[1]).H5Fopen()
-    os._exit(0)
-os.wait()
-"""
-    done = fake_headrace("doctor", "--", sys.executable, "-c", code, str(fake_hdf5))
+    program = str(PROGRAMS / "initialises_in_a_fork.py")
+    done = fake_headrace("doctor", "--", sys.executable, program, str(fake_hdf5))
     assert "HDF5 2.0.0, serial, thread-safe" in done.stdout
     assert "did not load headrace_null (VOL)" in done.stdout
 

@@ -5,17 +5,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import FAKE_HDF5, Compiler
+from support import Compiler
 
 from headrace.doctor.executable import Embedded, find_embedded, is_static
 
-_MAIN = "int main(void) { return 0; }"
-
 
 def test_static_and_dynamic_programs(tmp_path: Path, compiler: Compiler) -> None:
-    assert is_static(compiler(tmp_path / "static", _MAIN, "-static"))
-    assert is_static(compiler(tmp_path / "pie", _MAIN, "-static-pie"))
-    assert not is_static(compiler(tmp_path / "dynamic", _MAIN))
+    assert is_static(compiler(tmp_path / "static", "nothing.c", "-static"))
+    assert is_static(compiler(tmp_path / "pie", "nothing.c", "-static-pie"))
+    assert not is_static(compiler(tmp_path / "dynamic", "nothing.c"))
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     assert not is_static(script)
@@ -30,7 +28,7 @@ def test_a_header_that_points_past_all_files(tmp_path: Path, header: bytes) -> N
 
 @pytest.fixture(scope="module")
 def header(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> bytes:
-    return compiler(tmp_path_factory.mktemp("elf") / "program", _MAIN).read_bytes()[:200]
+    return compiler(tmp_path_factory.mktemp("elf") / "program", "nothing.c").read_bytes()[:200]
 
 
 @given(st.data())
@@ -48,7 +46,7 @@ def test_damaged_headers_are_no_static_programs_and_no_crash(
 def test_hidden_hdf5_is_found_by_its_label(tmp_path: Path, compiler: Compiler) -> None:
     empty = tmp_path / "empty"
     empty.touch()
-    plain = compiler(tmp_path / "plain", _MAIN)
-    static = compiler(tmp_path / "static", FAKE_HDF5 + _MAIN, "-static", '-DVERSION="1.12.3"')
+    plain = compiler(tmp_path / "plain", "nothing.c")
+    static = compiler.hdf5(tmp_path / "static", "1.12.3", "nothing.c", "-static")
     files = [empty, plain, static, tmp_path / "nothing", tmp_path]
     assert find_embedded(files) == [Embedded(static, "1.12.3")]

@@ -8,27 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Headrace, clean_environment
+from support import PROGRAMS, Headrace, clean_environment
 
 import headrace
 
 _CHECKOUT = Path(__file__).parents[2]
 
-_H5PY = """
-import sys, h5py
-with h5py.File(sys.argv[1], "w") as f:
-    f["numbers"] = range(1000)
-with h5py.File(sys.argv[1], "r") as f:
-    print(f["numbers"][999])
-"""
-_NETCDF4 = """
-import sys, netCDF4
-with netCDF4.Dataset(sys.argv[1], "w") as f:
-    f.createDimension("x", 1000)
-    f.createVariable("numbers", "i4", ("x",), compression="zstd")[:] = range(1000)
-with netCDF4.Dataset(sys.argv[1], "r") as f:
-    print(int(f["numbers"][999]))
-"""
+_H5PY = str(PROGRAMS / "h5py_numbers.py")
+_NETCDF4 = str(PROGRAMS / "netcdf4_numbers.py")
 
 # The wheel's own, with which plain h5py reads what netCDF4 compressed.
 _NETCDF4_FILTERS = Path(sysconfig.get_path("platlib")) / "netCDF4/plugins"
@@ -64,7 +51,7 @@ def test_files_really_go_through_the_stack(
     installed_headrace: Headrace, tmp_path: Path, program: str, stack: str, seats: Seats
 ) -> None:
     report = tmp_path / "report"
-    arguments = [sys.executable, "-c", program, str(tmp_path / "file")]
+    arguments = [sys.executable, program, str(tmp_path / "file")]
     # glibc fills what it allocates: HDF5's pass_through hands on an undefined byte, which must not
     # work by luck.
     environ = {"HEADRACE_REPORT": str(report), "MALLOC_PERTURB_": "85"}
@@ -86,36 +73,20 @@ def test_files_really_go_through_the_stack(
 def test_natively_nothing_is_reported(tmp_path: Path) -> None:
     report = tmp_path / "report"
     subprocess.run(
-        [sys.executable, "-c", _H5PY, str(tmp_path / "file")],
+        [sys.executable, _H5PY, str(tmp_path / "file")],
         env=clean_environment() | {"HEADRACE_REPORT": str(report)},
         check=True,
     )
     assert not report.exists()
 
 
-_ENABLE = """
-import os, sys
-import headrace
-headrace.enable("null", report=sys.argv[1])
-import h5py, netCDF4
-headrace.enable("null", report=sys.argv[1])
-with h5py.File(sys.argv[2] + ".h5", "w") as f:
-    f["a"] = 1
-with netCDF4.Dataset(sys.argv[2] + ".nc", "w") as f:
-    f.createDimension("x", 1)
-try:
-    headrace.enable("null(seat=vol)")
-except headrace.AlreadyInitialisedError as error:
-    print(error)
-"""
-
-
 def test_enable_serves_both_wheels_in_one_process(
     installed_headrace: Headrace, tmp_path: Path
 ) -> None:
     report = tmp_path / "report"
+    program = str(PROGRAMS / "enables_for_two.py")
     done = subprocess.run(
-        [sys.executable, "-c", _ENABLE, str(report), str(tmp_path / "file")],
+        [sys.executable, program, str(report), str(tmp_path / "file")],
         env=clean_environment(),
         capture_output=True,
         text=True,
@@ -175,7 +146,7 @@ def test_the_doctor_finds_everything_well(
 def test_the_doctor_tells_why_nothing_happened(
     installed_headrace: Headrace, tmp_path: Path, program: list[str], text: str
 ) -> None:
-    command = [*program, sys.executable, "-c", _H5PY, str(tmp_path / "file")]
+    command = [*program, sys.executable, _H5PY, str(tmp_path / "file")]
     done = installed_headrace("doctor", "--", *command)
     assert done.returncode == 1
     assert "did not load headrace_null (VOL)" in done.stdout
@@ -185,18 +156,8 @@ def test_the_doctor_tells_why_nothing_happened(
 def test_the_doctor_sees_a_connector_of_the_programs_own(
     installed_headrace: Headrace, tmp_path: Path
 ) -> None:
-    code = """
-import sys, ctypes, h5py
-from headrace.libraries import loaded_hdf5
-library = ctypes.CDLL(str(loaded_hdf5()[0].file))
-fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-library.H5VLget_connector_id_by_name.restype = ctypes.c_int64
-native = library.H5VLget_connector_id_by_name(b"native")
-library.H5Pset_vol.argtypes = (ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
-assert library.H5Pset_vol(fapl.id, native, None) >= 0
-h5py.h5f.create(sys.argv[1].encode(), h5py.h5f.ACC_TRUNC, fapl=fapl)
-"""
-    done = installed_headrace("doctor", "--", sys.executable, "-c", code, str(tmp_path / "file"))
+    program = str(PROGRAMS / "asks_for_native.py")
+    done = installed_headrace("doctor", "--", sys.executable, program, str(tmp_path / "file"))
     assert done.returncode == 1, done.stderr
     assert "the plug-ins were loaded, but no file went through them" in done.stdout
 
@@ -205,7 +166,7 @@ def test_the_old_hdf5_of_the_system_is_called_too_old(
     installed_headrace: Headrace, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
-    subprocess.run([sys.executable, "-c", _H5PY, str(file)], env=clean_environment(), check=True)
+    subprocess.run([sys.executable, _H5PY, str(file)], env=clean_environment(), check=True)
     done = installed_headrace("doctor", "--", "/usr/bin/h5ls", str(file))
     assert done.returncode == 1
     assert "is HDF5 1.10." in done.stdout
@@ -233,9 +194,9 @@ def test_values_are_accepted_by_the_plug_ins_as_they_are_here(
 ) -> None:
     # What the launcher lets pass must not fail in the program: the report path has every odd byte.
     report = tmp_path / "a b;{}='\"%é"
-    code = f"import headrace; headrace.enable('null', report={str(report)!r}, log_level='debug')\n"
+    program = str(PROGRAMS / "enables_for_another.py")
     subprocess.run(
-        [sys.executable, "-c", code + _H5PY, str(tmp_path / "file")],
+        [sys.executable, program, str(report), _H5PY, str(tmp_path / "file")],
         env=clean_environment(),
         check=True,
         capture_output=True,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import VFD_TYPE, VOL_TYPE, Compiler, describe_source, plugin_source
+from support import VFD_TYPE, VOL_TYPE, Compiler, described
 
 import headrace
 from headrace import plugins
@@ -57,7 +57,7 @@ def test_the_core_describes_the_layers(library: Path) -> None:
 def test_further_plug_ins_join_and_cannot_replace_ours(
     library: Path, tmp_path: Path, compiler: Compiler
 ) -> None:
-    file = compiler(tmp_path / "more/libheadrace_other.so", plugin_source(VOL_TYPE, _OTHER))
+    file = compiler.plugin(tmp_path / "more/libheadrace_other.so", VOL_TYPE, *described(_OTHER))
     catalogue = plugins.load_catalogue({"HDF5_PLUGIN_PATH": f":{tmp_path}/none:{file.parent}"})
     other = catalogue.layers["log_calls"].vol
     assert other is not None
@@ -68,19 +68,18 @@ def test_further_plug_ins_join_and_cannot_replace_ours(
 def test_a_plug_in_beside_ours_is_found_without_any_variable(
     library: Path, compiler: Compiler
 ) -> None:
-    compiler(library / "plugins/libheadrace_other.so", plugin_source(VOL_TYPE, _OTHER))
+    compiler.plugin(library / "plugins/libheadrace_other.so", VOL_TYPE, *described(_OTHER))
     assert "log_calls" in plugins.load_catalogue({}).layers
 
 
 def test_further_plug_ins_that_are_broken_are_left_out_and_named(
     library: Path, tmp_path: Path, compiler: Compiler
 ) -> None:
-    compiler(tmp_path / "libheadrace_1.so", plugin_source(VOL_TYPE))
-    compiler(tmp_path / "libheadrace_2.so", describe_source({"layers": 3}))
+    compiler.plugin(tmp_path / "libheadrace_1.so", VOL_TYPE)
+    compiler(tmp_path / "libheadrace_2.so", *described({"layers": 3}))
     (tmp_path / "libheadrace_3.so").write_text("no library")
-    crash = "__attribute__((constructor)) void f(void) { *(volatile int *)0 = 1; }"
-    compiler(tmp_path / "libheadrace_4.so", crash)
-    compiler(tmp_path / "libheadrace_5.so", describe_source(_OTHER))
+    compiler(tmp_path / "libheadrace_4.so", "crashes.c")
+    compiler(tmp_path / "libheadrace_5.so", *described(_OTHER))
     catalogue = plugins.load_catalogue({"HDF5_PLUGIN_PATH": str(tmp_path)})
     assert "log_calls" in catalogue.layers
     texts = ["no headrace_describe", "malformed", "so: file too short", "SIGSEGV"]
@@ -99,34 +98,31 @@ def _truncate(file: Path, _: Compiler) -> None:
 
 
 def _lack_symbols(file: Path, compiler: Compiler) -> None:
-    compiler(file, "int H5PLget_plugin_type(void) { return 1; }")
+    compiler(file, "lacks_symbols.c")
 
 
 def _need_a_symbol(file: Path, compiler: Compiler) -> None:
-    compiler(file, plugin_source(VOL_TYPE) + "extern int absent; int *p = &absent;")
+    compiler.plugin(file, VOL_TYPE, "needs_a_symbol.c")
 
 
 def _be_a_driver(file: Path, compiler: Compiler) -> None:
-    compiler(file, plugin_source(VFD_TYPE))
+    compiler.plugin(file, VFD_TYPE)
 
 
 def _be_a_filter(file: Path, compiler: Compiler) -> None:
-    compiler(file, plugin_source(0))
+    compiler.plugin(file, 0)
 
 
 def _abort(file: Path, compiler: Compiler) -> None:
-    source = "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { abort(); }\n"
-    compiler(file, source + plugin_source(VOL_TYPE))
+    compiler.plugin(file, VOL_TYPE, "aborts.c")
 
 
 def _exit(file: Path, compiler: Compiler) -> None:
-    source = "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { exit(7); }\n"
-    compiler(file, source + plugin_source(VOL_TYPE))
+    compiler.plugin(file, VOL_TYPE, "exits.c")
 
 
 def _lose_the_module(file: Path, compiler: Compiler) -> None:
-    lost = "const char *headrace_describe(void) { return 0; }\n"
-    compiler(file, plugin_source(VOL_TYPE) + lost)
+    compiler.plugin(file, VOL_TYPE, "describes_nothing.c")
 
 
 @pytest.mark.parametrize(

@@ -9,25 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import FAKE_HDF5, Compiler
+from support import Compiler
 
-# A program that uses a libhdf5 and then does what END says.
-_PROGRAM = """
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-void H5Fopen(void);
-int main(int argc, char **argv) {
-  (void)argc; (void)argv;
-  H5Fopen();
-  END;
-  return 3;
-}
-"""
-
-Program = Callable[..., Path]
 Watch = Callable[..., "Seen"]
 
 
@@ -52,15 +35,6 @@ def probe(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> Path:
 
 
 @pytest.fixture
-def program(compiler: Compiler, fake_hdf5: Path, tmp_path: Path) -> Program:
-    def make(end: str, *flags: str) -> Path:
-        link = [str(fake_hdf5), f"-Wl,-rpath,{fake_hdf5.parent}"]
-        return compiler(tmp_path / "program", _PROGRAM.replace("END", end), *link, *flags)
-
-    return make
-
-
-@pytest.fixture
 def watch(probe: Path, tmp_path: Path) -> Watch:
     def run(*command: Path | str, **environ: str) -> Seen:
         file = tmp_path / "lines"
@@ -76,27 +50,26 @@ def watch(probe: Path, tmp_path: Path) -> Watch:
 @pytest.mark.parametrize(
     ("end", "status", "how", "number"),
     [
-        ("", 3, "exit", 0),
-        ("exit(4)", 4, "exit", 0),
-        ("_exit(5)", 5, "_exit", 0),
-        ("_Exit(6)", 6, "_exit", 0),
-        ("abort()", -signal.SIGABRT, "signal", signal.SIGABRT),
-        ("*(volatile int *)0 = 1", -signal.SIGSEGV, "signal", signal.SIGSEGV),
-        ("raise(SIGFPE)", -signal.SIGFPE, "signal", signal.SIGFPE),
-        ("kill(getpid(), SIGSEGV)", -signal.SIGSEGV, "signal", signal.SIGSEGV),
-        ("close(0); close(1); close(2)", 3, "exit", 0),
-        ("for (int i = 0; i < 1000; ++i) close(i)", 3, "exit", 0),
-        ('clearenv(); (void)chdir("/")', 3, "exit", 0),
+        ("return", 3, "exit", 0),
+        ("exit", 4, "exit", 0),
+        ("_exit", 5, "_exit", 0),
+        ("_Exit", 6, "_exit", 0),
+        ("abort", -signal.SIGABRT, "signal", signal.SIGABRT),
+        ("crash", -signal.SIGSEGV, "signal", signal.SIGSEGV),
+        ("raise-SIGFPE", -signal.SIGFPE, "signal", signal.SIGFPE),
+        ("kill", -signal.SIGSEGV, "signal", signal.SIGSEGV),
+        ("close-streams", 3, "exit", 0),
+        ("close-all", 3, "exit", 0),
+        ("lose-the-variables", 3, "exit", 0),
     ],
 )
 def test_every_end_is_told_and_left_as_it_is(  # noqa: PLR0917
-    program: Program, watch: Watch, fake_hdf5: Path, end: str, status: int, how: str, number: int
+    program: Path, watch: Watch, fake_hdf5: Path, end: str, status: int, how: str, number: int
 ) -> None:
-    file = program(end, "-Wno-unused-result")
-    seen = watch(file)
+    seen = watch(program, end)
     assert seen.status == status
     line = seen.end()
-    assert (line["how"], line["signal"], line["exe"]) == (how, number, str(file))
+    assert (line["how"], line["signal"], line["exe"]) == (how, number, str(program))
     (copy,) = line["copies"]
     assert copy["path"] == str(fake_hdf5)
     assert copy["version"] == "2.0.0"
@@ -106,22 +79,20 @@ def test_every_end_is_told_and_left_as_it_is(  # noqa: PLR0917
     assert copy["threadsafe"] is (True if how == "exit" else None)
 
 
-def test_a_handler_of_the_programs_own_is_left_to_it(program: Program, watch: Watch) -> None:
-    handler = "signal(SIGSEGV, _exit); *(volatile int *)0 = 1"
-    seen = watch(program(handler))
+def test_a_handler_of_the_programs_own_is_left_to_it(program: Path, watch: Watch) -> None:
+    seen = watch(program, "crash-with-a-handler")
     assert seen.status == signal.SIGSEGV
     assert seen.end()["how"] == "_exit"
 
 
-def test_an_ignored_crash_signal_stays_ignored(program: Program, watch: Watch) -> None:
-    seen = watch("env", "--ignore-signal=ABRT", program("raise(SIGABRT)"))
+def test_an_ignored_crash_signal_stays_ignored(program: Path, watch: Watch) -> None:
+    seen = watch("env", "--ignore-signal=ABRT", program, "raise-SIGABRT")
     assert seen.status == 3
 
 
 @pytest.mark.parametrize("fork", ["fork", "vfork"])
-def test_children_tell_for_themselves(program: Program, watch: Watch, fork: str) -> None:
-    body = f"if ({fork}() == 0) _exit(9); int status; wait(&status)"
-    seen = watch(program(body + "; exit(WEXITSTATUS(status))", "-Wno-deprecated-declarations"))
+def test_children_tell_for_themselves(program: Path, watch: Watch, fork: str) -> None:
+    seen = watch(program, fork)
     assert seen.status == 9
     child, parent = seen.ends()
     assert (child["how"], parent["how"]) == ("_exit", "exit")
@@ -131,29 +102,17 @@ def test_children_tell_for_themselves(program: Program, watch: Watch, fork: str)
 
 
 def test_many_threads_that_load_libraries_while_children_are_forked(
-    program: Program, watch: Watch
+    compiler: Compiler, watch: Watch, fake_hdf5: Path, tmp_path: Path
 ) -> None:
     # A child has a copy of the loader's lists as some thread was changing them, and of its lock.
-    body = """
-    pthread_t threads[4];
-    for (int i = 0; i < 4; ++i) pthread_create(&threads[i], 0, load, 0);
-    for (int i = 0; i < 300; ++i) {
-      pid_t child = fork();
-      if (child == 0) _exit(0);
-      int status;
-      waitpid(child, &status, 0);
-      if (status != 0) _exit(1);
-    }
-    _exit(8)"""
-    helper = ["-include", "pthread.h", "-include", "dlfcn.h", "-include", "stdlib.h"]
-    load = 'load=({void*l(void*a){for(;;)dlclose(dlopen("libm.so.6",1));return a;}l;})'
-    seen = watch(program(body, *helper, f"-D{load}", "-Wno-trampolines", "-pthread"))
+    link = [str(fake_hdf5), f"-Wl,-rpath,{fake_hdf5.parent}", "-pthread"]
+    seen = watch(compiler(tmp_path / "program", "loads_and_forks.c", *link))
     assert seen.status == 8
     assert len(seen.ends()) == 301
 
 
-def test_exec_starts_anew_under_the_same_pid(program: Program, watch: Watch) -> None:
-    seen = watch(program('execl("/bin/true", "true", (char *)0)'))
+def test_exec_starts_anew_under_the_same_pid(program: Path, watch: Watch) -> None:
+    seen = watch(program, "exec")
     assert seen.status == 0
     first, second, end = seen.lines
     assert [line["event"] for line in seen.lines] == ["start", "start", "end"]
@@ -163,30 +122,28 @@ def test_exec_starts_anew_under_the_same_pid(program: Program, watch: Watch) -> 
     assert any("libc.so" in name for name in end["objects"])
 
 
-def test_a_killed_process_has_only_a_start(program: Program, watch: Watch) -> None:
-    seen = watch(program("raise(SIGKILL)"))
+def test_a_killed_process_has_only_a_start(program: Path, watch: Watch) -> None:
+    seen = watch(program, "raise-SIGKILL")
     assert seen.status == -signal.SIGKILL
     assert [line["event"] for line in seen.lines] == ["start"]
 
 
-def test_the_environment_is_told_as_the_program_left_it(program: Program, watch: Watch) -> None:
-    body = 'setenv("HDF5_DRIVER", "a\\"b\\\\\\n", 1); unsetenv("HDF5_PLUGIN_PATH")'
-    seen = watch(program(body), HDF5_PLUGIN_PATH="/p", HDF5_VOL_CONNECTOR="x y")
+def test_the_environment_is_told_as_the_program_left_it(program: Path, watch: Watch) -> None:
+    seen = watch(program, "change-variables", HDF5_PLUGIN_PATH="/p", HDF5_VOL_CONNECTOR="x y")
     told = seen.end()["environment"]
     assert told["HDF5_DRIVER"] == 'a"b\\\n'
     assert told["HDF5_PLUGIN_PATH"] is None
     assert told["HDF5_VOL_CONNECTOR"] == "x y"
 
 
-def test_without_its_variable_it_is_silent(program: Program, watch: Watch) -> None:
-    seen = watch("env", "-u", "_HEADRACE_PROBE", program("abort()"))
+def test_without_its_variable_it_is_silent(program: Path, watch: Watch) -> None:
+    seen = watch("env", "-u", "_HEADRACE_PROBE", program, "abort")
     assert seen.status == -signal.SIGABRT
     assert [line["exe"] for line in seen.lines] == [str(Path("/usr/bin/env").resolve())]
 
 
 def test_a_copy_inside_the_program_itself(compiler: Compiler, watch: Watch, tmp_path: Path) -> None:
-    source = FAKE_HDF5 + "int main(void) { H5Fopen(); return 0; }"
-    file = compiler(tmp_path / "program", source, '-DVERSION="1.14.5-2"', "-rdynamic")
+    file = compiler.hdf5(tmp_path / "program", "1.14.5-2", "uses_hdf5.c", "-rdynamic")
     (copy,) = watch(file).end()["copies"]
     assert copy["path"] == str(file)
     assert copy["version"] == "1.14.5-2"

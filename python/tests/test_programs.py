@@ -5,12 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import FAKE_HDF5, Compiler, Headrace
+from support import Compiler, Headrace
 
 from headrace.doctor.programs import obstacle, obstacle_in_python, target
-
-_MAIN = "int main(void) { H5Fopen(); return 3; }"
-_EXTERN = "void H5Fopen(void);"
 
 
 def _script(file: Path, first: str) -> Path:
@@ -62,8 +59,7 @@ def test_mpi_launchers_lead_to_what_they_start(tmp_path: Path) -> None:
 def test_hdf5_in_a_program(
     compiler: Compiler, tmp_path: Path, version: str, flags: list[str], text: str | None
 ) -> None:
-    source = FAKE_HDF5 + _MAIN
-    program = compiler(tmp_path / "program", source, *flags, f'-DVERSION="{version}"')
+    program = compiler.hdf5(tmp_path / "program", version, "uses_hdf5.c", *flags)
     found = obstacle([str(program)], os.environ)
     assert (found is None) == (text is None)
     assert text is None or (found or "").startswith(f"{program} {text}")
@@ -73,12 +69,11 @@ def test_hdf5_in_a_program(
 def test_a_library_that_is_too_old_is_told_before_the_program_starts(
     fake_headrace: Headrace, compiler: Compiler, tmp_path: Path, version: str
 ) -> None:
-    flag = f'-DVERSION="{version}"'
-    library = compiler(tmp_path / "libhdf5_serial.so", FAKE_HDF5, flag)
+    library = compiler.hdf5(tmp_path / "libhdf5_serial.so", version)
     link = [str(library), f"-Wl,-rpath,{tmp_path}"]
-    program = compiler(tmp_path / "program", _EXTERN + _MAIN, *link)
-    show = f'{program}; echo "$?$HDF5_VOL_CONNECTOR"'
-    for command in ([str(program)], ["env", "A=b", str(program)]):
+    program = [str(compiler(tmp_path / "program", "uses_hdf5.c", *link)), "return"]
+    show = f'{" ".join(program)}; echo "$?$HDF5_VOL_CONNECTOR"'
+    for command in (program, ["env", "A=b", *program]):
         done = fake_headrace("run", "--", *command)
         assert (done.returncode, done.stdout) == (3, "")
         old = f"headrace: note: {library} is HDF5 1.10.8, and Headrace needs 1.14 or newer: "
@@ -93,11 +88,7 @@ def test_a_library_that_is_too_old_is_told_before_the_program_starts(
 def test_a_program_that_can_load_no_plug_ins_is_told_of_none(
     fake_headrace: Headrace, compiler: Compiler, tmp_path: Path
 ) -> None:
-    source = FAKE_HDF5 + (
-        "#include <stdio.h>\n#include <stdlib.h>\n"
-        'int main(void) { return puts(getenv("HDF5_VOL_CONNECTOR") ? "layers" : "native") < 0; }'
-    )
-    program = compiler(tmp_path / "program", source, '-DVERSION="1.14.5"')
+    program = compiler.hdf5(tmp_path / "program", "1.14.5", "tells_layers.c")
     environ = {"HDF5_VOL_CONNECTOR": "headrace_trace under_vol=0;under_info={}"}
     assert fake_headrace("run", "--", str(program), env=environ).stdout == "native\n"
 
@@ -107,10 +98,10 @@ def test_the_library_of_a_python(
     fake_headrace: Headrace, compiler: Compiler, tmp_path: Path, version: str
 ) -> None:
     package = tmp_path / "modules/h5py"
-    library = compiler(package.parent / "libhdf5-1.so", FAKE_HDF5, f'-DVERSION="{version}"')
-    compiler(package / "a.so", "")
+    library = compiler.hdf5(package.parent / "libhdf5-1.so", version)
+    compiler(package / "a.so", "nothing.c")
     link = [str(library), f"-Wl,-rpath,{library.parent}"]
-    compiler(package / "b.so", f"{_EXTERN} void f(void) {{ H5Fopen(); }}", *link)
+    compiler(package / "b.so", "user_library.c", *link)
     (package / "__init__.py").write_text("raise AssertionError('it is not imported')\n")
     python = getattr(sys, "_base_executable", sys.executable)  # which has none of its own
     environ = {"PYTHONPATH": str(package.parent)}

@@ -10,21 +10,15 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support import Headrace, clean_environment
+from support import PROGRAMS, Headrace, clean_environment
 
 from headrace.statistics import summed, table
 
-_TELL = """
-import json, os
-for file, values in (("a", {"written_bytes": 1 << 20}), ("b", {"written_bytes": 1 << 20, "n": 1})):
-    line = {"event": "statistics", "name": "headrace_x", "file": file, "values": values}
-    with open(os.environ["HEADRACE_REPORT"], "a") as report:
-        print(json.dumps(line), file=report)
-"""
+_TELL = (sys.executable, str(PROGRAMS / "tells_statistics.py"))
 
 
 def test_the_layers_numbers_are_added_up(fake_headrace: Headrace) -> None:
-    done = fake_headrace("run", "--stats", "--", sys.executable, "-c", _TELL)
+    done = fake_headrace("run", "--stats", "--", *_TELL)
     assert (done.returncode, done.stdout) == (0, "")
     words = done.stderr.split()
     assert words == ["x", "files", "2", "written", "2.00", "MiB", "n", "1"]
@@ -35,7 +29,7 @@ def test_a_report_of_the_users_is_kept_and_its_old_lines_are_not_counted(
 ) -> None:
     report = tmp_path / "report"
     environ = {"HEADRACE_REPORT": str(report)}
-    command = ("run", "--stats", "--", sys.executable, "-c", _TELL)
+    command = ("run", "--stats", "--", *_TELL)
     first = fake_headrace(*command, env=environ)
     assert fake_headrace(*command, env=environ).stderr == first.stderr
     assert len(report.read_text().splitlines()) == 4

@@ -1,19 +1,13 @@
-"""What tests of this folder run their programs under: the layer, and the libhdf5 of C programs."""
+"""What tests of this folder run their programs under."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from async_layer import Async
-from harness.prefix import Hdf5
+from harness.layer import Layer, async_over
 
 
 @pytest.fixture
-def layer(tmp_path: Path) -> Async:
-    return Async(tmp_path)
-
-
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
+def layer(tmp_path: Path) -> Layer:
+    return async_over(tmp_path)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import h5py
 import numpy as np
 import pytest
-from request_programs import requests, told
+from harness.build import built
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from harness.layer import Layer
     from harness.prefix import Hdf5
+
+pytestmark = pytest.mark.threads
 
 SHAPE = (256, 64)
 READS = 1024  # of each dataset
@@ -36,21 +39,23 @@ def made(folder: Path, **how: object) -> None:
             file.create_dataset("unwritten", SHAPE, "i4", fillvalue=5)
 
 
+def read(layer: Layer, hdf5: Hdf5, *words: str) -> None:
+    program = built(f"tests/async/direct_reads_{hdf5.mpi}")
+    done = layer.command([program, layer.folder / "x.h5", *words], limit=120)
+    assert done.status == 0, done.text
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("user_block", [0, 2048])
-def test_only_what_lies_as_in_memory(
-    hdf5: Hdf5, tmp_path: Path, user_block: int, seed: int
-) -> None:
-    made(tmp_path, userblock_size=user_block)
-    done = requests(f"direct_reads_{hdf5.mpi}", tmp_path, "read_only", str(seed))
-    assert done.status == 0, done.text
+def test_only_what_lies_as_in_memory(hdf5: Hdf5, layer: Layer, user_block: int, seed: int) -> None:
+    made(layer.folder, userblock_size=user_block)
+    read(layer, hdf5, "read_only", str(seed))
     # Half of the boxes are runs of bytes; the first of each dataset wait for others.
-    assert READS / 4 < told(tmp_path, "direct_reads") < READS
+    assert READS / 4 < layer.counted("direct_reads") < READS
 
 
 @pytest.mark.parametrize("what", ["writable", "page_buffer", "mounted"])
-def test_not_where_hdf5_may_know_better(hdf5: Hdf5, tmp_path: Path, what: str) -> None:
-    made(tmp_path, **({"fs_strategy": "page"} if what == "page_buffer" else {}))
-    done = requests(f"direct_reads_{hdf5.mpi}", tmp_path, what)
-    assert done.status == 0, done.text
-    assert told(tmp_path, "direct_reads") == 0
+def test_not_where_hdf5_may_know_better(hdf5: Hdf5, layer: Layer, what: str) -> None:
+    made(layer.folder, **({"fs_strategy": "page"} if what == "page_buffer" else {}))
+    read(layer, hdf5, what)
+    assert layer.counted("direct_reads") == 0

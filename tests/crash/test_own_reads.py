@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness.report import Report
 from harness.run import run
 from harness.stack import NATIVE, stack_env
+from harness.stacked import Stacked
 
 PROGRAM = Path(__file__).with_name("own_reads.py")
 
@@ -22,9 +21,9 @@ REFUSED = {"log(canonicalise=later)": {"other_library"}}
     "stack",
     [NATIVE, "async", "async(filters=false)", "log", "log(canonicalise=later)", "async,log"],
 )
-def test_bytes_are_in_the_file(stack: str, tmp_path: Path, report: Callable[[], Report]) -> None:
-    env = stack_env(stack, tmp_path / "report")
-    done = run([sys.executable, str(PROGRAM)], env=env, cwd=tmp_path, limit=120)
+def test_bytes_are_in_the_file(stacked: Stacked, stack: str) -> None:
+    env = stack_env(stack, stacked.folder / "report")
+    done = run([sys.executable, str(PROGRAM)], env=env, cwd=stacked.folder, limit=120)
     assert done.status == 0, done.text
     told = json.loads(done.out.decode().splitlines()[-1])
     assert told["cases"] == 15
@@ -32,4 +31,4 @@ def test_bytes_are_in_the_file(stack: str, tmp_path: Path, report: Callable[[], 
         f"{name}: {why}" for name, why in told["failed"].items()
     )
     if stack != NATIVE:
-        assert report().calls("vol")["dataset_write"] > 20, "the layer was not there"
+        assert stacked.report.calls("vol")["dataset_write"] > 20, "the layer was not there"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import runpy
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -10,44 +12,27 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from harness.program import Program, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "demo/run.py"
 
-# What the demonstration's program does, and then something else when it runs under Headrace.
-BROKEN = """
-import os, runpy, sys
-import h5py
-runpy.run_path({program!r}, run_name="__main__")
-with h5py.File(sys.argv[2], "r+") as file:
-    if "HDF5_VOL_CONNECTOR" in os.environ:
-        {change}
-"""
+REWRITE = str(ROOT / "demo/rewrite.py")
+BROKEN = Path(__file__).with_name("broken.py")
 
+# What broken.py changes, and what is said of that.
 CHANGES = {
-    "a value": ('file["group/matrix"][3, 1] += 1', "/group/matrix: the values differ"),
-    "a NaN": ('file["group/matrix"][0, 0] = 0', "/group/matrix: the values differ"),
-    "a string": ('file["names"][1] = "other"', "/again: the values differ"),
-    "an attribute": ('file["group"].attrs["unit"] = "mm"', "/group: attribute unit: 'm' and 'mm'"),
-    "a missing attribute": ('del file["group"].attrs["unit"]', "attribute unit is missing in one"),
-    "a missing object": ('del file["names"]', "/: names is missing in one"),
-    "a further object": ('file["more"] = 1', "/: more is missing in one"),
-    "a link": (
-        'del file["soft"]; file["soft"] = h5py.SoftLink("/names")',
-        "/: soft: the links lead elsewhere",
-    ),
-    "an object of its own for a second name": (
-        'del file["again"]; file.copy("names", "again")',
-        "not another name of the same object in both",
-    ),
-    "a type": (
-        'del file["scalar"]; file["scalar"] = __import__("numpy").float32(2.5)',
-        "/scalar: the types differ",
-    ),
-    "the storage": (
-        'v = file["group/matrix"][...]; del file["group/matrix"]; file["group/matrix"] = v',
-        "/group/matrix: they are stored differently",
-    ),
+    "a_value": "/group/matrix: the values differ",
+    "a_nan": "/group/matrix: the values differ",
+    "a_string": "/again: the values differ",
+    "an_attribute": "/group: attribute unit: 'm' and 'mm'",
+    "a_missing_attribute": "attribute unit is missing in one",
+    "a_missing_object": "/: names is missing in one",
+    "a_further_object": "/: more is missing in one",
+    "a_link": "/: soft: the links lead elsewhere",
+    "an_object_of_its_own_for_a_second_name": "not another name of the same object in both",
+    "a_type": "/scalar: the types differ",
+    "the_storage": "/group/matrix: they are stored differently",
 }
 
 
@@ -70,21 +55,22 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def demo(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, DEMO, *arguments], check=False, capture_output=True, text=True
-    )
+def demo(*arguments: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, DEMO, *arguments]
+    env = os.environ | environ
+    return subprocess.run(command, env=env, check=False, capture_output=True, text=True)
 
 
-def run_with(program: str, source: Path) -> subprocess.CompletedProcess[str]:
-    path = source.with_name("program.py")
-    path.write_text(program, encoding="utf-8")
+def run_with(program: Path, source: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     work = source.with_name("work")
-    return demo("--file", source, "--program", path, "--work", work, "--rounds", "1")
+    told = ("--file", source, "--program", program, "--work", work, "--rounds", "1")
+    return demo(*told, **environ)
 
 
-def broken(change: str) -> str:
-    return BROKEN.format(program=str(ROOT / "demo/rewrite.py"), change=change)
+def run_text(program: Program, source: Path) -> subprocess.CompletedProcess[str]:
+    path = source.with_name("program.py")
+    path.write_text(text_of(program), encoding="utf-8")
+    return run_with(path, source)
 
 
 def test_succeeds_on_the_sample(tmp_path: Path) -> None:
@@ -99,36 +85,38 @@ def test_succeeds_on_the_sample(tmp_path: Path) -> None:
 
 def test_succeeds_when_nothing_is_changed(source: Path) -> None:
     """The ground for the tests below: what they change is all that is wrong there."""
-    done = run_with(broken("pass"), source)
+    done = run_with(BROKEN, source, CHANGE="nothing")
     assert done.returncode == 0, done.stdout + done.stderr
     assert " no " not in done.stdout
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_fails_when_the_file_differs(source: Path, name: str) -> None:
-    change, message = CHANGES[name]
-    done = run_with(broken(change), source)
+    done = run_with(BROKEN, source, CHANGE=name)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert message in done.stdout
+    assert CHANGES[name] in done.stdout
     assert "h5py without plug-ins: content and storage" in done.stdout
 
 
 def test_fails_when_the_file_grows(source: Path) -> None:
     """Content and storage are as they were: the bytes behind them belong to nothing."""
-    change = 'file.close(); open(sys.argv[2], "ab").write(bytes(100_000))'
-    done = run_with(broken(change), source)
+    done = run_with(BROKEN, source, CHANGE="the_size")
     assert done.returncode == 1, done.stdout + done.stderr
     assert " no  the file is at most 1% larger" in done.stdout
 
 
+def rewrite_without_headrace() -> None:
+    os.environ.pop("HDF5_VOL_CONNECTOR", None)
+    runpy.run_path(REWRITE, run_name="__main__")
+
+
 def test_fails_when_headrace_was_not_there(source: Path) -> None:
-    program = "import os\nos.environ.pop('HDF5_VOL_CONNECTOR', None)\n" + broken("pass")
-    done = run_with(program, source)
+    done = run_text(rewrite_without_headrace, source)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "no vol.file_create was called" in done.stdout
 
 
 def test_fails_when_the_program_fails(source: Path) -> None:
-    done = run_with("raise SystemExit('out of order')", source)
+    done = run_text("raise SystemExit('out of order')", source)
     assert done.returncode == 1
     assert "out of order" in done.stderr

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-import textwrap
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.run import Result, run
-from harness.stack import NATIVE, stack_env
-
-Program = Callable[..., Result]
-Journal = Callable[[], list[dict[str, Any]]]
+from harness.program import Program
+from harness.run import Result
+from harness.stack import NATIVE
+from harness.stacked import Stacked
 
 
 def settings(journal: Path, **options: object) -> dict[str, str]:
@@ -23,37 +21,28 @@ def settings(journal: Path, **options: object) -> dict[str, str]:
     return {f"HEADRACE_FAULT_{name.upper()}": str(value) for name, value in given.items()}
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Program:
-    """Run Python text under the layer; keywords are its options."""
+@dataclass(frozen=True)
+class FaultLayer(Stacked):
+    usual: str = "fault"
 
-    def start(text: str, stack: str = "fault", **options: object) -> Result:
-        more = {} if stack == NATIVE else settings(tmp_path / "journal", **options)
-        env = stack_env(stack, tmp_path / "report", **more)
-        return run([sys.executable, "-c", textwrap.dedent(text)], env=env, cwd=tmp_path)
+    def start(self, program: Program, stack: str = "", **options: object) -> Result:
+        """Keywords are options of the layer."""
+        if stack == NATIVE:
+            return super().start(program, NATIVE)
+        return super().start(program, stack, **settings(self.folder / "journal", **options))
 
-    return start
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    """The faults of all programs so far, first to last."""
-
-    def read() -> list[dict[str, Any]]:
-        path = tmp_path / "journal"
+    @property
+    def journal(self) -> list[dict[str, Any]]:
+        """The faults of all programs so far, first to last."""
+        path = self.folder / "journal"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    return read
+
+@pytest.fixture
+def fault(tmp_path: Path) -> FaultLayer:
+    return FaultLayer(tmp_path)
 
 
 @pytest.fixture
-def plain(program: Program) -> Callable[[str], str]:
-    """Evaluates an expression over `f`, the file x.h5, in h5py without any plug-in."""
-
-    def read(expression: str) -> str:
-        text = f"import h5py\nwith h5py.File('x.h5') as f: print({expression})"
-        done = program(text, NATIVE)
-        assert done.status == 0, done.text
-        return done.out.decode().strip()
-
-    return read
+def plain(fault: FaultLayer) -> Callable[[str], str]:
+    return fault.value

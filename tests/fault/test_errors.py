@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
+from fault.conftest import FaultLayer
 from harness.run import Command, Result, run
 from harness.stack import CLEAN, NATIVE
 
-Program = Callable[..., Result]
-Journal = Callable[[], list[dict[str, Any]]]
-Plain = Callable[[str], str]
 
-# Two files; every call says how it ended. The datasets are too long for HDF5 to keep them until
-# they are closed: it crashes when that fails, without us as with us (docs/decisions/0002).
-CALLS = """
-    import os, h5py, numpy
-    def call(name, function):
-        try:
-            result = function()
-        except (OSError, RuntimeError, KeyError) as error:
-            print(name, type(error).__name__, getattr(error, "errno", None), error)
-            return None
-        print(name, "ok")
-        return result
-    for name in "x.h5", "other.h5":
-        f = call("create", lambda: h5py.File(name, "w", libver="latest"))
-        if f is None: os._exit(0)
-        call("write", lambda: f.create_dataset("a", data=numpy.arange(20000)))
+def call(name: str, function: Callable[[], Any]) -> Any:
+    """Says how it ended."""
+    try:
+        result = function()
+    except (OSError, RuntimeError, KeyError) as error:
+        print(name, type(error).__name__, getattr(error, "errno", None), error, flush=True)
+        return None
+    print(name, "ok", flush=True)
+    return result
+
+
+def read_again(file: h5py.File) -> int:
+    file["a"].id.refresh()
+    return int(file["a"][:].sum())
+
+
+def make_two_files() -> None:
+    """The datasets are too long for HDF5 to keep them until they are closed.
+
+    It crashes when that fails, without us as with us (docs/decisions/0002).
+    """
+    for name in ("x.h5", "other.h5"):
+        f = call("create", partial(h5py.File, name, "w", libver="latest"))
+        if f is None:
+            os._exit(0)
+        call("write", partial(f.create_dataset, "a", data=np.arange(20000)))
         call("flush", f.flush)
-        call("read", lambda: f["a"].id.refresh() or f["a"][:].sum())
-        call("write more", lambda: f.create_dataset("b", data=numpy.arange(20000)))
+        call("read", partial(read_again, f))
+        call("write more", partial(f.create_dataset, "b", data=np.arange(20000)))
         call("close", f.close)
-"""
 
 
 def lines(done: Result) -> list[str]:
@@ -49,15 +60,15 @@ def failed(done: Result) -> list[str]:
     return [line for line in lines(done) if not line.endswith(" ok")]
 
 
-def test_nothing_by_default(program: Program, journal: Journal, tmp_path: Path) -> None:
+def test_nothing_by_default(fault: FaultLayer) -> None:
     """The files are native HDF5's to the byte."""
     found = []
     for stack in ("fault", "fault(seat=vfd)", "fault(seat=vol)", NATIVE):
-        assert failed(program(CALLS, stack)) == []
-        found.append([(tmp_path / name).read_bytes() for name in ("x.h5", "other.h5")])
+        assert failed(fault.start(make_two_files, stack)) == []
+        found.append([(fault.folder / name).read_bytes() for name in ("x.h5", "other.h5")])
         assert len(found[-1][0]) > 320000
     assert found[0] == found[1] == found[2] == found[3]
-    assert journal() == []
+    assert fault.journal == []
 
 
 # What HDF5 does to the call of the program, and the operation that failed.
@@ -77,11 +88,11 @@ def test_nothing_by_default(program: Program, journal: Journal, tmp_path: Path) 
 )
 @pytest.mark.parametrize("name", ["EIO", "ENOSPC"])
 def test_the_record_tells_what_was_injected(
-    program: Program, journal: Journal, options: dict[str, Any], call: str, name: str
+    fault: FaultLayer, options: dict[str, Any], call: str, name: str
 ) -> None:
     number = {"EIO": 5, "ENOSPC": 28}[name]
-    first, *_ = failed(program(CALLS, kind="error", errno=name, **options))
-    line = journal()[0]
+    first, *_ = failed(fault.start(make_two_files, kind="error", errno=name, **options))
+    line = fault.journal[0]
     assert line["operation"] == options["op"]
     assert line["number"] == options.get("first", 1)
     assert line["fault"] == "error"
@@ -99,142 +110,140 @@ def test_the_record_tells_what_was_injected(
         assert f" {number} [Errno {number}]" in first, "h5py raises the errno"
 
 
-def test_delete(program: Program, journal: Journal, tmp_path: Path) -> None:
-    """H5Fdelete, which h5py has no function for."""
-    (tmp_path / "x.h5").write_bytes(b"")
-    text = """
-        import ctypes, glob, os, h5py
-        path, = glob.glob(os.path.dirname(h5py.__file__) + "/../h5py.libs/libhdf5-*")
-        h5py.File("x.h5", "w").close()
-        hdf5 = ctypes.CDLL(path)
-        print(hdf5.H5Fdelete(b"x.h5", ctypes.c_int64(0)), flush=True)
-        hdf5.H5Eprint2(ctypes.c_int64(0), None)
-    """
-    done = program(text, kind="error", op="delete", errno="EACCES")
+def delete_a_file() -> None:
+    """By H5Fdelete, which h5py has no function for."""
+    (library,) = Path(h5py.__file__).parents[1].glob("h5py.libs/libhdf5-*")
+    h5py.File("x.h5", "w").close()
+    hdf5 = ctypes.CDLL(str(library))
+    print(hdf5.H5Fdelete(b"x.h5", ctypes.c_int64(0)), flush=True)
+    hdf5.H5Eprint2(ctypes.c_int64(0), None)
+
+
+def test_delete(fault: FaultLayer) -> None:
+    file = fault.folder / "x.h5"
+    file.write_bytes(b"")
+    done = fault.start(delete_a_file, kind="error", op="delete", errno="EACCES")
     assert lines(done) == ["-1"]
     assert "injected fault: EACCES at matching operation 1, delete of file" in done.text
-    assert (tmp_path / "x.h5").exists()
-    assert [line["operation"] for line in journal()] == ["delete"]
-    assert lines(program(text)) == ["0"]
-    assert not (tmp_path / "x.h5").exists()
+    assert file.exists()
+    assert [line["operation"] for line in fault.journal] == ["delete"]
+    assert lines(fault.start(delete_a_file)) == ["0"]
+    assert not file.exists()
 
 
-def test_only_files_that_match(program: Program, journal: Journal, tmp_path: Path) -> None:
-    for pattern in ("o*.h5", f"{tmp_path}/oth??.h5", "*/oth??.h5"):
+def test_only_files_that_match(fault: FaultLayer) -> None:
+    for pattern in ("o*.h5", f"{fault.folder}/oth??.h5", "*/oth??.h5"):
         options = {"op": "write", "type": "raw", "file": pattern}
-        done = program(CALLS, kind="error", **options)
+        done = fault.start(make_two_files, kind="error", **options)
         assert [line.split()[0] for line in failed(done)][:1] == ["write"]
         assert lines(done)[:6] == [
             f"{n} ok" for n in ("create", "write", "flush", "read", "write more", "close")
         ]
-        assert Path(journal()[-1]["file"]).name == "other.h5"
+        assert Path(fault.journal[-1]["file"]).name == "other.h5"
 
 
-def test_short_write(program: Program, journal: Journal, tmp_path: Path) -> None:
+def test_short_write(fault: FaultLayer) -> None:
     """A part arrives, and the error says how much."""
-    options = {"type": "raw", "part": 25, "errno": "ENOSPC"}
-    first, *_ = failed(program(CALLS, kind="short", file="x.h5", **options))
+    options: dict[str, Any] = {"type": "raw", "part": 25, "errno": "ENOSPC"}
+    first, *_ = failed(fault.start(make_two_files, kind="short", file="x.h5", **options))
     assert "of which 40000 were transferred: errno = 28" in first
-    (line,) = journal()
+    (line,) = fault.journal
     assert (line["length"], line["transferred"]) == (160000, 40000)
-    content = (tmp_path / "x.h5").read_bytes()[line["offset"] :]
+    content = (fault.folder / "x.h5").read_bytes()[line["offset"] :]
     whole = b"".join(number.to_bytes(8, "little") for number in range(20000))
     assert content[:40000] == whole[:40000]
     assert content[40000:160000].strip(b"\0") == b""
 
 
-def test_an_error_transfers_nothing(program: Program, journal: Journal, tmp_path: Path) -> None:
-    failed(program(CALLS, kind="error", type="raw", file="x.h5"))
-    (line,) = journal()
-    content = (tmp_path / "x.h5").read_bytes()[line["offset"] :][: line["length"]]
+def test_an_error_transfers_nothing(fault: FaultLayer) -> None:
+    failed(fault.start(make_two_files, kind="error", type="raw", file="x.h5"))
+    (line,) = fault.journal
+    content = (fault.folder / "x.h5").read_bytes()[line["offset"] :][: line["length"]]
     assert content.strip(b"\0") == b""
 
 
-def test_short_read(program: Program, journal: Journal) -> None:
-    done = program(
-        """
-        import h5py, numpy
-        h5py.File("x.h5", "w").create_dataset("a", data=numpy.arange(20000)).file.close()
-        with h5py.File("x.h5") as f:
-            got = numpy.full(20000, -1)
-            try:
-                f["a"].read_direct(got)
-            except OSError as error:
-                print(error.errno, (got[:10000] == range(10000)).all(), (got[10000:] == -1).all())
-        """,
-        kind="short",
-        op="read",
-        type="raw",
-    )
+def read_what_is_written() -> None:
+    h5py.File("x.h5", "w").create_dataset("a", data=np.arange(20000)).file.close()
+    with h5py.File("x.h5") as f:
+        got = np.full(20000, -1)
+        try:
+            f["a"].read_direct(got)
+        except OSError as error:
+            print(error.errno, (got[:10000] == range(10000)).all(), (got[10000:] == -1).all())
+
+
+def test_short_read(fault: FaultLayer) -> None:
+    done = fault.start(read_what_is_written, kind="short", op="read", type="raw")
     assert lines(done) == ["5 True True"]
-    assert journal()[0]["transferred"] == 80000
+    assert fault.journal[0]["transferred"] == 80000
 
 
-def test_delay(program: Program, journal: Journal) -> None:
-    text = """
-        import time, h5py, numpy
-        with h5py.File("x.h5", "w") as f:
-            d = f.create_dataset("a", (10,), "i8", chunks=(1,))
-            begin = time.monotonic()
-            d[...] = numpy.arange(10)
-            f.flush()
-        print(time.monotonic() - begin)
-    """
+def time_a_flush_of_chunks() -> None:
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("a", (10,), "i8", chunks=(1,))
+        begin = time.monotonic()
+        d[...] = np.arange(10)
+        f.flush()
+    print(time.monotonic() - begin)
+
+
+def test_delay(fault: FaultLayer) -> None:
     begin = time.monotonic()
-    done = program(text, kind="delay", delay="50ms", count=6, type="raw")
+    done = fault.start(time_a_flush_of_chunks, kind="delay", delay="50ms", count=6, type="raw")
     assert float(lines(done)[0]) >= 0.3
     assert time.monotonic() - begin < 20
-    assert [line["delay"] for line in journal()] == [50_000_000] * 6
+    assert [line["delay"] for line in fault.journal] == [50_000_000] * 6
 
 
-def test_chance_is_the_seeds(program: Program, journal: Journal) -> None:
+def flush_each_element() -> None:
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("a", (200,), "i8", chunks=(1,))
+        for i in range(200):
+            d[i] = i
+            f.flush()
+
+
+def test_chance_is_the_seeds(fault: FaultLayer) -> None:
     """The same faults for the same seed, in another run of the program."""
-    text = """
-        import h5py
-        with h5py.File("x.h5", "w") as f:
-            d = f.create_dataset("a", (200,), "i8", chunks=(1,))
-            for i in range(200):
-                d[i] = i
-                f.flush()
-    """
     found = []
     for seed in (1, 1, 2):
-        before = len(journal())
-        options = {"type": "raw", "probability": 100000, "count": 0, "seed": seed, "delay": 0}
-        lines(program(text, kind="delay", **options))
-        found.append([line["number"] for line in journal()[before:]])
+        before = len(fault.journal)
+        options: dict[str, Any] = {
+            "type": "raw",
+            "probability": 100000,
+            "count": 0,
+            "seed": seed,
+            "delay": 0,
+        }
+        lines(fault.start(flush_each_element, kind="delay", **options))
+        found.append([line["number"] for line in fault.journal[before:]])
     assert found[0] == found[1] != found[2]
     assert 5 < len(found[0]) < 40
 
 
-def test_a_full_disk_is_survived(program: Program, journal: Journal, plain: Plain) -> None:
+def go_on_when_one_write_fails() -> None:
+    with h5py.File("x.h5", "w") as f:
+        f["before"] = np.arange(20000)
+        try:
+            f["lost"] = np.arange(50000)
+        except OSError as error:
+            print(error.errno)
+        f["after"] = np.arange(200)
+
+
+def test_a_full_disk_is_survived(fault: FaultLayer) -> None:
     """A program that frees what did not fit goes on, and its file is whole."""
-    done = program(
-        """
-        import h5py, numpy
-        with h5py.File("x.h5", "w") as f:
-            f["before"] = numpy.arange(20000)
-            try:
-                f["lost"] = numpy.arange(50000)
-            except OSError as error:
-                print(error.errno)
-            f["after"] = numpy.arange(200)
-        """,
-        kind="error",
-        errno="ENOSPC",
-        type="raw",
-        first=2,
-    )
-    assert lines(done) == ["28"]
-    assert plain("f['before'][:].sum(), f['after'][:].sum()") == "199990000 19900"
-    assert len(journal()) == 1
+    options: dict[str, Any] = {"kind": "error", "errno": "ENOSPC", "type": "raw", "first": 2}
+    assert lines(fault.start(go_on_when_one_write_fails, **options)) == ["28"]
+    assert fault.value("f['before'][:].sum(), f['after'][:].sum()") == "199990000 19900"
+    assert len(fault.journal) == 1
 
 
 @pytest.mark.parametrize("op", ["write", "flush", "truncate", "close", "any"])
 @pytest.mark.parametrize("first", [1, 2, 4, 7])
-def test_no_fault_crashes_the_program(program: Program, op: str, first: int) -> None:
+def test_no_fault_crashes_the_program(fault: FaultLayer, op: str, first: int) -> None:
     """All operations fail from some moment on, to the end of the process."""
-    done = program(CALLS, kind="error", op=op, first=first, count=0)
+    done = fault.start(make_two_files, kind="error", op=op, first=first, count=0)
     assert done.status == 0, done.text
 
 
@@ -250,8 +259,8 @@ def test_no_fault_crashes_the_program(program: Program, op: str, first: int) -> 
         ({"op": "open", "type": "raw"}, "op=open transfers nothing"),
     ],
 )
-def test_nonsense_fails_the_open(program: Program, options: dict[str, Any], named: str) -> None:
-    done = program("import h5py; h5py.File('x.h5', 'w')", **options)
+def test_nonsense_fails_the_open(fault: FaultLayer, options: dict[str, Any], named: str) -> None:
+    done = fault.start("import h5py; h5py.File('x.h5', 'w')", **options)
     assert done.status == 1, done.text
     assert named in done.text
 
@@ -269,15 +278,6 @@ def test_options_in_a_stack(tmp_path: Path) -> None:
 
 
 def test_settings_in_python(tmp_path: Path) -> None:
-    text = """
-import headrace
-headrace.enable("fault", fault_kind="error", fault_type="raw", fault_count=0)
-import h5py
-try:
-    h5py.File("x.h5", "w")["a"] = [7] * 99999
-except OSError as error:
-    print(error.errno)
-import os; os._exit(0)
-"""
-    done = run([sys.executable, "-c", text], env=CLEAN, cwd=tmp_path)
+    program = Path(__file__).with_name("enabled.py")
+    done = run([sys.executable, program], env=CLEAN, cwd=tmp_path)
     assert done.out == b"5\n", done.text

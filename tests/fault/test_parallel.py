@@ -11,16 +11,12 @@ from typing import Any
 import pytest
 from fault.conftest import settings
 from harness.prefix import Hdf5
+from harness.ranks import launch
 from harness.run import Command, Result, run
 from harness.stack import NATIVE, stack_env
 
 ROWS = "f['a'][0, 0], f['a'][0, -1], f['a'][1, 0], f['a'][1, -1], f['a'][:].sum()"
 COLLECTIVE = [0, 1]
-
-
-@pytest.fixture(scope="module", params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
 
 
 class Ranks:
@@ -34,11 +30,11 @@ class Ranks:
         for old in self.folder.glob("calls.*"):
             old.unlink()
         more = {} if stack == NATIVE else settings(self.folder / "journal", **options)
-        env = {**stack_env(stack, None, **more), "OMPI_MCA_mpi_yield_when_idle": "1"}
-        program: Command = [sys.executable, Path(__file__).with_name("collective.py")]
+        program = Path(__file__).with_name("collective.py")
         library = self.hdf5.prefix / "lib/libhdf5.so"
-        launch = [*self.hdf5.mpiexec, "-n", "2", *program, library, self.hdf5.mpi, str(mode)]
-        return run(launch, env=env, cwd=self.folder, limit=60)
+        started: Command = [sys.executable, program, library, self.hdf5.mpi, str(mode)]
+        env = stack_env(stack, None, **more)
+        return run([*launch(self.hdf5, 2), *started], env=env, cwd=self.folder, limit=60)
 
     def journal(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder / "journal").read_text().splitlines()]

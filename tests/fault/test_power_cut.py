@@ -10,18 +10,16 @@ import json
 import random
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fault import disk_model
-from fault.conftest import settings
+from fault.conftest import FaultLayer, settings
 from harness.prefix import ROOT
 from harness.run import Command, Result, run
 from harness.stack import stack_env
 
-Journal = Callable[[], list[dict[str, Any]]]
 Call = list[Any]
 Options = dict[str, Any]
 OUTCOMES = ["lost", "torn", "reordered", "mixed"]
@@ -96,7 +94,7 @@ class Scene:
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_file_is_in_an_allowed_state(tmp_path: Path, journal: Journal, outcome: str) -> None:
+def test_the_file_is_in_an_allowed_state(tmp_path: Path, fault: FaultLayer, outcome: str) -> None:
     """Half of the cuts come with the last write under way, the others with all writes made."""
     file = tmp_path / "x"
     seen = set()
@@ -108,7 +106,7 @@ def test_the_file_is_in_an_allowed_state(tmp_path: Path, journal: Journal, outco
         assert done.status == -signal.SIGKILL, done.text
         found = file.read_bytes()
         assert found in scene.allowed(outcome), f"seed {seed}"
-        line = journal()[-1]
+        line = fault.journal[-1]
         assert (line["operation"], line["number"]) == (op, first)
         (told,) = line["files"]
         assert (told["file"], told["changes"]) == (str(file), len(scene.changes))
@@ -142,7 +140,7 @@ def test_other_libraries(tmp_path: Path, name: str) -> None:
         assert (tmp_path / "x").read_bytes() in scene.allowed("mixed")
 
 
-def test_all_files_are_cut_at_one_moment(tmp_path: Path, journal: Journal) -> None:
+def test_all_files_are_cut_at_one_moment(tmp_path: Path, fault: FaultLayer) -> None:
     first, second = Scene(1, 0, "x"), Scene(2, 1, "y")
     calls = [*first.setup, *second.setup, *first.calls, *second.calls, ["flush", 1, False]]
     options: Options = {"op": "flush", "first": 2, "file": "y", "outcome": "lost"}
@@ -150,7 +148,7 @@ def test_all_files_are_cut_at_one_moment(tmp_path: Path, journal: Journal) -> No
     assert done.status == -signal.SIGKILL, done.text
     assert (tmp_path / "x").read_bytes() == first.content
     assert (tmp_path / "y").read_bytes() == second.content
-    assert [Path(told["file"]).name for told in journal()[-1]["files"]] == ["x", "y"]
+    assert [Path(told["file"]).name for told in fault.journal[-1]["files"]] == ["x", "y"]
 
 
 def test_seeds(tmp_path: Path) -> None:

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 from install.commands import ROOT
-from long_tests import pytest_collection_modifyitems, pytest_configure
-
-__all__ = ["pytest_collection_modifyitems", "pytest_configure"]
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import h5py
 import pytest
+from harness.program import text_of
 from install.commands import output_of
 
 pytestmark = pytest.mark.timeout(120)
@@ -13,21 +15,20 @@ pytestmark = pytest.mark.timeout(120)
 EXPECTED = Path(__file__).with_name("log_calls.txt")
 LINE = re.compile(r"(\d+\.\d{6}) (\d+) (\w+ .*), (\d+\.\d) us")
 
-PROGRAM = """
-import h5py
-with h5py.File("out.h5", "w") as file:
-    x = file.create_dataset("g/x", (10, 10), "f8")
-    x[2:4] = 1
-    x.attrs["units"] = 1
-with h5py.File("out.h5") as file:
-    assert file["g/x"][2:4].sum() == 20
-    assert "units" in file["g/x"].attrs
-    assert "g/y" not in file
-try:
-    h5py.File("missing.h5")
-except FileNotFoundError:
-    print("missing")
-"""
+
+def write_read_and_miss() -> None:
+    with h5py.File("out.h5", "w") as file:
+        x = file.create_dataset("g/x", (10, 10), "f8")
+        x[2:4] = 1
+        x.attrs["units"] = 1
+    with h5py.File("out.h5") as file:
+        assert file["g/x"][2:4].sum() == 20
+        assert "units" in file["g/x"].attrs
+        assert "g/y" not in file
+    try:
+        h5py.File("missing.h5")
+    except FileNotFoundError:
+        print("missing")
 
 
 def logged(root: Path, cwd: Path, stack: str, log: Path, **extra: str) -> list[str]:
@@ -35,16 +36,8 @@ def logged(root: Path, cwd: Path, stack: str, log: Path, **extra: str) -> list[s
     plugins = root / "build/dev/lib/plugins"
     assert (plugins / "libheadrace_log_calls.so").exists(), "run `make ctest`"
     bin_ = root / ".venv/bin"
-    command: list[str | Path] = [
-        bin_ / "headrace",
-        "run",
-        "--stack",
-        stack,
-        "--",
-        bin_ / "python",
-        "-c",
-        PROGRAM,
-    ]
+    program = (bin_ / "python", "-c", text_of(write_read_and_miss))
+    command = (bin_ / "headrace", "run", "--stack", stack, "--", *program)
     output = output_of(*command, cwd=cwd, HDF5_PLUGIN_PATH=str(plugins), **extra)
     assert output == "missing\n"
     matches = [(line, LINE.fullmatch(line)) for line in log.read_text().splitlines()]

@@ -10,8 +10,10 @@ import time
 import zipfile
 from pathlib import Path
 
+import h5py
 import pytest
-from install.commands import output_of
+from harness.program import text_of
+from install.commands import LONG, output_of
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -21,26 +23,27 @@ LOADER = "ld-linux-x86-64.so.2" if platform.machine() == "x86_64" else "ld-linux
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", LOADER}
 SECONDS = 60  # the most that an installation may take on a busy machine
 
-PROGRAM = """
-import h5py
-with h5py.File("out.h5", "w") as file:
-    file["x"] = range(100)
-    rows = file.create_dataset("rows", (100, 100), "i4")
-    for i in range(100):
-        rows[i, ::2] = i
-"""
-READ = """
-import h5py
-with h5py.File("out.h5") as file:
-    print(file["x"][:].tolist() == list(range(100)), file["rows"][:, ::2].sum(), file["rows"][5, 4])
-"""
+
+def write_rows() -> None:
+    with h5py.File("out.h5", "w") as file:
+        file["x"] = range(100)
+        rows = file.create_dataset("rows", (100, 100), "i4")
+        for i in range(100):
+            rows[i, ::2] = i
+
+
+def read_rows() -> None:
+    with h5py.File("out.h5") as file:
+        whole = file["x"][:].tolist() == list(range(100))
+        print(whole, file["rows"][:, ::2].sum(), file["rows"][5, 4])
 
 
 @pytest.fixture(scope="module")
 def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made of what `make setup-test` has compiled."""
+    """Compiled anew when LONG=1, else made of what `make setup-test` has compiled."""
     dist = tmp_path_factory.mktemp("dist")
-    output_of("make", "--silent", "wheel", f"DIST={dist}", cwd=root)
+    objects = [] if LONG else ["WHEEL_BUILD=build/dev"]
+    output_of("make", "--silent", "wheel", f"DIST={dist}", *objects, cwd=root)
     (made,) = dist.iterdir()
     return made
 
@@ -111,7 +114,7 @@ def test_the_header_for_c_programs_is_there(environment: Path, tmp_path: Path) -
 
 def test_a_program_runs_under_layers(environment: Path, tmp_path: Path) -> None:
     bin_ = environment / "bin"
-    command = ("run", "--stack", "async,log", "--", bin_ / "python", "-c", PROGRAM)
+    command = ("run", "--stack", "async,log", "--", bin_ / "python", "-c", text_of(write_rows))
     output_of(bin_ / "headrace", *command, cwd=tmp_path, HEADRACE_REPORT="report.jsonl")
     events = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()]
     handled = {(e["seat"], e["name"]) for e in events if e["event"] == "file"}
@@ -120,17 +123,17 @@ def test_a_program_runs_under_layers(environment: Path, tmp_path: Path) -> None:
         ("vfd", "headrace_async"),
         ("vol", "headrace_log"),
     }
-    assert output_of(bin_ / "python", "-c", READ, cwd=tmp_path) == "True 247500 5\n"
+    assert output_of(bin_ / "python", "-c", text_of(read_rows), cwd=tmp_path) == "True 247500 5\n"
 
 
 def test_its_programs_run(environment: Path, tmp_path: Path) -> None:
     """A log that is left beside the file is put in order by a program of the wheel."""
     headrace, python = environment / "bin/headrace", environment / "bin/python"
-    later = ("run", "--stack", "log(canonicalise=later)", "--", python, "-c", PROGRAM)
+    later = ("run", "--stack", "log(canonicalise=later)", "--", python, "-c", text_of(write_rows))
     output_of(headrace, *later, cwd=tmp_path)
-    assert output_of(python, "-c", READ, cwd=tmp_path) != "True 247500 5\n"
+    assert output_of(python, "-c", text_of(read_rows), cwd=tmp_path) != "True 247500 5\n"
     output_of(headrace, "replay", "out.h5", cwd=tmp_path)
-    assert output_of(python, "-c", READ, cwd=tmp_path) == "True 247500 5\n"
+    assert output_of(python, "-c", text_of(read_rows), cwd=tmp_path) == "True 247500 5\n"
     assert "Replay ledgers" in output_of(environment / "bin/headrace-model", "--help", cwd=tmp_path)
 
 

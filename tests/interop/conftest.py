@@ -8,12 +8,6 @@ import pytest
 from harness.prefix import ROOT, Hdf5
 
 
-@pytest.fixture(scope="session", params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    """Each HDF5 that was built with its API suite."""
-    return Hdf5(request.param)
-
-
 @pytest.fixture(scope="session")
 def tools() -> Hdf5:
     """The HDF5 whose command line tools are tested."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from harness import kept as kept_module
 from harness.api_suite import parse
 from harness.outcome import differences, from_junit
+from harness.program import text_of
 from harness.run import TimeLimitError, run
 from harness.stack import CLEAN
 from harness.tools import Seen, difference
@@ -58,6 +61,47 @@ def test_output_that_differs_is_told() -> None:
     assert "status 0 -> 1" in difference([first], replace(first, status=1))
     assert "from byte 1 on" in difference([first], replace(first, files={"out.h5": b"ax"}))
     assert "only natively" in difference([first], replace(first, files={}))
+
+
+FIRST = 3
+
+
+def from_first(count: int) -> list[int]:
+    return [FIRST + k for k in range(count)]
+
+
+def add_up(name: str | Path, count: int = 2) -> None:
+    total = sum(from_first(count))
+    assert total
+    assert "total" in globals(), "the body is the top level of the program"
+    Path(name).write_text(f"{total} {__name__}")
+
+
+def test_a_function_is_a_program_of_its_own(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", text_of(partial(add_up, tmp_path / "sum"))]
+    done = run(program, env=CLEAN, cwd=tmp_path)
+    assert done.status == 0, done.text
+    assert (tmp_path / "sum").read_text() == "7 __main__"
+
+
+def test_native_runs_are_kept_by_what_they_depend_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_module, "_FOLDER", tmp_path / "kept")
+    runs: list[int] = []
+
+    def count() -> int:
+        runs.append(len(runs))
+        return len(runs)
+
+    program = tmp_path / "program"
+    program.write_text("one")
+    assert [kept_module.kept("n", ["x", program], count) for _ in range(2)] == [1, 1]
+    assert kept_module.kept("n", ["y", program], count) == 2
+    other = tmp_path / "other"
+    other.write_text("two")
+    assert kept_module.kept("n", ["x", other], count) == 3
+    assert kept_module.kept("n", ["x", program], count) == 1
 
 
 def test_a_hang_ends_with_its_stacks(tmp_path: Path) -> None:

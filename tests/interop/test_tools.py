@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from harness.corpus import build_clock, build_forge, generate, openable
 from harness.prefix import Hdf5
 from harness.stack import NATIVE, PASS_THROUGH
@@ -21,8 +22,11 @@ STACKS = {
     "null(seat=both)": ["vol", "vfd"],
     "null,null,null": ["vol", "vfd"],
 }
-BOTH = "null(seat=both)"
+BOTH, LAYERS = "null(seat=both)", "async,log"
+SEATS = {**STACKS, LAYERS: ["vol", "vfd"]}
 SAMPLE_CASES = ["dump", "dump_xml", "list", "stat", "diff_self", "repack", "repack_latest", "copy"]
+# What each day has; `null` in both seats does what others of it do.
+DAILY = {("dump", LAYERS), ("diff_self", LAYERS), ("repack", BOTH)}
 
 # Sample files of HDF5 with more data than a tool prints or compares within a second.
 SLOW = {
@@ -48,10 +52,10 @@ class Bench:
         if (case, file) not in self.native:
             self.native[case, file] = self.box.see(command, file, NATIVE)[0]
         seen, report = self.box.see(command, file, spec)
-        driver = command[0] == "h5ls" and "vfd" in STACKS[spec]
+        driver = command[0] == "h5ls" and "vfd" in SEATS[spec]
 
         def shown(whole: Seen) -> Seen:
-            return whole.without_driver(named=STACKS[spec] == ["vfd"]) if driver else whole
+            return whole.without_driver(named=SEATS[spec] == ["vfd"]) if driver else whole
 
         natives, told = [shown(self.native[case, file])], ""
         if shown(seen) != natives[0]:
@@ -60,7 +64,7 @@ class Bench:
         # A file that opens by itself must have been opened through us, in every seat; for others
         # the tools try all drivers natively.
         if file.name in self.opening:
-            for seat in STACKS[spec]:
+            for seat in SEATS[spec]:
                 opened = report.select("file", seat=seat, ok=True)
                 if file.name not in {Path(event["file"]).name for event in opened}:
                     told += f"\n    not handled by seat {seat}: {report.events}"
@@ -120,13 +124,29 @@ def test_the_corpus_is_complete(bench: Bench, samples: Bench) -> None:
 
 def test_files_that_went_past_us_are_noticed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal output proves nothing when HDF5's own connector handled the file."""
-    monkeypatch.setitem(STACKS, PASS_THROUGH, ["vol"])
+    monkeypatch.setitem(SEATS, PASS_THROUGH, ["vol"])
     with pytest.raises(AssertionError, match="not handled by seat vol"):
         bench.compare("list", CASES["list"], PASS_THROUGH, bench.files[:1])
 
 
-@pytest.mark.parametrize("spec", STACKS)
-@pytest.mark.parametrize("case", CASES)
+def each_day(*specs: str) -> list[ParameterSet]:
+    """All stacks of `null`, of which each day has some."""
+    return [
+        pytest.param(spec, marks=[] if spec in specs else [pytest.mark.long]) for spec in STACKS
+    ]
+
+
+def pairs(cases: Iterable[str], long: Callable[[str, str], bool]) -> list[ParameterSet]:
+    """Each case under `null` and, if the tool only reads, under the layers."""
+    return [
+        pytest.param(case, spec, marks=[pytest.mark.long] if long(case, spec) else [])
+        for case in cases
+        for spec in SEATS
+        if spec != LAYERS or CASES[case][0] in ("h5dump", "h5ls", "h5stat", "h5diff")
+    ]
+
+
+@pytest.mark.parametrize(("case", "spec"), pairs(CASES, lambda _, spec: spec not in (BOTH, LAYERS)))
 def test_corpus(bench: Bench, case: str, spec: str) -> None:
     files = [file for file in bench.files if file.name in bench.opening]
     bench.compare(case, CASES[case], spec, files)
@@ -140,20 +160,22 @@ def test_no_filters_appear(bench: Bench, corpus: Path) -> None:
     assert native == ours, difference([native], ours)
 
 
-@pytest.mark.parametrize("spec", STACKS)
+@pytest.mark.parametrize("spec", each_day(BOTH, "null,null,null"))
 def test_files_that_do_not_open(bench: Bench, spec: str) -> None:
     files = [file for file in bench.files if file.name not in bench.opening]
     bench.compare("dump", CASES["dump"], spec, [*files, files[0].with_name("not_there.h5")])
 
 
-@pytest.mark.parametrize("case", SAMPLE_CASES)
-def test_samples_of_hdf5(samples: Bench, case: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "spec"), pairs(SAMPLE_CASES, lambda case, spec: (case, spec) not in DAILY)
+)
+def test_samples_of_hdf5(samples: Bench, case: str, spec: str) -> None:
     names = samples.opening - UNSET.get(case, set())
     files = [file for file in samples.files if file.name in names]
-    samples.compare(case, CASES[case], BOTH, files)
+    samples.compare(case, CASES[case], spec, files)
 
 
-@pytest.mark.parametrize("spec", STACKS)
+@pytest.mark.parametrize("spec", each_day(BOTH))
 @pytest.mark.parametrize("case", SPECIAL)
 def test_special(bench: Bench, corpus: Path, case: str, spec: str) -> None:
     """Commands for certain files: drivers by option, raw output, pairs, single objects."""

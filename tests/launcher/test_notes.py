@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import textwrap
+import time
+from functools import partial
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
+from harness.program import Program, text_of
 from harness.run import Result
 from harness.stack import CLEAN
 from launched import HDF5, HEADRACE, Launcher, Programs
-
-_PRELUDE = "import h5py, numpy as np\nf = h5py.File('x.h5', 'w')\n"
-_SCATTERED = "d = f.create_dataset('s', (1000, 100), 'f4'); d[:, 3] = np.arange(1000)\n"
-_ROWS = "f.create_dataset('r', data=np.ones(1 << 16))\n"
-_READS = "h5py.File('x.h5', 'r')['s'][:].sum()"
 
 
 def _note(done: Result) -> str:
@@ -26,74 +26,109 @@ def _note(done: Result) -> str:
     return text
 
 
-def _python(launch: Launcher, stack: str, text: str, **environ: str) -> Result:
-    return launch.run(stack, sys.executable, "-c", textwrap.dedent(text), **environ)
+def _python(launch: Launcher, stack: str, program: Program, **environ: str) -> Result:
+    return launch.run(stack, sys.executable, "-c", text_of(program), **environ)
+
+
+def write_rows(driver: str | None = None, texts: bool = False) -> None:
+    f = h5py.File("x.h5", "w", driver=driver)
+    if texts:
+        f["v"] = ["text"]
+        f["w"] = ["text"]
+    f.create_dataset("r", data=np.ones(1 << 16))
+
+
+def write_compressed() -> None:
+    f = h5py.File("x.h5", "w")
+    f.create_dataset("z", data=np.ones(1 << 16), compression="gzip")
+
+
+def write_every_other_element_compressed() -> None:
+    f = h5py.File("x.h5", "w")
+    d = f.create_dataset("z", (1 << 16,), "f4", compression="gzip")
+    d[np.arange(0, 1 << 16, 2)] = 1
+
+
+def write_a_column(rows: bool = False, read: bool = False) -> None:
+    f = h5py.File("x.h5", "w")
+    d = f.create_dataset("s", (1000, 100), "f4")
+    d[:, 3] = np.arange(1000)
+    if rows:
+        f.create_dataset("r", data=np.ones(1 << 16))
+    if read:
+        f.close()
+        h5py.File("x.h5", "r")["s"][:].sum()
+
+
+def write_columns_and_delete_a_link() -> None:
+    f = h5py.File("x.h5", "w")
+    f["g/a"] = 1
+    del f["g"]
+    for name in ("s", "t"):
+        d = f.create_dataset(name, (1000, 100), "f4")
+        d[:, 3] = np.arange(1000)
+
+
+def write_an_attribute() -> None:
+    f = h5py.File("x.h5", "w")
+    f.attrs["a"] = 1
+
+
+def write_for_readers_meanwhile() -> None:
+    f = h5py.File("y.h5", "w", libver="latest")
+    f.create_dataset("b", (1 << 16,), "f4")
+    f.swmr_mode = True
+    f["b"][:] = 3
 
 
 @pytest.mark.parametrize(
-    ("stack", "text"),
+    ("stack", "program"),
     [
         ("async", "print(1)"),
         ("async", "import h5py, netCDF4"),
-        ("async", _PRELUDE + _ROWS),
-        ("async", _PRELUDE + "f.create_dataset('z', data=np.ones(1 << 16), compression='gzip')"),
-        ("log", _PRELUDE + _SCATTERED),
-        ("log", _PRELUDE + _SCATTERED + _ROWS),
-        ("log", _PRELUDE + "f.attrs['a'] = 1"),
-        ("log,async", _PRELUDE + _SCATTERED + "f.close(); " + _READS),
-        ("null(seat=vfd)", _PRELUDE + _ROWS),
+        ("async", write_rows),
+        ("async", write_compressed),
+        ("log", write_a_column),
+        ("log", partial(write_a_column, rows=True)),
+        ("log", write_an_attribute),
+        ("log,async", partial(write_a_column, read=True)),
+        ("null(seat=vfd)", write_rows),
     ],
 )
-def test_nothing_is_said_when_all_is_well(launch: Launcher, stack: str, text: str) -> None:
-    assert not _note(_python(launch, stack, text))
+def test_nothing_is_said_when_all_is_well(launch: Launcher, stack: str, program: Program) -> None:
+    assert not _note(_python(launch, stack, program))
 
 
 @pytest.mark.parametrize(
-    ("stack", "text", "parts"),
+    ("stack", "program", "parts"),
     [
-        ("log", _PRELUDE + _ROWS, ["none of 1 writes", "long rows and whole blocks"]),
-        (
-            "log",
-            _PRELUDE + "f['v'] = ['text']; f['w'] = ['text']\n" + _ROWS,
-            ["none of 3 writes", "variable-length"],
-        ),
-        (
-            "log",
-            _PRELUDE + "f['g/a'] = 1; del f['g']\n" + _SCATTERED + _SCATTERED.replace("'s'", "'t'"),
-            ["none of 3 writes", "deleted links"],
-        ),
+        ("log", write_rows, ["none of 1 writes", "long rows and whole blocks"]),
+        ("log", partial(write_rows, texts=True), ["none of 3 writes", "variable-length"]),
+        ("log", write_columns_and_delete_a_link, ["none of 3 writes", "deleted links"]),
         (
             "async",
-            _PRELUDE.replace("'w'", "'w', driver='core'") + _ROWS,
+            partial(write_rows, driver="core"),
             ["wrote nothing behind", "another driver than sec2 and mpio"],
         ),
+        ("async", write_for_readers_meanwhile, ["wrote only", "SWMR"]),
         (
             "async",
-            "import h5py\n"
-            "g = h5py.File('y.h5', 'w', libver='latest')\n"
-            "g.create_dataset('b', (1 << 16,), 'f4')\n"
-            "g.swmr_mode = True; g['b'][:] = 3",
-            ["wrote only", "SWMR"],
-        ),
-        (
-            "async",
-            _PRELUDE + "d = f.create_dataset('z', (1 << 16,), 'f4', compression='gzip')\n"
-            "d[np.arange(0, 1 << 16, 2)] = 1",
+            write_every_other_element_compressed,
             ["compressed nothing", "whole datasets and single blocks"],
         ),
     ],
 )
 def test_what_was_left_to_hdf5_is_said(
-    launch: Launcher, stack: str, text: str, parts: list[str]
+    launch: Launcher, stack: str, program: Program, parts: list[str]
 ) -> None:
-    note = _note(_python(launch, stack, text))
+    note = _note(_python(launch, stack, program))
     for part in parts:
         assert part in note
-    assert not _note(_python(launch, stack, text, HEADRACE_QUIET="true"))
+    assert not _note(_python(launch, stack, program, HEADRACE_QUIET="true"))
 
 
 def test_reasons_are_statistics_of_the_log_layer(launch: Launcher) -> None:
-    words = [sys.executable, "-c", _PRELUDE + _ROWS + "f['v'] = ['text']; f['w'] = ['text']"]
+    words = [sys.executable, "-c", text_of(partial(write_rows, texts=True))]
     done = launch(HEADRACE, "run", "--stats", "--quiet", "--stack", "log", "--", *words)
     lines = [" ".join(line.split()) for line in done.err.decode().splitlines()]
     assert "calls left to hdf5 3" in lines
@@ -126,34 +161,37 @@ def test_ranks_say_it_once(launch: Launcher, programs: Programs, layer: str) -> 
 
 
 def test_a_run_within_a_run_leaves_it_to_the_outer_one(launch: Launcher) -> None:
-    inner: list[str | Path] = [
-        HEADRACE,
-        "run",
-        "--stack",
-        "log",
-        "--",
-        sys.executable,
-        "-c",
-        _PRELUDE + _ROWS,
-    ]
+    program = [sys.executable, "-c", text_of(write_rows)]
+    inner: list[str | Path] = [HEADRACE, "run", "--stack", "log", "--", *program]
     assert "none of 1 writes" in _note(launch.run("log", *inner))
 
 
+def tell_who_it_is_and_sleep() -> None:
+    print(os.getpid(), flush=True)
+    time.sleep(100)
+
+
 def test_a_killed_launcher_takes_the_program_along() -> None:
-    code = "import os, time; print(os.getpid(), flush=True); time.sleep(100)"
-    command: list[str | Path] = [HEADRACE, "run", "--", sys.executable, "-c", code]
+    program = [sys.executable, "-c", text_of(tell_who_it_is_and_sleep)]
+    command: list[str | Path] = [HEADRACE, "run", "--", *program]
     with subprocess.Popen(command, env=CLEAN, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        program = int(process.stdout.readline())
-        assert program != process.pid
+        child = int(process.stdout.readline())
+        assert child != process.pid
         process.kill()
         assert process.stdout.read() == b""  # when the program has ended, too
 
 
+def close_the_output_and_read() -> None:
+    os.write(1, b"x")
+    os.close(1)
+    sys.stdin.read()
+
+
 def test_the_launcher_keeps_no_file_of_the_program_open() -> None:
     """Who reads from the program sees when it closes its output."""
-    code = "import os, sys; os.write(1, b'x'); os.close(1); sys.stdin.read()"
-    command: list[str | Path] = [HEADRACE, "run", "--", sys.executable, "-c", code]
+    program = [sys.executable, "-c", text_of(close_the_output_and_read)]
+    command: list[str | Path] = [HEADRACE, "run", "--", *program]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=CLEAN, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None

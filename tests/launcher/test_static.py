@@ -6,7 +6,9 @@ import json
 import sys
 from pathlib import Path
 
+import h5py
 import pytest
+from harness.program import text_of
 from harness.run import Result
 from launched import HDF5, HEADRACE, HERE, Launcher, Programs, call
 
@@ -21,11 +23,15 @@ def _one_note(done: Result, *parts: str) -> None:
         assert part in lines[0], lines[0]
 
 
-def _read(launch: Launcher, file: str = "x.h5") -> int:
-    """The numbers of a file, by a plain HDF5 without plug-ins."""
-    code = f"import h5py; d = h5py.File({file!r})['d']; assert (d[:] == range(len(d))).all()"
-    code += "; print(len(d))"
-    done = launch(sys.executable, "-c", code)
+def count_the_numbers() -> None:
+    d = h5py.File("x.h5")["d"]
+    assert (d[:] == range(len(d))).all()
+    print(len(d))
+
+
+def _read(launch: Launcher) -> int:
+    """How many numbers there are, by a plain HDF5 without plug-ins."""
+    done = launch(sys.executable, "-c", text_of(count_the_numbers))
     assert done.status == 0, done.text
     return int(done.out)
 
@@ -121,9 +127,8 @@ def test_a_library_is_not_taken_for_another_one(launch: Launcher) -> None:
 
 
 def test_the_c_library_may_be_static_too(launch: Launcher) -> None:
-    source, program = launch.folder / "all.c", launch.folder / "all"
-    source.write_text('char label[] = "HDF5 library version: 1.14.5"; int main(void) { return 5; }')
-    call("cc", "-static", source, "-o", program)
+    program = launch.folder / "all"
+    call("cc", "-static", HERE / "label.c", "-o", program)
     done = launch.run("async", program)
     assert (done.status, done.out) == (5, b"")
     _one_note(done, f"{program} has HDF5 1.14.5 linked into it statically")

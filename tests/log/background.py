@@ -7,15 +7,22 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from log_layer import PLUGINS, Log
+import h5py
+import numpy as np
+from harness.build import PLUGINS
+from harness.layer import Layer
+from harness.program import Program
 
+BACKGROUND = "canonicalise=background;"
 REAL = PLUGINS.parents[1] / "bin/headrace-replay"
 # Begins when file `go` is there.
 HELD = f'#!/bin/sh\n(until [ -e go ]; do sleep 0.05; done; exec {REAL} "$@") &\n'
+Chunks = tuple[int, int] | None
+CHUNKS = (10, 100)
 
 
 @dataclass(frozen=True)
-class Elsewhere(Log):
+class Elsewhere(Layer):
     """The layer, installed where another program may stand for the one that it starts."""
 
     @property
@@ -38,7 +45,7 @@ class Elsewhere(Log):
             self.program.chmod(0o755)
 
 
-def wait(layer: Log, *names: str) -> None:
+def wait(layer: Layer, *names: str) -> None:
     """Until the files are ordinary ones, and nobody is at work on them."""
     end = time.monotonic() + 30
     folders = [layer.folder / f"{name}.headrace" for name in names]
@@ -47,7 +54,7 @@ def wait(layer: Log, *names: str) -> None:
         time.sleep(0.01)
 
 
-def processes(layer: Log) -> list[int]:
+def processes(layer: Layer) -> list[int]:
     """Those that work in the folder."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -58,3 +65,42 @@ def processes(layer: Log) -> list[int]:
         if words[0].endswith(b"/headrace-replay") and str(layer.folder).encode() in words[2]:
             found.append(int(path.parent.name))
     return found
+
+
+def begin(chunks: Chunks = (10, 100), libver: str = "earliest") -> tuple[h5py.File, h5py.Dataset]:
+    f = h5py.File("x.h5", "w", libver=libver)
+    d = f.create_dataset("d", (100, 1000), "i4", chunks=chunks, fillvalue=-1)
+    for k in range(0, 1000, 2):
+        d[:, k] = np.arange(100) + k
+    return f, d
+
+
+def expected() -> np.ndarray:
+    d = np.full((100, 1000), -1)
+    d[:, ::2] = np.arange(100)[:, None] + np.arange(0, 1000, 2)
+    return d
+
+
+def write_and_close(chunks: Chunks = CHUNKS) -> None:
+    f, _d = begin(chunks)
+    f.close()
+
+
+def check(name: str = "x.h5", mode: str = "r") -> None:
+    f = h5py.File(name, mode)
+    assert (f["d"][...] == expected()).all()
+
+
+def check_ordinary() -> None:
+    f = h5py.File("x.h5")
+    assert not f.attrs
+    assert (f["d"][...] == expected()).all()
+
+
+def write(layer: Layer, program: Program = write_and_close) -> None:
+    layer.python(program, BACKGROUND)
+    assert layer.counted("writes_logged") >= 500
+
+
+def waits(layer: Layer) -> bool:
+    return bool(list(layer.folder.glob("x.h5.headrace/*.log")))

@@ -4,45 +4,61 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import h5py
 import pytest
 from harness.run import run
 from harness.stack import CLEAN
-from log.commands import HEADRACE, assert_right, headrace, logs, write
+from log.commands import (
+    HEADRACE,
+    assert_right,
+    headrace,
+    logged,
+    logs,
+    run_logged,
+    write,
+    write_and_die,
+    write_flush_and_die,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from log_layer import Log
+    from harness.layer import Layer
+    from harness.program import Program
 
 LATER = "canonicalise=later;"
-WRITE = """
+
+
+def write_value(value: int) -> None:
     f = h5py.File("x.h5", "w")
-    f.create_dataset("d", (100, 100), "i4")[:, ::2] = {value}
+    f.create_dataset("d", (100, 100), "i4")[:, ::2] = value
     f.close()
-"""
-RIGHT = "assert (h5py.File('x.h5')['d'][:, ::2] == {value}).all()"
 
 
-def written(layer: Log, value: int, options: str = LATER) -> set[Path]:
-    layer.python(WRITE.format(value=value), options)
+def check_value(value: int, name: str = "x.h5") -> None:
+    assert (h5py.File(name)["d"][:, ::2] == value).all()
+
+
+def written(layer: Layer, value: int, options: str = LATER) -> set[Path]:
+    layer.python(partial(write_value, value), options)
     return set(logs(layer.folder))
 
 
 @pytest.mark.parametrize("options", [LATER, "", "canonicalise=later;mpi_logs=rank;"])
-def test_a_file_that_is_made_anew(layer: Log, options: str) -> None:
+def test_a_file_that_is_made_anew(layer: Layer, options: str) -> None:
     (first,) = written(layer, 1)
     rest = written(layer, 2, options)
     assert first not in rest
     assert len(rest) == (1 if options else 0)
     layer.python("h5py.File('x.h5', 'r+').close()")
-    layer.plain(RIGHT.format(value=2))
+    layer.plain(partial(check_value, 2))
     assert not (layer.folder / "x.h5.headrace").exists()
 
 
-def test_a_file_that_was_moved_keeps_its_log(layer: Log) -> None:
+def test_a_file_that_was_moved_keeps_its_log(layer: Layer) -> None:
     (first,) = written(layer, 1)
     moved = layer.folder / "y.h5"
     (layer.folder / "x.h5").rename(moved)
@@ -52,31 +68,31 @@ def test_a_file_that_was_moved_keeps_its_log(layer: Log) -> None:
     (layer.folder / "y.h5.headrace").mkdir()
     first.rename(layer.folder / "y.h5.headrace" / first.name)
     layer.python("h5py.File('y.h5', 'r+').close()")
-    layer.plain("assert (h5py.File('y.h5')['d'][:, ::2] == 1).all()")
+    layer.plain(partial(check_value, 1, "y.h5"))
+
+
+def open_and_die(mode: str, more: dict[str, Any]) -> None:
+    h5py.File("x.h5", mode, **more)
+    os._exit(0)
 
 
 @pytest.mark.parametrize(
-    "action",
-    [
-        "h5py.File('x.h5', 'w', driver='core', backing_store=False)",
-        "h5py.File('x.h5', 'x')",
-        "h5py.File('x.h5', 'a')",
-    ],
+    ("mode", "more"), [("w", {"driver": "core", "backing_store": False}), ("x", {}), ("a", {})]
 )
-def test_a_file_that_stays_keeps_its_log(layer: Log, action: str) -> None:
+def test_a_file_that_stays_keeps_its_log(layer: Layer, mode: str, more: dict[str, Any]) -> None:
     """One in memory has the same name."""
     (first,) = written(layer, 1)
     kept = first.read_bytes()
-    layer.start(f"{action}; assert {str(first)!r} and os._exit(0)")
-    if "'a'" not in action:
+    layer.start(partial(open_and_die, mode, more))
+    if mode != "a":
         assert first.read_bytes() == kept
     layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;")
-    layer.plain(RIGHT.format(value=1))
+    layer.plain(partial(check_value, 1))
 
 
 def foreign(folder: Path) -> Path:
     """A log whose file was moved away from beside it."""
-    write(folder, "f.close()")
+    write(folder)
     log: Path
     (log,) = logs(folder)
     (folder / "x.h5").rename(folder / "y.h5")
@@ -93,9 +109,7 @@ def test_cleaning_leaves_what_may_be_of_use(tmp_path: Path) -> None:
         assert f"{first} holds" in text, text
         assert "was not deleted" in text, text
         assert first.exists()
-        program = [sys.executable, "-c", WRITE_AGAIN]
-        stack = ["--stack", "log(canonicalise=later)", "--"]
-        subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=tmp_path, check=True)
+        run_logged(tmp_path, partial(write_value, 7))
         assert len(logs(tmp_path)) == 2
     done = headrace(tmp_path, "log", "clean", "x.h5", "--yes")
     assert done.text.splitlines() == [f"deleted {first}", "x.h5 has no log but its own"]
@@ -103,13 +117,6 @@ def test_cleaning_leaves_what_may_be_of_use(tmp_path: Path) -> None:
     assert headrace(tmp_path, "replay", "x.h5").status == 0
     done = headrace(tmp_path, "log", "clean", "x.h5")
     assert (done.status, done.text) == (0, "x.h5 has no log but its own\n")
-
-
-WRITE_AGAIN = """
-import h5py
-with h5py.File("x.h5", "w") as f:
-    f.create_dataset("d", (100, 100), "i4")[:, ::2] = 7
-"""
 
 
 def test_cleaning_asks(tmp_path: Path) -> None:
@@ -124,12 +131,18 @@ def test_cleaning_asks(tmp_path: Path) -> None:
         assert log.exists() == left
 
 
+def write_and_wait() -> None:
+    f = h5py.File("x.h5", "w")
+    f.create_dataset("d", (100, 100), "i4")[:, ::2] = 7
+    print("written", flush=True)
+    input()
+    f.close()
+
+
 def test_cleaning_a_file_in_use(tmp_path: Path) -> None:
     """The log of a program that is at work is not in its file yet."""
-    program = [sys.executable, "-c", IN_USE]
-    stack = ["--stack", "log(canonicalise=later)", "--"]
     with subprocess.Popen(
-        [HEADRACE, "run", *stack, *program],
+        logged(write_and_wait),
         env=CLEAN, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     ) as running:  # fmt: skip
         assert running.stdout is not None
@@ -142,34 +155,28 @@ def test_cleaning_a_file_in_use(tmp_path: Path) -> None:
     assert headrace(tmp_path, "replay", "x.h5").status == 0
 
 
-IN_USE = """
-import h5py
-f = h5py.File("x.h5", "w")
-f.create_dataset("d", (100, 100), "i4")[:, ::2] = 7
-print("written", flush=True)
-input()
-f.close()
-"""
-
-
-@pytest.mark.parametrize("end", ["os._exit(0)", "f.flush(); os._exit(0)"])
-def test_after_a_kill(tmp_path: Path, end: str) -> None:
+@pytest.mark.parametrize("program", [write_and_die, write_flush_and_die])
+def test_after_a_kill(tmp_path: Path, program: Program) -> None:
     """What may be the log of a program that is at work is not deleted unasked, nor a file's own."""
-    write(tmp_path, end)
+    write(tmp_path, program)
     done = headrace(tmp_path, "log", "clean", "x.h5", "--yes")
     assert done.status == 0, done.text
     assert len(logs(tmp_path)) == 1
     done = headrace(tmp_path, "recover", "x.h5")
     assert done.status == 0, done.text
-    assert_right(tmp_path, "")
+    assert_right(tmp_path, odd=None)
+
+
+def die_before_the_first_flush() -> None:
+    f = h5py.File("x.h5", "w")
+    f.create_dataset("d", (100, 100), "i4")[:, ::2] = 7
+    os._exit(0)
 
 
 @pytest.mark.parametrize("size", [0, None])
 def test_what_a_kill_before_the_first_flush_leaves(tmp_path: Path, size: int | None) -> None:
     """HDF5 may have written how long the file is to be."""
-    program = [sys.executable, "-c", IN_USE.replace("input()", "import os; os._exit(0)")]
-    stack = ["--stack", "log(canonicalise=later)", "--"]
-    subprocess.run([HEADRACE, "run", *stack, *program], env=CLEAN, cwd=tmp_path, check=True)
+    run_logged(tmp_path, die_before_the_first_flush)
     if size is not None:
         os.truncate(tmp_path / "x.h5", size)
     for command in ("recover", "replay"):

@@ -15,13 +15,13 @@ from log.crash_program import Expected, Progress, small
 from log.test_crash_points import LATER, read_plain, recover_all
 
 if TYPE_CHECKING:
-    from log_layer import Log
+    from harness.layer import Layer
 
 STEPS = small(2)
 PROGRAM = Path(__file__).with_name("crash_program.py")
 
 
-def run_until(layer: Log, number: int, options: str, outcome: str) -> Progress | None:
+def run_until(layer: Layer, number: int, options: str, outcome: str) -> Progress | None:
     """None when the program has made fewer writes."""
     env = layer.env(options)
     below = "under_vol=7204;under_info={under_vol=0;under_info={}}"
@@ -44,7 +44,7 @@ def run_until(layer: Log, number: int, options: str, outcome: str) -> Progress |
 
 @pytest.mark.parametrize("outcome", ["kept", "lost", "mixed"])
 @pytest.mark.parametrize("options", [LATER, ""])
-def test_each_write_of_the_file(layer: Log, options: str, outcome: str) -> None:
+def test_each_write_of_the_file(layer: Layer, options: str, outcome: str) -> None:
     told: list[Progress] = []
     while (progress := run_until(layer, len(told) + 1, options, outcome)) is not None:
         told.append(progress)

@@ -6,58 +6,32 @@ may leave. Each is recovered, and read by HDF5 alone.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import random
 import shutil
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import h5py
 import numpy as np
 import pytest
 from harness.corpus import compile_preload
+from harness.program import text_of
 from harness.run import run
 from log.crash_program import LAYOUTS, Array, Expected, Progress, Step, large, small
+from log.program_parts import hdf5_of_h5py
 from log.recorded import Change, Disk, Tree, read_record, write_tree
 
 if TYPE_CHECKING:
-    from log_layer import Log
+    from harness.layer import Layer
 
 LATER = "canonicalise=later;"
 SYNC = LATER + "sync=true;"
 HERE = Path(__file__).parent
-RECOVER = """
-    import json
-    for number in range({first}, {count}):
-        told = ""
-        try:
-            for mode in ("r", "r+"):
-                h5py.File(f"states/{{number}}/x.h5", mode).close()
-        except OSError as error:
-            told = str(error)
-        print(json.dumps([number, told]), flush=True)
-"""
-# By HDF5 alone, which is told that nobody has the file open.
-READ = """
-    import ctypes
-    maps = [line.split()[-1] for line in open("/proc/self/maps") if "libhdf5" in line]
-    hdf5 = ctypes.CDLL(next(path for path in maps if "_hl" not in path))
-    clear = ctypes.c_bool(True)
-    fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    assert hdf5.H5Pset(ctypes.c_int64(fapl.id), b"clear_status_flags", ctypes.byref(clear)) == 0
-    for number in range({count}):
-        found = {{}}
-        try:
-            name = f"{folder}/{{number}}/x.h5".encode()
-            with h5py.File(h5py.h5f.open(name, h5py.h5f.ACC_RDONLY, fapl)) as f:
-                for name in f:
-                    found[name] = f[name][...]
-                dict(f.attrs)
-        except (OSError, RuntimeError, KeyError, ValueError):
-            found = {{"unreadable": np.zeros(1)}}
-        np.savez(f"{folder}/{{number}}/found.npz", **found)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +49,7 @@ class State:
     tree: Tree
 
 
-def record(layer: Log, recorder: str, options: str, command: list[str | Path]) -> list[Change]:
+def record(layer: Layer, recorder: str, options: str, command: list[str | Path]) -> list[Change]:
     folder, to = layer.folder / "run", layer.folder / "record"
     folder.mkdir(exist_ok=True)
     to.unlink(missing_ok=True)
@@ -119,21 +93,55 @@ def states(
     return list(found.values())
 
 
-def read_plain(layer: Log, folder: str, count: int) -> list[dict[str, Array]]:
-    layer.plain(READ.format(folder=folder, count=count))
+def save_what_is_read(folder: str, count: int) -> None:
+    """By HDF5 alone, which is told that nobody has the file open."""
+    clear = ctypes.c_bool(True)
+    fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    value = ctypes.byref(clear)
+    assert hdf5_of_h5py().H5Pset(ctypes.c_int64(fapl.id), b"clear_status_flags", value) == 0
+    for number in range(count):
+        found = {}
+        try:
+            path = f"{folder}/{number}/x.h5".encode()
+            with h5py.File(h5py.h5f.open(path, h5py.h5f.ACC_RDONLY, fapl)) as f:
+                for name in f:
+                    found[name] = f[name][...]
+                dict(f.attrs)
+        except (OSError, RuntimeError, KeyError, ValueError):
+            found = {"unreadable": np.zeros(1)}
+        np.savez(f"{folder}/{number}/found.npz", **found)
+
+
+def read_plain(layer: Layer, folder: str, count: int) -> list[dict[str, Array]]:
+    layer.plain(partial(save_what_is_read, folder, count))
     return [
         dict(np.load(layer.folder / folder / str(number) / "found.npz")) for number in range(count)
     ]
 
 
-def recover_all(layer: Log, count: int, options: str = "") -> list[str]:
+def open_both_ways(name: str = "x.h5") -> None:
+    for mode in ("r", "r+"):
+        h5py.File(name, mode).close()
+
+
+def open_each(count: int) -> None:
+    for number in range(count):
+        told = ""
+        try:
+            open_both_ways(f"states/{number}/x.h5")
+        except OSError as error:
+            told = str(error)
+        print(json.dumps([number, told]), flush=True)
+
+
+def recover_all(layer: Layer, count: int, options: str = "") -> list[str]:
     """What the layer says of each of the states; a process that dies is an error."""
-    text = RECOVER.format(first=0, count=count)
-    done = layer.python(text, options + "recover=true;verify=true;", limit=300)
+    recovering = options + "recover=true;verify=true;"
+    done = layer.python(partial(open_each, count), recovering, limit=300)
     return [json.loads(line)[1] for line in done.out.splitlines()]
 
 
-def lay_out(layer: Log, some: list[State]) -> None:
+def lay_out(layer: Layer, some: list[State]) -> None:
     for folder in ("states", "copies"):
         shutil.rmtree(layer.folder / folder, ignore_errors=True)
         for number, state in enumerate(some):
@@ -141,7 +149,12 @@ def lay_out(layer: Log, some: list[State]) -> None:
 
 
 def check(
-    layer: Log, steps: list[Step], some: list[State], *, atomic: bool = False, metadata: bool = True
+    layer: Layer,
+    steps: list[Step],
+    some: list[State],
+    *,
+    atomic: bool = False,
+    metadata: bool = True,
 ) -> int:
     """Recovers all states and compares; returns how many are none of ours.
 
@@ -179,7 +192,9 @@ def program(steps: list[Step], libver: str = "earliest") -> list[str | Path]:
 
 @pytest.mark.parametrize("options", [LATER, SYNC, ""])
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
-def test_every_moment_of_a_small_run(layer: Log, recorder: str, libver: str, options: str) -> None:
+def test_every_moment_of_a_small_run(
+    layer: Layer, recorder: str, libver: str, options: str
+) -> None:
     steps = small()
     changes = record(layer, recorder, options, program(steps, libver))
     logs = [change for change in changes if change.path.endswith(".log")]
@@ -190,7 +205,7 @@ def test_every_moment_of_a_small_run(layer: Log, recorder: str, libver: str, opt
 
 
 @pytest.mark.parametrize("options", [LATER, SYNC, ""])
-def test_every_moment_without_new_metadata(layer: Log, recorder: str, options: str) -> None:
+def test_every_moment_without_new_metadata(layer: Layer, recorder: str, options: str) -> None:
     """Then nothing may be lost but amid the flush that brings the marker into the file."""
     steps = [step for step in small(6, LAYOUTS[:2]) if "new" not in step]
     changes = record(layer, recorder, options, program(steps))
@@ -201,7 +216,9 @@ def test_every_moment_without_new_metadata(layer: Log, recorder: str, options: s
 
 @pytest.mark.parametrize("options", [LATER, SYNC])
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
-def test_a_flush_is_there_as_a_whole(layer: Log, recorder: str, libver: str, options: str) -> None:
+def test_a_flush_is_there_as_a_whole(
+    layer: Layer, recorder: str, libver: str, options: str
+) -> None:
     """Where nothing has the log put in order in between, there is one flush or the next."""
     steps = [step for step in small() if step[0] != "read" and "new" not in step]
     changes = record(layer, recorder, options, program(steps, libver))
@@ -211,7 +228,7 @@ def test_a_flush_is_there_as_a_whole(layer: Log, recorder: str, libver: str, opt
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("options", [LATER, SYNC, ""])
-def test_moments_of_a_larger_run(layer: Log, recorder: str, seed: int, options: str) -> None:
+def test_moments_of_a_larger_run(layer: Layer, recorder: str, seed: int, options: str) -> None:
     steps = large(seed)
     changes = record(
         layer, recorder, options, program(steps, "latest" if seed == 2 else "earliest")
@@ -221,7 +238,7 @@ def test_moments_of_a_larger_run(layer: Log, recorder: str, seed: int, options: 
 
 
 @pytest.mark.parametrize("options", [LATER, SYNC])
-def test_a_recovery_that_crashes(layer: Log, recorder: str, options: str) -> None:
+def test_a_recovery_that_crashes(layer: Layer, recorder: str, options: str) -> None:
     """It is begun anew, and ends with what it would have ended with."""
     steps = [step for step in small(6, LAYOUTS[:2]) if "new" not in step and "read" not in step]
     changes = record(layer, recorder, options, program(steps))
@@ -229,8 +246,8 @@ def test_a_recovery_that_crashes(layer: Log, recorder: str, options: str) -> Non
     before = states(changes[:last], {}, cuts=0)[-1]
     shutil.rmtree(layer.folder / "run")
     write_tree(before.tree, layer.folder / "run")
-    text = "import h5py\nfor mode in ('r', 'r+'): h5py.File('x.h5', mode).close()"
-    after = record(layer, recorder, options + "recover=true;verify=true;", ["-c", text])
+    command: list[str | Path] = ["-c", text_of(open_both_ways)]
+    after = record(layer, recorder, options + "recover=true;verify=true;", command)
     assert len([change for change in after if change.path == "x.h5"]) > 5
     some = [
         replace(state, told=before.told)

@@ -8,16 +8,19 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
+from harness.layer import Layer
 from harness.prefix import ROOT
 from harness.run import run
 from harness.stack import CLEAN
 from kernels.bench_tool import SERIAL, Bench
 from log.background import REAL, wait
-from log_layer import Log
 
 DATA = ROOT.parent / "shared/data/e3sm"
 HEADRACE = Path(sys.executable).with_name("headrace")
@@ -78,7 +81,7 @@ def compare(file: Path, reference: Path, env: dict[str, str], *more: str) -> dic
     return told
 
 
-def put_in_order(layer: Log, file: Path, behind: bool) -> None:
+def put_in_order(layer: Layer, file: Path, behind: bool) -> None:
     """By the command; or as the layer starts it, now that the kernel has moved its file."""
     command: list[str | Path] = [HEADRACE, "replay", file]
     if behind:
@@ -106,7 +109,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Native]:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("mode", MODES)
 def test_all_is_as_native_hdf5_writes_it(
-    layer: Log, native: Callable[[str], Native], mode: str, case: str
+    layer: Layer, native: Callable[[str], Native], mode: str, case: str
 ) -> None:
     expected, how = native(case[0]), MODES[mode]
     bench = Bench(layer.folder, SERIAL, how.ranks, layer.env(how.options))
@@ -126,14 +129,16 @@ def test_all_is_as_native_hdf5_writes_it(
     assert dump(file) == expected.dump
 
 
-def test_one_wrong_bit_is_found(layer: Log, native: Callable[[str], Native]) -> None:
+def change_a_bit(name: str) -> None:
+    d = h5py.File(name, "r+")["ANRAIN"]
+    d[0, 71, 865] = np.nextafter(d[0, 71, 865], np.float32(9))
+
+
+def test_one_wrong_bit_is_found(layer: Layer, native: Callable[[str], Native]) -> None:
     """By both readers."""
     expected = native("f")
     file = layer.folder / expected.file.name
     file.write_bytes(expected.file.read_bytes())
-    layer.plain(f"""
-    d = h5py.File({file.name!r}, "r+")["ANRAIN"]
-    d[0, 71, 865] = np.nextafter(d[0, 71, 865], np.float32(9))
-    """)
+    layer.plain(partial(change_a_bit, file.name))
     assert compare(file, expected.file, CLEAN)["fault"] == "ANRAIN: element 62351 differs"
     assert dump(file) != expected.dump

@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
-from threading import Timer
+from threading import Thread
 
 import pytest
+from harness.layer import Layer
 from harness.prefix import Hdf5
+from harness.until import until
 from log.background import HELD, Elsewhere, processes, wait
-from log.kept_by_ranks import FILES, NONE, REPLAY, logs_of, require, succeed
-from log_layer import Log
+from log.kept_by_ranks import (
+    FILES,
+    NONE,
+    logs_of,
+    put_in_order,
+    require,
+    require_in_order,
+    succeed,
+)
 
 BACKGROUND = "headrace_log canonicalise=background;mpi_logs=rank;under_vol=0;under_info={}"
 NODE = BACKGROUND.replace("mpi_logs=rank", "mpi_logs=node")
@@ -26,22 +38,45 @@ everywhere = pytest.mark.parametrize(
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Elsewhere:
-    return Elsewhere(tmp_path)
+    return Elsewhere(tmp_path, "log")
 
 
-def leave(layer: Log, hdf5: Hdf5, ranks: int) -> None:
+def leave(layer: Layer, hdf5: Hdf5, ranks: int) -> None:
     """A file that is closed when MPI ends."""
     succeed(layer, hdf5, ranks, "mpi_logs", "forget", connector=BACKGROUND)
 
 
 @everywhere
 @pytest.mark.parametrize("connector", [BACKGROUND, NODE], ids=["rank", "node"])
-def test_files_are_in_order_soon(layer: Log, hdf5: Hdf5, ranks: int, connector: str) -> None:
+def test_files_are_in_order_soon(layer: Layer, hdf5: Hdf5, ranks: int, connector: str) -> None:
     succeed(layer, hdf5, ranks, "mpi_logs", "write", "0", connector=connector)
     wait(layer, *FILES)
     assert layer.log.count(" is in order") >= 1, layer.log
-    require(layer, FILES, marked=False)
-    assert not list(layer.folder.glob("*.headrace"))
+    require_in_order(layer, *FILES)
+
+
+@contextmanager
+def put_in_order_when_awaited(elsewhere: Elsewhere, by: int) -> Iterator[None]:
+    """Logs begin to be put in order when so many wait for it, and no more do later."""
+    before = waiting(elsewhere)
+
+    def begin() -> None:
+        try:
+            until(lambda: waiting(elsewhere) == before + by)
+        finally:
+            (elsewhere.folder / "go").touch()
+
+    thread = Thread(target=begin)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    assert waiting(elsewhere) == before + by
+
+
+def waiting(layer: Layer) -> int:
+    return layer.log.count("waiting until log")
 
 
 @everywhere
@@ -54,13 +89,11 @@ def test_who_opens_it_meanwhile(elsewhere: Elsewhere, hdf5: Hdf5, ranks: int) ->
         succeed(elsewhere, hdf5, 3, "mpi_kept", "read", "left.h5", connector=NONE)
         require(elsewhere, LEFT, marked=True)
         assert len(logs_of(elsewhere, "left.h5")) == ranks
-        waited = elsewhere.log.count("waiting until log")
-        Timer(0.7, (elsewhere.folder / "go").touch).start()
-        if by_ranks:
-            succeed(elsewhere, hdf5, 3, "mpi_kept", "open", "left.h5", connector=NONE)
-        else:
-            elsewhere.python("h5py.File('left.h5', 'r+').close(); assert os.path.exists('go')")
-        assert elsewhere.log.count("waiting until log") - waited == (3 if by_ranks else 1)
+        with put_in_order_when_awaited(elsewhere, by=3 if by_ranks else 1):
+            if by_ranks:
+                succeed(elsewhere, hdf5, 3, "mpi_kept", "open", "left.h5", connector=NONE)
+            else:
+                elsewhere.python("h5py.File('left.h5', 'r+').close(); assert os.path.exists('go')")
         require(elsewhere, LEFT, marked=False)
         assert not logs_of(elsewhere, "left.h5")
     assert elsewhere.log.count("/left.h5 is in order") == 2, elsewhere.log
@@ -68,7 +101,7 @@ def test_who_opens_it_meanwhile(elsewhere: Elsewhere, hdf5: Hdf5, ranks: int) ->
 
 @everywhere
 @pytest.mark.parametrize("connector", [BACKGROUND, NODE], ids=["rank", "node"])
-def test_opened_again_at_once(layer: Log, hdf5: Hdf5, ranks: int, connector: str) -> None:
+def test_opened_again_at_once(layer: Layer, hdf5: Hdf5, ranks: int, connector: str) -> None:
     succeed(layer, hdf5, ranks, "mpi_kept", "again", "x.h5", connector=connector)
     wait(layer, "x.h5")
     text = "f = h5py.File('x.h5'); print(set(f['d'][:].tolist()), *f.attrs)"
@@ -88,15 +121,14 @@ def test_killed_at_any_moment(elsewhere: Elsewhere, hdf5: Hdf5) -> None:
         (elsewhere.folder / "go").unlink(missing_ok=True)
         leave(elsewhere, hdf5, 3)
         (elsewhere.folder / "go").touch()
-        while not (found := processes(elsewhere)) and logs_of(elsewhere, "left.h5"):
-            pass
+        until(lambda: processes(elsewhere) or not logs_of(elsewhere, "left.h5"))
         time.sleep(random.random() * 0.02)
-        for process in found:
-            os.kill(process, signal.SIGKILL)
+        for process in processes(elsewhere):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         killed += bool(logs_of(elsewhere, "left.h5"))
-        elsewhere.python(f"names = {LEFT!r}\n{REPLAY}")
-        require(elsewhere, LEFT, marked=False)
-        assert not list(elsewhere.folder.glob("*.headrace"))
+        elsewhere.python(partial(put_in_order, *LEFT))
+        require_in_order(elsewhere, *LEFT)
     assert killed > 0, "others had ended"
 
 

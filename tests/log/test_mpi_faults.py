@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import h5py
 import pytest
 from harness.corpus import compile_preload
-from harness.run import run
-from log_layer import PLUGINS
-from parallel.together import built, env_of
+from harness.ranks import succeed
 
 if TYPE_CHECKING:
+    from harness.layer import Layer
     from harness.prefix import Hdf5
-    from log_layer import Log
 
 RANKS = 3
 WAYS = {
@@ -23,16 +22,17 @@ WAYS = {
     "later": "mpi_logs=rank;canonicalise=later;sync=true;",
     "node": "mpi_logs=node;canonicalise=later;sync=true;",
 }
-# Each element is of the last write that was promised to its rank, or of a later one.
-CHECK = """
-with h5py.File("x.h5") as file:
-    assert "_headrace_log" not in file.attrs
-    for name in file:
-        found = file[name][()].reshape(-1, {ranks})
-        for rank, promised in enumerate({promised}):
-            assert (found[:, rank] >= promised).all(), (name, rank, promised, found[:, rank])
-            assert (found[:, rank] <= 6).all(), name
-"""
+
+
+def check(promised: list[int]) -> None:
+    """Each element is of the last write that was promised to its rank, or of a later one."""
+    with h5py.File("x.h5") as file:
+        assert "_headrace_log" not in file.attrs
+        for name in file:
+            found = file[name][()].reshape(-1, RANKS)
+            for rank, last in enumerate(promised):
+                assert (found[:, rank] >= last).all(), (name, rank, last, found[:, rank])
+                assert (found[:, rank] <= 6).all(), name
 
 
 @pytest.fixture(scope="module")
@@ -42,23 +42,14 @@ def fault(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(compile_preload(tmp_path_factory.mktemp("fault"), source))
 
 
-def ranks_of(layer: Log, hdf5: Hdf5, way: str, fault: str, **fails: str) -> list[dict[str, Any]]:
+def ranks_of(layer: Layer, hdf5: Hdf5, way: str, fault: str, **fails: str) -> list[dict[str, Any]]:
     """What each rank says, in their order."""
-    report = layer.folder / "report"
     connector = f"headrace_log {WAYS[way]}under_vol=0;under_info={{}}"
-    more = {"HEADRACE_LOG_FILE": str(layer.folder / "log"), **fails}
-    program = built(f"tests/log/mpi_faults_{hdf5.mpi}")
-    command = [*hdf5.mpiexec, "-n", str(RANKS), "env", f"LD_PRELOAD={fault}", str(program), "x.h5"]
-    before = len(layer.loads)
-    done = run(command, env=env_of(connector, PLUGINS, report, **more), cwd=layer.folder, limit=60)
-    assert done.status == 0, done.text
-    assert len(layer.loads) >= before + RANKS, done.text
-    told = [json.loads(line) for line in done.out.decode().splitlines() if '"rank"' in line]
-    assert len(told) == RANKS, done.text
-    return sorted(told, key=lambda one: int(one["rank"]))
+    preload = {"LD_PRELOAD": fault, **fails}
+    return succeed(layer, hdf5, RANKS, "mpi_faults", "x.h5", connector=connector, **preload)
 
 
-def calls_of(layer: Log, hdf5: Hdf5, way: str, fault: str) -> list[int]:
+def calls_of(layer: Layer, hdf5: Hdf5, way: str, fault: str) -> list[int]:
     """How many calls of each rank could fail, where none does."""
     told = ranks_of(layer, hdf5, way, fault, FAILS_COUNT=str(layer.folder / "count"))
     assert [one["promised"] for one in told] == [6] * RANKS
@@ -80,7 +71,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("hdf5", "case"), CASES, indirect=["hdf5"])
-def test_one_call_fails(layer: Log, hdf5: Hdf5, fault: str, case: tuple[str, int, bool]) -> None:
+def test_one_call_fails(layer: Layer, hdf5: Hdf5, fault: str, case: tuple[str, int, bool]) -> None:
     way, rank, for_good = case
     for at in range(calls_of(layer, hdf5, way, fault)[rank]):
         shutil.rmtree(layer.folder / "x.h5.headrace", ignore_errors=True)
@@ -92,4 +83,4 @@ def test_one_call_fails(layer: Log, hdf5: Hdf5, fault: str, case: tuple[str, int
         assert len({one["results"] for one in told}) == 1, (fails, told)
         promised = [one["promised"] for one in told]
         layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;")
-        layer.plain(CHECK.format(ranks=RANKS, promised=promised))
+        layer.plain(partial(check, promised))

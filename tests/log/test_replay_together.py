@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
+from harness.layer import Layer
 from harness.prefix import Hdf5
+from harness.ranks import launch
 from harness.run import Result, run
 from harness.stack import CLEAN
 from log.kept_by_ranks import logs_of, require, start, succeed
-from log_layer import Log
 
 HEADRACE = str(Path(sys.executable).with_name("headrace"))
 LEFT = ("left.h5",)
@@ -23,9 +26,9 @@ everywhere = pytest.mark.parametrize(
 one = pytest.mark.parametrize("hdf5", ["1.14.5-openmpi"], indirect=True)
 
 
-def headrace(layer: Log, hdf5: Hdf5, ranks: int, *arguments: str) -> Result:
+def headrace(layer: Layer, hdf5: Hdf5, ranks: int, *arguments: str) -> Result:
     report = {"HEADRACE_REPORT": str(layer.folder / "report")}
-    command = [*hdf5.mpiexec, "-n", str(ranks), HEADRACE, *arguments]
+    command = [*launch(hdf5, ranks), HEADRACE, *arguments]
     return run(command, env=CLEAN | report, cwd=layer.folder, limit=60)
 
 
@@ -33,7 +36,7 @@ def library(hdf5: Hdf5) -> str:
     return f"--hdf5={hdf5.prefix}/lib/libhdf5.so"
 
 
-def put_in_order(layer: Log, hdf5: Hdf5, ranks: int, *options: str) -> None:
+def put_in_order(layer: Layer, hdf5: Hdf5, ranks: int, *options: str) -> None:
     before = len(layer.loads)
     done = headrace(layer, hdf5, ranks, "replay", library(hdf5), *options, "left.h5")
     assert done.status == 0, done.text
@@ -44,7 +47,7 @@ def put_in_order(layer: Log, hdf5: Hdf5, ranks: int, *options: str) -> None:
 
 @everywhere
 @pytest.mark.parametrize("options", [(), ("--in-place",)])
-def test_logs_of_ranks(layer: Log, hdf5: Hdf5, ranks: int, options: tuple[str, ...]) -> None:
+def test_logs_of_ranks(layer: Layer, hdf5: Hdf5, ranks: int, options: tuple[str, ...]) -> None:
     succeed(layer, hdf5, 2, "mpi_logs", "forget")
     before = (layer.folder / "left.h5").read_bytes()
     done = headrace(layer, hdf5, ranks, "replay", library(hdf5), "left.h5", "--output=y.h5")
@@ -59,30 +62,35 @@ def test_logs_of_ranks(layer: Log, hdf5: Hdf5, ranks: int, options: tuple[str, .
     require(layer, LEFT, marked=False)
 
 
-@everywhere
-def test_the_log_of_one_process(layer: Log, hdf5: Hdf5, ranks: int) -> None:
-    write = """
-    with h5py.File("{name}", "w") as f:
+def write_rows(name: str) -> None:
+    with h5py.File(name, "w") as f:
         rng = np.random.default_rng(5)
-        for options in dict(), dict(chunks=(7, 9)), dict(chunks=(10, 25), compression=1):
-            d = f.create_dataset(f"d{{len(f)}}", (100, 90), "i4", fillvalue=-1, **options)
+        for options in {}, {"chunks": (7, 9)}, {"chunks": (10, 25), "compression": 1}:
+            d = f.create_dataset(f"d{len(f)}", (100, 90), "i4", fillvalue=-1, **options)
             for _ in range(200):
                 column, row = rng.integers(90), rng.integers(1, 9)
                 d[row::row, column] = np.arange(100)[row::row] * column
-    """
-    layer.python(write.format(name="left.h5"), "canonicalise=later;")
-    layer.plain(write.format(name="native.h5"))
+
+
+def compare(name: str, expected: str) -> None:
+    f, native = h5py.File(name), h5py.File(expected)
+    assert list(f) == list(native)
+    assert len(f) == 3
+    assert not f.attrs
+    assert all((f[each][...] == native[each][...]).all() for each in f)
+
+
+@everywhere
+def test_the_log_of_one_process(layer: Layer, hdf5: Hdf5, ranks: int) -> None:
+    layer.python(partial(write_rows, "left.h5"), "canonicalise=later;")
+    layer.plain(partial(write_rows, "native.h5"))
     assert len(logs_of(layer, "left.h5")) == 1
     put_in_order(layer, hdf5, ranks)
-    layer.plain("""
-        f, native = h5py.File("left.h5"), h5py.File("native.h5")
-        assert list(f) == list(native) and len(f) == 3 and not f.attrs
-        assert all((f[name][...] == native[name][...]).all() for name in f)
-    """)
+    layer.plain(partial(compare, "left.h5", "native.h5"))
 
 
 @one
-def test_after_a_crash(layer: Log, hdf5: Hdf5) -> None:
+def test_after_a_crash(layer: Layer, hdf5: Hdf5) -> None:
     start(layer, hdf5, 2, "mpi_logs", "crash")
     assert "did not close it" in headrace(layer, hdf5, 2, "replay", library(hdf5), "left.h5").text
     done = headrace(layer, hdf5, 2, "recover", library(hdf5), "left.h5")
@@ -92,7 +100,7 @@ def test_after_a_crash(layer: Log, hdf5: Hdf5) -> None:
 
 
 @everywhere
-def test_a_damaged_log(layer: Log, hdf5: Hdf5, ranks: int) -> None:
+def test_a_damaged_log(layer: Layer, hdf5: Hdf5, ranks: int) -> None:
     """All ranks end, and one says why."""
     succeed(layer, hdf5, 2, "mpi_logs", "forget")
     log = logs_of(layer, "left.h5")[1]
@@ -107,7 +115,7 @@ def test_a_damaged_log(layer: Log, hdf5: Hdf5, ranks: int) -> None:
 
 
 @one
-def test_who_must_not(layer: Log, hdf5: Hdf5) -> None:
+def test_who_must_not(layer: Layer, hdf5: Hdf5) -> None:
     succeed(layer, hdf5, 2, "mpi_logs", "forget")
     before = (layer.folder / "left.h5").read_bytes()
     (serial,) = Path(h5py.__file__).parents[1].glob("h5py.libs/libhdf5-*")

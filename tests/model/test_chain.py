@@ -7,29 +7,31 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import pytest
+from harness.program import text_of
 
 from headrace import plan
 
-PROGRAM = """
-import h5py
-with h5py.File("a.h5", "w") as file:
-    file["x"] = range(1000)
-    print(file.driver)
-    file["link"] = h5py.ExternalLink("b.h5", "/")
-    h5py.File("b.h5", "w").close()
-    file["link"]["y"] = range(1000)
-with h5py.File("a.h5") as file:
-    print(sum(file["x"]), sum(file["link/y"]))
-"""
 ORDERS = ("null,model", "model,null", "null,fault,model", "fault(seat=vol),null(seat=vol),model")
+
+
+def write_by_a_link_and_directly() -> None:
+    with h5py.File("a.h5", "w") as file:
+        file["x"] = range(1000)
+        print(file.driver)
+        file["link"] = h5py.ExternalLink("b.h5", "/")
+        h5py.File("b.h5", "w").close()
+        file["link"]["y"] = range(1000)
+    with h5py.File("a.h5") as file:
+        print(sum(file["x"]), sum(file["link/y"]))
 
 
 @pytest.mark.parametrize("spec", ORDERS)
 def test_every_driver_of_a_stack_is_in_the_chain(spec: str, tmp_path: Path) -> None:
     environ = {"HEADRACE_MODEL_SUMMARY": "summary", "HEADRACE_REPORT": "report"}
     prepared = plan.prepare(spec, None, environ)
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", text_of(write_by_a_link_and_directly)]
     done = subprocess.run(
         command, env=prepared.apply(environ), cwd=tmp_path, capture_output=True, check=False
     )

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import h5py
+import numpy as np
 import pytest
 from harness.report import Report
 
@@ -13,42 +20,30 @@ if TYPE_CHECKING:
 
 RECORD = "summary=summary;ledger=ledgers"
 
-CONTIGUOUS = """
-    import h5py, numpy
+
+def write_rows(rows: int = 8, columns: int = 131072, name: str = "x.h5") -> None:
+    with h5py.File(name, "w") as f:
+        d = f.create_dataset("d", (rows, columns), "f8")
+        for i in range(rows):
+            d[i] = np.full(columns, i, "f8")
+
+
+def write_chunks() -> None:
+    data = np.arange(200000.0).reshape(200, 1000)
     with h5py.File("x.h5", "w") as f:
-        d = f.create_dataset("d", (8, 131072), "f8")
-        for i in range(8):
-            d[i] = numpy.full(131072, i, "f8")
-"""
-CHUNKED = """
-    import h5py, numpy
-    with h5py.File("x.h5", "w") as f:
-        f.create_dataset("d", data=numpy.arange(200000.).reshape(200, 1000), chunks=(20, 100),
-                         compression=1)
+        f.create_dataset("d", data=data, chunks=(20, 100), compression=1)
         for i in range(50):
-            f[f"g/{i}"] = numpy.arange(100)
+            f[f"g/{i}"] = np.arange(100)
         f["s"] = ["a", "some text"] * 20
-"""
-READ = """
-    import h5py
+
+
+def read_all() -> None:
     with h5py.File("x.h5") as f:
         f.visititems(lambda _, o: o[...] if isinstance(o, h5py.Dataset) else None)
-"""
-COUNTED = """
-    import json, pathlib
-    def io():
-        lines = pathlib.Path("/proc/self/io").read_text().splitlines()
-        return {key: int(value) for key, value in (line.split(": ") for line in lines)}
-    cost = io()  # what reading the counts itself counts
-    before = io()
-    %s
-    after = io()
-    print(json.dumps({key: after[key] - 2 * before[key] + cost[key] for key in before}))
-"""
 
 
 def test_a_known_program(model: Model) -> None:
-    model.python(CONTIGUOUS, RECORD)
+    model.python(write_rows, RECORD)
     (summary,) = model.summaries
     writes = summary["writes"]
     assert writes["bytes"] - writes["metadata_bytes"] == 8 * 131072 * 8
@@ -63,20 +58,33 @@ def test_a_known_program(model: Model) -> None:
     assert summary["truncates"] > 0
 
 
-@pytest.mark.parametrize("text", [CONTIGUOUS, CHUNKED], ids=["contiguous", "chunked"])
-def test_the_kernel_counts_the_same(model: Model, text: str) -> None:
+def io_of_the_process() -> dict[str, int]:
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return {key: int(value) for key, value in (line.split(": ") for line in lines)}
+
+
+def count_system_calls(program: str) -> None:
+    """What it does, without what HDF5 does when it begins."""
+    programs = {each.__name__: each for each in (write_rows, write_chunks, read_all)}
+    h5py.File("warm.h5").close()
+    cost = io_of_the_process()  # what reading the counts itself counts
+    before = io_of_the_process()
+    programs[program]()
+    after = io_of_the_process()
+    print(json.dumps({key: after[key] - 2 * before[key] + cost[key] for key in before}))
+
+
+@pytest.mark.parametrize("program", [write_rows, write_chunks])
+def test_the_kernel_counts_the_same(model: Model, program: Callable[[], None]) -> None:
     """The system calls of the same program without the layer."""
-    model.python(CONTIGUOUS.replace("x.h5", "warm.h5"), None)
-    for program, kind, calls, letters in (
-        (text, "writes", "syscw", "wchar"),
-        (READ, "reads", "syscr", "rchar"),
+    model.plain(partial(write_rows, name="warm.h5"))
+    for each, kind, calls, letters in (
+        (program, "writes", "syscw", "wchar"),
+        (read_all, "reads", "syscr", "rchar"),
     ):
-        imports = "import h5py, numpy\n    h5py.File('warm.h5').close()\n"
-        body = program.strip().partition("\n")[2].strip("\n")
-        counted = imports + COUNTED.strip("\n") % body.strip()
-        seen = json.loads(model.python("    " + counted, None).out)
+        seen = json.loads(model.plain(partial(count_system_calls, each.__name__)))
         (model.folder / "summary").unlink(missing_ok=True)
-        model.python(program, RECORD)
+        model.python(each, RECORD)
         (summary,) = model.summaries
         assert summary[kind]["requests"] == seen[calls]
         assert summary[kind]["bytes"] == seen[letters]
@@ -84,9 +92,9 @@ def test_the_kernel_counts_the_same(model: Model, text: str) -> None:
 
 @pytest.mark.parametrize("mode", ["count", "predict", "delay"])
 def test_files_are_the_same(model: Model, mode: str) -> None:
-    model.python(CHUNKED, None)
+    model.plain(write_chunks)
     native = (model.folder / "x.h5").read_bytes()
-    model.python(CHUNKED, f"mode={mode};preset=local-nvme;{RECORD}")
+    model.python(write_chunks, f"mode={mode};preset=local-nvme;{RECORD}")
     assert (model.folder / "x.h5").read_bytes() == native
     report = Report(model.folder / "report")
     assert report.calls("vfd")["write"] == model.summaries[0]["writes"]["calls"] > 0
@@ -95,7 +103,7 @@ def test_files_are_the_same(model: Model, mode: str) -> None:
 
 
 def test_a_ledger_holds_what_the_summary_counts(model: Model) -> None:
-    model.python(CHUNKED, f"mode=predict;{RECORD}")
+    model.python(write_chunks, f"mode=predict;{RECORD}")
     (summary,) = model.summaries
     (ledger,) = model.ledgers
     (result,) = model.replay(ledger)["results"]
@@ -106,26 +114,24 @@ def test_a_ledger_holds_what_the_summary_counts(model: Model) -> None:
 
 
 def test_a_seat_above_counts_nothing(model: Model) -> None:
-    model.python(CONTIGUOUS, f"seat=vol;{RECORD}")
+    model.python(write_rows, f"seat=vol;{RECORD}")
     assert not (model.folder / "summary").exists()
     assert model.ledgers == []
 
 
-def test_a_fork_leaves_the_telling_to_its_parent(model: Model) -> None:
-    model.python(
-        """
-        import os, sys, h5py, numpy
-        f = h5py.File("x.h5", "w")
-        f["d"] = numpy.arange(1000)
-        f.flush()
-        if os.fork() == 0:
-            f.close()
-            sys.exit(0)
-        os.wait()
+def fork_with_an_open_file() -> None:
+    f = h5py.File("x.h5", "w")
+    f["d"] = np.arange(1000)
+    f.flush()
+    if os.fork() == 0:
         f.close()
-        """,
-        RECORD,
-    )
+        sys.exit(0)
+    os.wait()
+    f.close()
+
+
+def test_a_fork_leaves_the_telling_to_its_parent(model: Model) -> None:
+    model.python(fork_with_an_open_file, RECORD)
     assert len(model.summaries) == len(model.ledgers) == 1
 
 
@@ -140,22 +146,22 @@ FAILURES = {
 @pytest.mark.parametrize("settings", FAILURES)
 def test_what_cannot_be_written_harms_nobody(model: Model, settings: str) -> None:
     (model.folder / "taken").write_text("a file, no folder")
-    model.python(CHUNKED, None)
+    model.plain(write_chunks)
     native = (model.folder / "x.h5").read_bytes()
-    assert model.python(CHUNKED, settings).err == b""
+    assert model.python(write_chunks, settings).err == b""
     assert (model.folder / "x.h5").read_bytes() == native
     assert FAILURES[settings].format(folder=model.folder) in model.log
     assert model.log.count("\n") == 1, "said once"
 
 
+def try_to_make_a_file() -> None:
+    try:
+        h5py.File("x.h5", "w")
+    except OSError as error:
+        print(error)
+
+
 def test_a_malformed_setting_fails_the_open(model: Model) -> None:
-    text = """
-        import h5py
-        try:
-            h5py.File("x.h5", "w")
-        except OSError as error:
-            print(error)
-    """
-    told = model.python(text, "latency=soon").out.decode()
+    told = model.python(try_to_make_a_file, "latency=soon").out.decode()
     assert "latency" in told
     assert "soon" in told

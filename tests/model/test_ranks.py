@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import h5py
 import numpy as np
 import pytest
-from harness.prefix import Hdf5
+from harness.build import built
+from harness.ranks import launch
 from harness.run import run
-from model.conftest import built, env_of
+from model.conftest import env_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from harness.prefix import Hdf5
     from model.conftest import Model
 
 RECORD = "summary=summary;ledger=ledgers"
@@ -22,15 +24,10 @@ ROWS, COLUMNS = 100, 64
 BYTES = ROWS * COLUMNS * 8
 
 
-@pytest.fixture(params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    return Hdf5(request.param)
-
-
 def ranks(hdf5: Hdf5, folder: Path, settings: str | None, name: str, *arguments: str) -> None:
     program = built(f"tests/model/model_ranks_{hdf5.mpi}")
-    env = env_of(settings, folder, OMPI_MCA_mpi_yield_when_idle="1")
-    done = run([*hdf5.mpiexec, "-n", "2", program, name, *arguments], env=env, cwd=folder)
+    command = [*launch(hdf5, 2), program, name, *arguments]
+    done = run(command, env=env_of(settings, folder), cwd=folder)
     assert done.status == 0, done.text
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from model.test_count import CHUNKED, CONTIGUOUS, RECORD
+from model.test_count import RECORD, write_chunks, write_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,7 @@ CLOSED = 16  # where a ledger says how many records it has
 
 @pytest.fixture
 def ledger(model: Model) -> Path:
-    model.python(CHUNKED, RECORD)
+    model.python(write_chunks, RECORD)
     (path,) = model.ledgers
     return path
 
@@ -49,7 +50,7 @@ def test_replay(model: Model, ledger: Path) -> None:
 
 def test_placement_matters(model: Model) -> None:
     """Neighbours in a stripe take each other's locks all the time, regions meet at their ends."""
-    model.python(CONTIGUOUS, RECORD)
+    model.python(write_rows, RECORD)
     revoked = {
         placement: model.replay(*model.ledgers, "--ranks", "50", "--placement", placement)[
             "results"
@@ -132,8 +133,7 @@ def test_usage_errors_have_a_status_of_their_own(model: Model) -> None:
 
 def test_many_clients_are_played_soon(model: Model) -> None:
     """10 000 clients of 1000 requests each: the limit of the test is the limit of the claim."""
-    many = CONTIGUOUS.replace("(8, 131072)", "(1000, 1000)").replace("131072", "1000")
-    model.python(many.replace("range(8)", "range(1000)"), RECORD)
+    model.python(partial(write_rows, 1000, 1000), RECORD)
     (path,) = model.ledgers
     (result,) = model.replay(path, "--ranks", "10000")["results"]
     assert result["ranks"] == 10000

@@ -5,23 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness.build import PLUGINS
 from harness.prefix import Hdf5
-from long_tests import pytest_collection_modifyitems, pytest_configure
-from parallel.together import Together, built
-
-__all__ = ["pytest_collection_modifyitems", "pytest_configure"]
-
-
-@pytest.fixture(scope="session", params=["1.14.5-openmpi", "2.2.0-mpich"])
-def hdf5(request: pytest.FixtureRequest) -> Hdf5:
-    """Each parallel HDF5 of the test matrix, and with it each MPI."""
-    return Hdf5(request.param)
+from parallel.together import Together
 
 
 @pytest.fixture(scope="session")
 def plugins() -> Path:
     """The plug-ins as built, with the connector that only these tests use."""
-    return built("lib/plugins/libheadrace_talk.so").parent
+    assert (PLUGINS / "libheadrace_talk.so").exists(), f"nothing is built in {PLUGINS}"
+    return PLUGINS
 
 
 @pytest.fixture

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
+import os
 import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import h5py
 import pytest
+from harness.build import built
 from harness.prefix import Hdf5
+from harness.program import text_of
+from harness.ranks import env_of
 from harness.report import Report
 from harness.run import run
 from harness.stack import NATIVE
-from parallel.together import Together, built, env_of
+from parallel.together import Together
 
 TALK = "headrace_talk"
 BELOW_NULL = "headrace_null seat=both;under_vol=7291;under_info={}"
@@ -53,11 +57,15 @@ def test_the_communicator_is_the_one_of_the_file(together: Together, mode: str) 
     check_talk(together.report, ranks)
 
 
+def make_a_file() -> None:
+    h5py.File("x.h5", "w").close()
+    print(os.getpid())
+
+
 def test_a_serial_program_is_alone(tmp_path: Path, plugins: Path) -> None:
     report = tmp_path / "report.jsonl"
-    text = "import h5py, os; h5py.File('x.h5', 'w').close(); print(os.getpid())"
     env = env_of(TALK, plugins, report)
-    done = run([sys.executable, "-c", text], env=env, cwd=tmp_path)
+    done = run([sys.executable, "-c", text_of(make_a_file)], env=env, cwd=tmp_path)
     assert done.status == 0, done.text
     check_talk(Report(report), [{"pid": int(done.out), "rank": 0, "ranks": 1}])
 
@@ -96,10 +104,7 @@ def test_files_left_to_the_end_of_mpi(together: Together) -> None:
 
 def test_a_private_copy_finds_the_module(together: Together) -> None:
     """A second libhdf5 in the process is served by a copy of our module loaded from memory."""
-    h5py = importlib.util.find_spec("h5py")
-    assert h5py is not None
-    assert h5py.origin is not None
-    (wheel,) = Path(h5py.origin).parents[1].glob("h5py.libs/libhdf5-*.so*")
+    (wheel,) = Path(h5py.__file__).parents[1].glob("h5py.libs/libhdf5-*.so*")
     ranks = together.ranks(2, "headrace_null seat=vol", "world", str(wheel))
     assert len(together.report.libraries()) == 2
     events = together.report.select("file", call="file_create")

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.prefix import ROOT, Hdf5
+from harness.build import built
+from harness.prefix import Hdf5
+from harness.ranks import env_of, launch, told_by
 from harness.report import Report
-from harness.run import Result, run
-from harness.stack import CLEAN, NATIVE
-
-BUILD = ROOT / "build/dev"
-
-
-def built(path: str) -> Path:
-    found = BUILD / path
-    assert found.exists(), f"{found} is missing: `make ctest` builds it"
-    return found
-
-
-def env_of(connector: str, plugins: Path, report: Path, **more: str) -> dict[str, str]:
-    """An environment with one connector, and nothing else to find in the plug-in path."""
-    # Ranks that wait give way: there are more of them than cores, and other work beside them.
-    base = {**CLEAN, "OMPI_MCA_mpi_yield_when_idle": "1", **more}
-    if connector == NATIVE:
-        return base
-    stack = {"HDF5_PLUGIN_PATH": str(plugins), "HDF5_VOL_CONNECTOR": connector}
-    return {**base, **stack, "HEADRACE_REPORT": str(report)}
+from harness.run import Command, Result, run
 
 
 @dataclass(frozen=True)
@@ -42,19 +23,17 @@ class Together:
         return env_of(connector, self.plugins, self.folder / "report.jsonl", **more)
 
     def start(
-        self, ranks: int, env: dict[str, str], *arguments: str, wrapper: Sequence[str] = ()
+        self, ranks: int, env: dict[str, str], *arguments: str, wrapper: Command = ()
     ) -> Result:
         program = built(f"tests/parallel/open_together_{self.hdf5.mpi}")
-        launch = [*self.hdf5.mpiexec, "-n", str(ranks), *wrapper, str(program)]
-        return run([*launch, *arguments], env=env, cwd=self.folder, limit=60)
+        command = [*launch(self.hdf5, ranks), *wrapper, program, *arguments]
+        return run(command, env=env, cwd=self.folder, limit=60)
 
     def ranks(self, ranks: int, connector: str, *arguments: str) -> list[dict[str, Any]]:
         """What each rank printed about itself; they all must have succeeded."""
         done = self.start(ranks, self.env(connector), *arguments)
         assert done.status == 0, done.text
-        # Ranks may print at the same moment: one line may hold two objects.
-        lines = done.out.decode().replace("}{", "}\n{").splitlines()
-        told = [json.loads(line) for line in lines if line.startswith("{")]
+        told = told_by(done)
         assert len(told) == ranks, done.text
         return told
 

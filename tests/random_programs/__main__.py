@@ -1,4 +1,4 @@
-"""Long runs: PYTHONPATH=tests:tests/interop python -m random_programs --programs 100000."""
+"""Long runs: PYTHONPATH=tests python -m random_programs --programs 100000."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import sys
 import time
 from pathlib import Path
 
+from harness.build import PLUGINS
+
 from random_programs.compare import Arena, DifferenceError
 from random_programs.run import drive
-from random_programs.stacks import BUILD, STACKS, native, stack, took_part
+from random_programs.stacks import STACKS, native, stack, took_part
 
 
 def main() -> int:
@@ -18,7 +20,7 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))  # noqa: S311
     parser.add_argument("--stack", action="append", help=f"of {sorted(STACKS)}, or NAME:OPTIONS")
-    parser.add_argument("--plugins", type=Path, default=BUILD / "lib/plugins")
+    parser.add_argument("--plugins", type=Path, default=PLUGINS)
     parser.add_argument("--length", type=int, default=14, help="least operations of a program")
     parser.add_argument(
         "--lost", type=int, default=0, help="programs to print that end native HDF5"

@@ -200,7 +200,10 @@ def fletcher32(raw: bytes) -> bytes:
 
 def show_chunk(dset: h5py.Dataset, where: tuple[int, ...], filters: str) -> None:
     """The stored bytes; deflated ones as what they stand for, as another coder may shorten them."""
-    without, raw = dset.id.read_direct_chunk(where)
+    try:
+        without, raw = dset.id.read_direct_chunk(where)
+    except MemoryError:  # h5py took the size of a chunk that is not there from memory
+        raise OSError("no such chunk") from None
     show(without)
     for number, name in reversed(list(enumerate(filters))):
         if without >> number & 1:

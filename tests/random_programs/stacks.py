@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.build import sanitized
 from harness.corpus import build_clock
 from harness.report import Report
 from harness.stack import CLEAN
 
 from random_programs.compare import Stack
 
-ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = ROOT / "build/dev/lib/plugins"
-BUILD = PLUGINS.parents[1]
 SEATS = {"both": ("vol", "vfd"), "vol": ("vol",)}
 CONNECTORS = ("log",)  # layers that have no driver
 
@@ -55,13 +53,15 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         layer, _, options = spec.removesuffix("!").partition(":")
         name, exact = "".join(c if c.isalnum() else "_" for c in spec), spec.endswith("!")
     info = f"headrace_{layer} " + ";".join(filter(None, [options, "under_vol=0;under_info={}"]))
-    environment = {
-        **native,
-        "HDF5_PLUGIN_PATH": str(plugins),
-        "HDF5_VOL_CONNECTOR": info,
-        "HEADRACE_REPORT": str(folder / f"{name}.report"),
-        "HEADRACE_LOG_FILE": str(folder / f"{name}.log"),
-    }
+    environment = sanitized(
+        native
+        | {
+            "HDF5_PLUGIN_PATH": str(plugins),
+            "HDF5_VOL_CONNECTOR": info,
+            "HEADRACE_REPORT": str(folder / f"{name}.report"),
+            "HEADRACE_LOG_FILE": str(folder / f"{name}.log"),
+        }
+    )
     seat = options.partition("seat=")[2].partition(";")[0]
     usual = SEATS["vol" if layer in CONNECTORS else "both"]
     later = "canonicalise=later" in options

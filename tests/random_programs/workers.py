@@ -26,6 +26,7 @@ class Worker:
     environment: Mapping[str, str]
     folder: Path
     name: str
+    program: str = "random_programs.worker"
     started: int = 0
     process: subprocess.Popen[bytes] | None = field(default=None)
 
@@ -38,7 +39,7 @@ class Worker:
         self.started += 1
         with self.errors.open("wb") as errors:
             return subprocess.Popen(
-                [sys.executable, "-m", "random_programs.worker"],
+                [sys.executable, "-m", self.program],
                 env=environment,
                 cwd=self.folder,
                 stdin=subprocess.PIPE,

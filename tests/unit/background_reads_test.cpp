@@ -5,28 +5,30 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/waiting.hpp"
 
 namespace headrace::engine {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Gate;
+using test::kPatience;
 
 // Each byte is its place; reads wait until they may go on.
 struct GatedDevice final : Device {
   void write(std::uint64_t /*offset*/,
              std::span<const std::span<const std::byte>> /*pieces*/) override {}
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
-    while (!open) std::this_thread::yield();
+    gate.pass();
     if (failing) throw Error("unreadable");
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(offset++);
   }
   void sync() override {}
   void resize(std::uint64_t /*size*/) override {}
-  std::atomic<bool> open = false;
+  Gate gate{Gate::State::closed};
   std::atomic<bool> failing = false;
 };
 
@@ -47,8 +49,8 @@ struct BackgroundReadsTest : ::testing::Test {
 TEST_F(BackgroundReadsTest, FillWhatWasLent) {
   const auto completion = begun(77);
   EXPECT_FALSE(completion->wait(0ns));
-  device.open = true;
-  EXPECT_TRUE(completion->wait(60s));
+  device.gate.open();
+  EXPECT_TRUE(completion->wait(kPatience));
   EXPECT_EQ(completion->error(), nullptr);
   for (std::size_t i = 0; i < bytes.size(); ++i)
     ASSERT_EQ(bytes[i], static_cast<std::byte>(77 + i)) << i;
@@ -59,20 +61,21 @@ TEST_F(BackgroundReadsTest, WhoeverWritesThereWaits) {
   reads.wait_for(0, 1000);
   reads.wait_for(1000 + bytes.size(), 1);
   EXPECT_FALSE(completion->wait(0ns));
-  const auto opens = std::async(std::launch::async, [this] {
-    std::this_thread::sleep_for(50ms);
-    device.open = true;
+  auto read = std::async(std::launch::async, [&] {
+    reads.wait_for(1000 + bytes.size() - 1, 1);
+    return completion->wait(0ns);
   });
-  reads.wait_for(1000 + bytes.size() - 1, 1);
-  EXPECT_TRUE(completion->wait(0ns));
-  opens.wait();
+  test::wait_for_rest();
+  EXPECT_EQ(read.wait_for(0s), std::future_status::timeout);
+  device.gate.open();
+  EXPECT_TRUE(read.get());
 }
 
 TEST_F(BackgroundReadsTest, ErrorsAreTheRequests) {
   device.failing = true;
-  device.open = true;
+  device.gate.open();
   const auto completion = begun(0);
-  EXPECT_TRUE(completion->wait(60s));
+  EXPECT_TRUE(completion->wait(kPatience));
   EXPECT_NE(completion->error(), nullptr);
   reads.wait();
 }

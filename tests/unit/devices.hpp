@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +19,7 @@
 
 #include "base/error.hpp"
 #include "engine/device.hpp"
+#include "support/waiting.hpp"
 
 namespace headrace {
 
@@ -118,32 +118,35 @@ class Before final : public engine::Device {
   std::function<void()> action_;
 };
 
-// Where threads wait until so many have come. No test hangs in it.
+// Where threads wait until so many have come.
 class Meeting {
  public:
   explicit Meeting(int wanted) : missing_(wanted) {}
-  // Whether all came in 20 seconds.
-  bool wait() {
+  // Whether all came. When one waits in vain the test fails, and nobody waits any longer.
+  bool wait(const test::Where& where = test::Where::current()) {
     std::unique_lock lock(mutex_);
     if (--missing_ <= 0) changed_.notify_all();
-    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return missing_ <= 0; });
+    const auto over = [&] { return missing_ <= 0 || failed_; };
+    if (!changed_.wait_for(lock, test::kPatience, over)) {
+      test::fail_waiting("all had come", where);
+      failed_ = true;
+      changed_.notify_all();
+    }
+    return !failed_;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   int missing_;
+  bool failed_ = false;
 };
 
-// Runs action(0), action(1)... at the same time; returns the seconds that all took.
-inline double in_threads(int count, const std::function<void(int)>& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) threads.emplace_back(action, i);
-  }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+// Runs action(0), action(1)... at the same time.
+inline void in_threads(int count, const std::function<void(int)>& action) {
+  std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) threads.emplace_back(action, i);
 }
 
 }  // namespace headrace

@@ -5,11 +5,31 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <functional>
 #include <optional>
 #include <set>
 
 #include "drivers/fault/device.hpp"
 #include "unit/devices.hpp"
+
+namespace {
+
+// What threads do instead of sleeping, unless it is empty.
+std::function<void(std::chrono::nanoseconds)> in_place_of_sleep;
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" [[gnu::visibility("default")]] int nanosleep(const timespec* time, timespec* left) {
+  if (in_place_of_sleep) {
+    in_place_of_sleep(std::chrono::seconds(time->tv_sec) + std::chrono::nanoseconds(time->tv_nsec));
+    return 0;
+  }
+  errno = ::clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+  return errno == 0 ? 0 : -1;
+}
 
 namespace headrace::fault {
 namespace {
@@ -133,10 +153,15 @@ TEST_F(FaultDevice, ReadsAPart) {
 
 TEST_F(FaultDevice, OthersGoOnDuringADelay) {
   const auto it = device({{"kind", "delay"}, {"delay", "100ms"}, {"count", "0"}});
-  const double took =
-      in_threads(8, [&](int thread) { write(*it, static_cast<std::uint64_t>(thread), {"x"}); });
-  EXPECT_GE(took, 0.1);
-  EXPECT_LT(took, 0.4) << "one after the other they take 0.8 s";
+  Meeting meeting(8);
+  std::atomic<int> met = 0;
+  in_place_of_sleep = [&](std::chrono::nanoseconds time) {
+    EXPECT_EQ(time, std::chrono::milliseconds(100));
+    met += static_cast<int>(meeting.wait());
+  };
+  in_threads(8, [&](int thread) { write(*it, static_cast<std::uint64_t>(thread), {"x"}); });
+  in_place_of_sleep = nullptr;
+  EXPECT_EQ(met, 8) << "all are delayed at one time";
 }
 
 TEST_F(FaultDevice, IsNullOverNothing) {
@@ -183,11 +208,54 @@ TEST_F(FaultDeviceDeathTest, EachWriteOfAllItsPiecesIsOneChange) {
   EXPECT_EQ(in_journal(R"("changes":2)"), 1U);
 }
 
-// Threads write at the moment of the cut, slowly: what they had begun must not come after it.
+// What threads had begun to write before a cut must not come after it.
+TEST_F(FaultDeviceDeathTest, ACutWaitsForWhatHasBegun) {
+  constexpr int kCutters = 3;
+  const auto place = [](int thread) { return static_cast<std::uint64_t>(thread); };
+  const auto program = [&] {
+    test::Gate gate;
+    std::atomic<int> begun = 0;
+    const auto below = [&] {
+      ++begun;
+      gate.pass();
+    };
+    Options options = cut_by("write", "error");
+    options.emplace("first", std::to_string(kThreads + 2));
+    options.emplace("count", "0");
+    const auto it = device(options, std::make_unique<Before>(file.device(), below));
+    write(*it, 0, {"aaaa"});
+    it->sync();
+    gate.close();
+    begun = 0;
+    std::atomic<int> written = 0;
+    std::atomic<int> refused = 0;
+    const auto write_once = [&](int thread) {
+      (error_of([&] { write(*it, place(thread), {"b"}); }) == 0 ? written : refused)++;
+    };
+    std::vector<std::jthread> threads;
+    threads.reserve(kThreads + kCutters);
+    for (int i = 0; i < kThreads; ++i) threads.emplace_back(write_once, i);
+    test::wait_until("all had begun", [&] { return begun == kThreads; });
+    for (int i = 0; i < kCutters; ++i) threads.emplace_back(write_once, i);
+    test::wait_for_rest();
+    EXPECT_EQ(refused, 0);
+    gate.open();
+    threads.clear();
+    EXPECT_EQ(written, kThreads);
+    EXPECT_EQ(refused, kCutters);
+    std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(content(file.path), "aaaa");
+  EXPECT_EQ(in_journal("power_cut"), 1U);
+  EXPECT_EQ(in_journal("failed"), 0U);
+}
+
+// Threads write at the moment of the cut.
 TEST_F(FaultDeviceDeathTest, NothingIsWrittenAfterACut) {
   constexpr std::uint64_t kRegion = 64;
   const auto program = [&] {
-    const auto slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+    const auto slow = [] { std::this_thread::yield(); };
     Options options = cut_by("write", "error");
     options.emplace("first", "61");
     options.emplace("count", "3");  // of which the others come to a dark disk

@@ -2,13 +2,36 @@
 // how long they take.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <ctime>
+#include <functional>
 #include <set>
 
 #include "drivers/model/device.hpp"
 #include "hdf5/api.hpp"
 #include "model/ledger.hpp"
 #include "unit/devices.hpp"
+
+namespace {
+
+thread_local std::int64_t delayed_until = 0;  // by the clock of delays, in nanoseconds
+std::function<void()> while_delayed;          // empty: nothing
+
+}  // namespace
+
+// In place of the C library's: how long a delay is depends on the model, not on the machine. So
+// it is noted, and not waited for.
+extern "C" [[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags,
+                                                              const timespec* time,
+                                                              timespec* /*left*/) {
+  EXPECT_EQ(clock, CLOCK_MONOTONIC);
+  EXPECT_EQ(flags, TIMER_ABSTIME);
+  delayed_until = time->tv_sec * 1'000'000'000 + time->tv_nsec;
+  if (while_delayed) while_delayed();
+  return 0;
+}
 
 namespace headrace::model {
 namespace {
@@ -118,43 +141,64 @@ TEST_F(ModelDevice, RequestsAreBelowAtTheSameTime) {
   EXPECT_EQ(met, 3);
 }
 
-const Options kSlow{{"mode", "delay"},
-                    {"servers", "8"},
-                    {"stripe_count", "8"},
-                    {"stripe_size", "16"},
-                    {"latency", "100ms"}};
+// Eight servers, each with stripes of a block. Requests take longer than any machine needs to make
+// them.
+class ModelDelay : public ModelDevice {
+ protected:
+  static constexpr std::int64_t kLatency = 60'000'000'000;  // nanoseconds
+  ModelDelay()
+      : its_(recorder({{"mode", "delay"},
+                       {"servers", "8"},
+                       {"stripe_count", "8"},
+                       {"stripe_size", "16"},
+                       {"latency", "60s"},
+                       {"shared", folder / "queues"}})),  // in which nothing waits yet
+        device_(recorded(*its_, file.device())) {}
+  void TearDown() override { while_delayed = nullptr; }
 
-TEST_F(ModelDevice, DelaysOverlapOnServersOfTheirOwn) {
-  auto its = recorder(kSlow);
-  const auto device = recorded(*its, file.device());
-  const double took = in_threads(
-      8, [&](int thread) { write(*device, static_cast<std::uint64_t>(thread) * kBlock, {"x"}); });
-  EXPECT_GE(took, 0.1);
-  EXPECT_LT(took, 0.4) << "one after the other they take 0.8 s";
-}
+  // Writes; returns when the model says that it is done.
+  std::int64_t written(std::uint64_t offset, const std::vector<std::string_view>& texts = {"x"}) {
+    delayed_until = 0;
+    write(*device_, offset, texts);
+    return delayed_until;
+  }
+  // Whether the server had nothing else to do: the request was made in this test.
+  [[nodiscard]] bool took_one_latency(std::int64_t until) const {
+    return until - kLatency >= begin_ && until - kLatency <= clock_now();
+  }
 
-TEST_F(ModelDevice, ABusyServerDelaysWhoWantsItAndNobodyElse) {
-  auto its = recorder(kSlow);
-  const auto device = recorded(*its, file.device());
-  std::atomic<double> other = 0;
-  const double took = in_threads(6, [&](int thread) {
-    const double seconds = in_threads(1, [&](int) {
-      write(*device, thread < 5 ? static_cast<std::uint64_t>(thread) : kBlock, {"x"});
-    });
-    if (thread == 5) other = seconds;
+ private:
+  std::unique_ptr<Recorder> its_;
+  std::unique_ptr<engine::Device> device_;
+  std::int64_t begin_ = clock_now();
+};
+
+TEST_F(ModelDelay, OverlapsOnServersOfTheirOwn) {
+  Meeting meeting(8);
+  std::atomic<int> met = 0;
+  while_delayed = [&] { met += static_cast<int>(meeting.wait()); };
+  in_threads(8, [&](int thread) {
+    EXPECT_TRUE(took_one_latency(written(static_cast<std::uint64_t>(thread) * kBlock)));
   });
-  EXPECT_GE(took, 0.5);
-  EXPECT_GE(other, 0.1);
-  EXPECT_LT(other, 0.3);
+  EXPECT_EQ(met, 8) << "all are delayed at one time";
 }
 
-TEST_F(ModelDevice, ARequestOverSeveralServersTakesAsLongAsOne) {
-  auto its = recorder(kSlow);
-  const auto device = recorded(*its, file.device());
+TEST_F(ModelDelay, OfABusyServerIsForWhoWantsItAndNobodyElse) {
+  std::array<std::int64_t, 5> until{};
+  in_threads(6, [&](int thread) {
+    if (thread == 5)
+      EXPECT_TRUE(took_one_latency(written(kBlock)));
+    else
+      until.at(static_cast<std::size_t>(thread)) = written(static_cast<std::uint64_t>(thread));
+  });
+  std::ranges::sort(until);
+  EXPECT_TRUE(took_one_latency(until[0]));
+  for (std::size_t i = 1; i < until.size(); ++i) EXPECT_EQ(until[i] - until[i - 1], kLatency) << i;
+}
+
+TEST_F(ModelDelay, OfARequestOverSeveralServersIsThatOfOne) {
   const std::string half(4 * kBlock, 'x');
-  const double took = in_threads(1, [&](int) { write(*device, 0, {half, half}); });
-  EXPECT_GE(took, 0.1);
-  EXPECT_LT(took, 0.4);
+  EXPECT_TRUE(took_one_latency(written(0, {half, half})));
 }
 
 TEST_F(ModelDevice, ErrorsPassAndAreNotCounted) {

@@ -1,14 +1,12 @@
 // Workers that are paused leave the program alone, and nothing waits for ever.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <future>
-#include <thread>
 
 #include "engine/ordered.hpp"
 #include "engine/thread_pool.hpp"
+#include "support/child.hpp"
 #include "unit/staging_store.hpp"
 
 namespace {
@@ -16,13 +14,16 @@ namespace {
 using namespace headrace;
 using namespace std::chrono_literals;
 using test::Bytes;
+using test::Child;
+using test::Gate;
 using test::kMiB;
 using test::kPage;
 using test::Staged;
 using test::Store;
+using test::wait_for_rest;
+using test::wait_until;
 
 constexpr auto kForever = std::chrono::nanoseconds::max();
-constexpr auto kAWhile = 30ms;  // in which a worker that may begin something has begun it
 
 Bytes filled(std::size_t size, unsigned seed) {
   Bytes bytes(size);
@@ -45,7 +46,7 @@ struct Counted final : engine::Job {
 
 class PauseTest : public ::testing::Test {
  protected:
-  void SetUp() override { test::limits = {64 * kMiB, 20ms}; }
+  void SetUp() override { test::limits = {64 * kMiB, 1us}; }  // all data is old
 };
 
 TEST_F(PauseTest, NothingBeginsBeforeTheLastResume) {
@@ -53,31 +54,31 @@ TEST_F(PauseTest, NothingBeginsBeforeTheLastResume) {
   engine::pause_workers();
   engine::pause_workers();
   for (int i = 0; i < 10; ++i) engine::run_later([&] { ++done; });
-  engine::run_after(1ms, [&] { ++done; });
+  engine::run_after(1us, [&] { ++done; });
   engine::resume_workers();
-  std::this_thread::sleep_for(kAWhile);
+  wait_for_rest();
   EXPECT_EQ(done, 0);
   engine::resume_workers();
-  while (done < 11) std::this_thread::yield();
+  wait_until("all was done", [&] { return done == 11; });
 }
 
 TEST_F(PauseTest, WaitsForWhatHasBegun) {
   std::atomic<bool> begun{false};
-  std::atomic<bool> go{false};
+  Gate gate(Gate::State::closed);
   std::atomic<bool> ended{false};
   engine::run_later([&] {
     begun = true;
-    while (!go) std::this_thread::yield();
-    std::this_thread::sleep_for(5ms);
+    gate.pass();
     ended = true;
   });
-  while (!begun) std::this_thread::yield();
+  wait_until("the task had begun", [&] { return begun.load(); });
   auto paused = std::async(std::launch::async, [&] {
     engine::pause_workers();
     return ended.load();
   });
-  EXPECT_EQ(paused.wait_for(kAWhile), std::future_status::timeout);
-  go = true;
+  wait_for_rest();
+  EXPECT_EQ(paused.wait_for(0s), std::future_status::timeout);
+  gate.open();
   EXPECT_TRUE(paused.get());
   engine::resume_workers();
 }
@@ -88,12 +89,12 @@ TEST_F(PauseTest, JobsAreFinishedForWhoeverWaits) {
   {
     engine::Ordered ordered(100);
     for (int i = 0; i < 50; ++i) ordered.give(std::make_unique<Counted>(done));
-    std::this_thread::sleep_for(kAWhile);
+    wait_for_rest();
     EXPECT_EQ(done, 0);
     ordered.finish();
     EXPECT_EQ(done, 50);
     ordered.give(std::make_unique<Counted>(done));
-    std::this_thread::sleep_for(kAWhile);
+    wait_for_rest();
     EXPECT_EQ(done, 50) << "the pause goes on";
   }
   engine::resume_workers();
@@ -105,7 +106,7 @@ TEST_F(PauseTest, StagedBytesStayAndDrain) {
   engine::pause_workers();
   const Bytes bytes = filled(3 * kMiB, 1);
   file.write(100, bytes);
-  std::this_thread::sleep_for(kAWhile);  // older than the interval
+  wait_for_rest();
   EXPECT_EQ(store.begun, 0);
   const engine::StagingProgress progress = file.staged.progress();
   EXPECT_EQ(progress.accepted, bytes.size());
@@ -126,7 +127,7 @@ TEST_F(PauseTest, ResumeWritesWhatHasWaited) {
   file.write(0, filled(2 * kMiB, 2));
   file.write(5 * kMiB, filled(10, 3));
   engine::resume_workers();
-  while (file.staged.progress().staged > 0) std::this_thread::sleep_for(1ms);
+  wait_until("all was written", [&] { return file.staged.progress().staged == 0; });
   EXPECT_TRUE(holds(store, 0, filled(2 * kMiB, 2)));
   EXPECT_TRUE(holds(store, 5 * kMiB, filled(10, 3)));
 }
@@ -161,9 +162,9 @@ TEST_F(PauseTest, LentBytesAreWaitedFor) {
   }
   ASSERT_NE(completion, nullptr);
   EXPECT_FALSE(completion->wait(0ns));
-  std::this_thread::sleep_for(kAWhile);
+  wait_for_rest();
   EXPECT_EQ(store.begun, 0) << "to ask is not to wait";
-  EXPECT_TRUE(completion->wait(10s)) << "a limited wait gets there, too";
+  EXPECT_TRUE(completion->wait(test::kPatience)) << "a limited wait gets there, too";
   EXPECT_TRUE(holds(store, 0, bytes));
   {
     const engine::Lending lending(bytes);
@@ -185,21 +186,17 @@ TEST_F(PauseTest, AForkLosesNothingAndTheChildIsPaused) {
   std::atomic<int> done{0};
   engine::Ordered ordered(100);
   for (int i = 0; i < 5; ++i) ordered.give(std::make_unique<Counted>(done));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);  // the watchdog is not here
+  const Child child([&] {
     file.write(3 * kMiB, bytes);
-    std::this_thread::sleep_for(kAWhile);
+    wait_for_rest();
     const bool quiet = file.staged.progress().staged == bytes.size() && done == 5;
     file.staged.drain();
     engine::resume_workers();
     ordered.give(std::make_unique<Counted>(done));
-    while (done < 6) std::this_thread::yield();
-    ::_exit(quiet && holds(store, 3 * kMiB, bytes) ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return quiet && wait_until("a worker had worked", [&] { return done == 6; }) &&
+           holds(store, 3 * kMiB, bytes);
+  });
+  EXPECT_TRUE(child.ends_well());
   EXPECT_TRUE(holds(store, 0, bytes));
   ordered.finish();
   EXPECT_EQ(done, 5);

@@ -1,7 +1,5 @@
 // Reading ahead in a file that changes, over forks and in threads.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/child.hpp"
 #include "unit/read_ahead_file.hpp"
 
 namespace {
@@ -16,12 +15,14 @@ namespace {
 using namespace headrace;
 using namespace std::chrono_literals;
 using test::Bytes;
+using test::Child;
 using test::File;
 using test::kMiB;
 using test::noise;
 using test::ReadingAhead;
 using test::same;
 using test::Store;
+using test::wait_until;
 
 constexpr std::uint64_t kKiB = 1024;
 #ifdef __SANITIZE_THREAD__
@@ -35,7 +36,7 @@ TEST_F(ReadingAhead, WrittenBytesAreSeen) {
   store.bytes = noise(32 * kMiB, 1);
   File file(store, true);
   forward(file, 0, 8 * kMiB, kMiB);
-  std::this_thread::sleep_for(100ms);  // the next blocks are there
+  file.settle();
   const Bytes fresh = noise(100, 2);
   // Into what has been read ahead, then into what is about to be, each is written to the file
   // before it is read.
@@ -43,7 +44,7 @@ TEST_F(ReadingAhead, WrittenBytesAreSeen) {
     file.write(at, fresh);
     if (at < 20 * kMiB) file.staged->drain();
   }
-  for (std::uint64_t at = 8 * kMiB; at < 19 * kMiB; at += kMiB) file.read(at, kMiB);
+  forward(file, 8 * kMiB, 19 * kMiB, kMiB);
   file.staged->drain();
   EXPECT_TRUE(same(file.read(20 * kMiB, 100), fresh));
   forward(file, 0, 32 * kMiB, kMiB);
@@ -73,16 +74,13 @@ TEST_F(ReadingAhead, WhatIsBeingReadIsForgottenToo) {
   store.bytes = noise(32 * kMiB, 1);
   File file(store, true);
   forward(file, 0, 8 * kMiB, kMiB);
-  file.reads.stopped = true;  // what follows is half read when its bytes change
-  const int begun = file.reads.begun;
-  std::thread later([&] {
-    std::this_thread::sleep_for(50ms);
-    file.reads.stopped = false;
-  });
+  file.settle();
+  file.reads.gate.close();  // what follows is half read when its bytes change
+  const std::uint64_t before = file.reads.bytes;
   file.read(8 * kMiB, kMiB);
-  while (file.reads.begun == begun) std::this_thread::sleep_for(1ms);
+  wait_until("old bytes were read", [&] { return file.reads.bytes > before; });
   file.write(9 * kMiB, noise(20 * kMiB, 3));
-  later.join();
+  file.reads.gate.open();
   file.staged->drain();
   forward(file, 9 * kMiB, 32 * kMiB, kMiB);
 }
@@ -147,17 +145,13 @@ TEST_F(ReadingAhead, ForkWhileBlocksAreRead) {
   store.bytes = noise(32 * kMiB, 1);
   File file(store);
   forward(file, 0, 8 * kMiB, kMiB);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
+  const Child child([&] {
     forward(file, 8 * kMiB, 24 * kMiB, kMiB);
     file.ahead.reset();
-    ::_exit(HasFailure() ? 1 : 0);
-  }
+    return !HasFailure();
+  });
   forward(file, 8 * kMiB, 32 * kMiB, kMiB);
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(child.ends_well());
 }
 
 // Files of several threads, each ended while blocks of it are being read.

@@ -13,6 +13,10 @@ namespace headrace::test {
 constexpr std::chrono::nanoseconds kSlow = 50ms;
 constexpr std::chrono::nanoseconds kFast = 1us;
 
+// How far the calling thread's clock is ahead, in nanoseconds: a test need not wait until data is
+// old. For programs that replace clock_gettime(), see read_ahead_test.cpp.
+inline thread_local std::int64_t clock_ahead = 0;
+
 inline Bytes noise(std::size_t size, unsigned seed) {
   Bytes bytes(size);
   std::mt19937_64 random(seed);
@@ -30,9 +34,10 @@ inline bool same(const Bytes& a, const Bytes& b) {
 
 // A store that is slow, can be stopped in reads, and fail in them.
 struct Reads {
-  std::atomic<bool> slow{true};  // more than engine/read_ahead.cpp takes for fast
-  std::atomic<bool> stopped{false};
+  std::atomic<bool> slow{true};  // more than engine/reading/pace.hpp takes for fast
   std::atomic<int> begun{0};
+  std::atomic<std::uint64_t> bytes{0};  // that were read
+  Gate gate;                            // of reads that have their bytes
   std::atomic<int> failing{0};
 };
 
@@ -43,13 +48,14 @@ struct ReadDevice final : engine::Device {
   }
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
     ++reads.begun;
-    while (reads.stopped) std::this_thread::sleep_for(100us);
     int left = reads.failing;
     while (left > 0 && !reads.failing.compare_exchange_weak(left, left - 1)) continue;
     if (left > 0) throw Error("read failed", EIO);
-    if (reads.slow)
+    if (reads.slow)  // takes at least so long, on any machine
       std::this_thread::sleep_for(150us + 3 * std::chrono::nanoseconds(bytes.size()) / 2);
     under.read(offset, bytes);
+    reads.bytes += bytes.size();
+    reads.gate.pass();
   }
   void sync() override {}
   void resize(std::uint64_t size) override { under.resize(size); }
@@ -90,6 +96,11 @@ struct File {
     ahead->forget(0, ~std::uint64_t{0});
     staged->device().resize(size);
     staged->set_end(size);
+  }
+  // Returns when all that is to be read ahead is there. Nothing has failed.
+  void settle() {
+    wait_until("what was asked for was read", [&] { return reads.bytes == told().bytes; });
+    wait_for_rest();
   }
   [[nodiscard]] engine::ReadAheadStatistics told() const { return ahead->statistics(); }
 

@@ -1,8 +1,7 @@
 // Beyond its end a file is not read.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "support/child.hpp"
 #include "unit/staging_store.hpp"
 
 namespace {
@@ -76,14 +75,13 @@ TEST_F(StagingEnd, AfterAForkIsUnknown) {
   test::Store store;
   test::Staged file(store);
   ASSERT_TRUE(engine::StagedView(file.staged, 1000, 10).beyond());
-  const pid_t child = ::fork();
-  file.staged.set_end(10);
-  const bool known = engine::StagedView(file.staged, 1000, 10).beyond();
-  if (child == 0) ::_exit(known ? 1 : 0);
-  int status = 1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_FALSE(known);
+  const auto unknown = [&] {
+    file.staged.set_end(10);
+    return !engine::StagedView(file.staged, 1000, 10).beyond();
+  };
+  const test::Child child(unknown);
+  EXPECT_TRUE(unknown());
+  EXPECT_TRUE(child.ends_well());
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <thread>
 
 #include "unit/staging_model.hpp"
 
@@ -19,6 +18,7 @@ using test::random_program;
 using test::Staged;
 using test::Staging;
 using test::Store;
+using test::wait_until;
 
 TEST_F(Staging, AnErrorIsToldOnceAndTheDataTriedAgain) {
   Store store;
@@ -56,7 +56,7 @@ TEST_F(Staging, ABackgroundErrorIsTold) {
   store.fail_count = 1;
   Staged file(store);
   file.write(0, pattern(40 * kPage, 1));
-  while (store.writes == 0) std::this_thread::sleep_for(1ms);
+  wait_until("a write had failed", [&] { return store.writes > 0; });
   EXPECT_THROW(file.staged.drain(), Error);
   file.staged.drain();
   EXPECT_EQ(store.bytes, pattern(40 * kPage, 1));
@@ -65,7 +65,7 @@ TEST_F(Staging, ABackgroundErrorIsTold) {
 // A newer version over a failed one: neither is lost.
 TEST_F(Staging, RewriteOfAFailedPage) {
   Store store;
-  store.stopped = true;
+  store.gate.close();
   store.fail_from = 0;
   Staged file(store);
   Plain model;
@@ -74,10 +74,10 @@ TEST_F(Staging, RewriteOfAFailedPage) {
     model.write(offset, bytes);
   };
   write(0, pattern(40 * kPage, 1));
-  while (store.begun == 0) std::this_thread::sleep_for(1ms);
+  wait_until("a write had begun", [&] { return store.begun > 0; });
   write(100, pattern(8, 2));
   write(kPage + 7, pattern(kPage, 3));
-  store.stopped = false;
+  store.gate.open();
   EXPECT_THROW(file.staged.drain(), Error);
   EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
   write(104, pattern(8, 4));

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <list>
 #include <random>
+#include <thread>
 
+#include "engine/thread_pool.hpp"
 #include "unit/staging_store.hpp"
 
 namespace {
@@ -17,6 +19,8 @@ using test::Bytes;
 using test::kPage;
 using test::Staged;
 using test::Store;
+using test::wait_for_rest;
+using test::wait_until;
 
 #ifdef __SANITIZE_THREAD__
 constexpr unsigned kSeeds = 3;  // it is slow
@@ -73,38 +77,57 @@ TEST_F(LentTest, WhatIsNotLentHasNoCompletion) {
 TEST_F(LentTest, APageBehindAnOlderVersionIsWrittenToo) {
   Store store;
   Staged file(store);
-  store.stopped = true;
+  store.gate.close();
   const Bytes first = filled(2 * kPage, 1);
   const Bytes second = filled(2 * kPage, 2);
   const auto older = lend(file, 0, first);
-  while (store.begun == 0) std::this_thread::sleep_for(100us);
+  wait_until("a write had begun", [&] { return store.begun > 0; });
   const auto newer = lend(file, 0, second);
-  store.stopped = false;
-  EXPECT_TRUE(older->wait(10s));
-  EXPECT_TRUE(newer->wait(10s));
+  store.gate.open();
+  EXPECT_TRUE(older->wait(test::kPatience));
+  EXPECT_TRUE(newer->wait(test::kPatience));
   EXPECT_EQ(store.bytes, second);
 }
 
-TEST_F(LentTest, LaterWritesComeOnTop) {
-  Store store;
-  Staged file(store);
-  store.stopped = true;
-  const Bytes lent = filled(8 * kPage, 1);
-  const auto completion = lend(file, 0, lent);
-  EXPECT_FALSE(completion->wait(1ms));
-  Bytes expected = lent;
-  std::thread([&] {
-    std::this_thread::sleep_for(5ms);
-    store.stopped = false;
-  }).detach();
+const Bytes kLent = filled(8 * kPage, 1);
+
+// Lent bytes that are written over stay as they are.
+void write_on_top(Store& store, Staged& file, const Bytes& lent, engine::Completion& completion) {
+  Bytes expected = kLent;
   const Bytes later = filled(3 * kPage, 9);
   file.write(kPage / 2, later);
   std::ranges::copy(later, expected.begin() + kPage / 2);
   EXPECT_EQ(file.read(0, expected.size()), expected);
   file.staged.drain();
-  EXPECT_TRUE(completion->wait(0ns));
+  EXPECT_TRUE(completion.wait(0ns));
   EXPECT_EQ(store.bytes, expected);
-  EXPECT_EQ(lent, filled(8 * kPage, 1)) << "lent bytes were written to";
+  EXPECT_EQ(lent, kLent) << "lent bytes were written to";
+}
+
+TEST_F(LentTest, LaterWritesComeOnTopOfWhatIsBeingWritten) {
+  Store store;
+  Staged file(store);
+  store.gate.close();
+  const Bytes lent = kLent;
+  const auto completion = lend(file, 0, lent);
+  wait_until("the write had begun", [&] { return store.begun > 0; });
+  EXPECT_FALSE(completion->wait(1ms));
+  const std::jthread opener([&] {
+    wait_for_rest();  // the program waits, at the latest for all to be written
+    store.gate.open();
+  });
+  write_on_top(store, file, lent, *completion);
+}
+
+TEST_F(LentTest, LaterWritesComeOnTopOfWhatWaits) {
+  Store store;
+  Staged file(store);
+  engine::pause_workers();
+  const Bytes lent = kLent;
+  const auto completion = lend(file, 0, lent);
+  EXPECT_FALSE(completion->wait(0ns));
+  write_on_top(store, file, lent, *completion);
+  engine::resume_workers();
 }
 
 TEST_F(LentTest, AnErrorIsTheLendersAlone) {

@@ -1,13 +1,12 @@
 // Random programs, threads and forks on staged files.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "support/child.hpp"
 #include "unit/staging_model.hpp"
 
 namespace headrace::test {
@@ -58,6 +57,7 @@ namespace {
 using namespace headrace;
 using namespace std::chrono_literals;
 using test::Bytes;
+using test::Child;
 using test::kMiB;
 using test::kPage;
 using test::pattern;
@@ -118,18 +118,15 @@ TEST_F(Staging, AForkedChildStartsClean) {
   Staged file(store);
   file.write(10, pattern(20 * kPage, 1));
   file.write(70 * kPage, pattern(3, 2));
-  const pid_t child = ::fork();
-  if (child == 0) {  // its memory, the store included, is a copy
+  const Child child([&] {  // its memory, the store included, is a copy
     const bool settled = file.staged.staged_bytes() == 0 && store.bytes.size() == 70 * kPage + 3;
     file.write(0, pattern(3 * kPage, 3));
     file.staged.drain();
     const bool written = file.read(0, 3 * kPage) == pattern(3 * kPage, 3) &&
                          std::memcmp(store.bytes.data(), pattern(3 * kPage, 3).data(), 100) == 0;
-    ::_exit(settled && written ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return settled && written;
+  });
+  EXPECT_TRUE(child.ends_well());
   file.write(0, pattern(3, 4));
   file.staged.drain();
   EXPECT_EQ(std::memcmp(store.bytes.data(), pattern(3, 4).data(), 3), 0);
@@ -147,17 +144,14 @@ TEST_F(Staging, ForksBesideAWriter) {
     file.staged.drain();
   });
   for (int i = 0; i < 20; ++i) {
-    const pid_t child = ::fork();
-    if (child == 0) {
+    const Child child([] {
       Store own;
       Staged file(own);
       file.write(1, pattern(300000, 5));
       file.staged.drain();
-      ::_exit(own.bytes.size() == 300001 ? 0 : 1);
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+      return own.bytes.size() == 300001;
+    });
+    EXPECT_TRUE(child.ends_well());
   }
   stop = true;
   writer.join();

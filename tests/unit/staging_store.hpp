@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "engine/staged_file.hpp"
 #include "engine/staging/dirty.hpp"
+#include "support/waiting.hpp"
 
 namespace headrace::test {
 
@@ -28,14 +29,13 @@ constexpr std::uint64_t kPage = engine::staging::kPageBytes;
 struct Store {
   std::mutex mutex;
   Bytes bytes;
-  std::chrono::microseconds delay{};
+  std::chrono::microseconds delay{};  // so that requests meet others; nothing waits for its end
   std::atomic<int> begun{0};
   std::atomic<int> writes{0};
   std::atomic<int> reads{0};
-  std::atomic<int> waiting{0};     // writes that have begun and are stopped
   std::atomic<int> fail_from{-1};  // the number of the first write that fails; -1: none
   std::atomic<int> fail_count{1 << 30};
-  std::atomic<bool> stopped{false};  // writes wait
+  Gate gate;  // of writes that have begun
   std::set<std::pair<std::uint64_t, std::uint64_t>> busy;
   std::atomic<bool> overlapped{false};
 
@@ -43,7 +43,7 @@ struct Store {
     std::uint64_t size = 0;
     for (const auto piece : pieces) size += piece.size();
     ++begun;
-    while (stopped) std::this_thread::sleep_for(100us);
+    gate.pass();
     {
       const std::lock_guard lock(mutex);
       for (const auto& [begin, end] : busy)

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <random>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,8 @@ using test::Plain;
 using test::Staged;
 using test::Staging;
 using test::Store;
+using test::wait_for_rest;
+using test::wait_until;
 
 #ifdef __SANITIZE_THREAD__
 constexpr int kRounds = 3;  // it is slow
@@ -71,7 +72,7 @@ TEST(Dirty, AgreesWithASetOfBytes) {
 TEST_F(Staging, ReadsSeeWhatIsStaged) {
   Store store;
   store.bytes = pattern(3 * kPage, 1);
-  store.stopped = true;
+  store.gate.close();
   Staged file(store);
   Plain model{store.bytes};
   for (const auto& [offset, size] : {std::pair{100U, 8U}, {70000U, 5U}, {65530U, 20U}, {0U, 1U}}) {
@@ -83,7 +84,7 @@ TEST_F(Staging, ReadsSeeWhatIsStaged) {
   EXPECT_EQ(file.read(101, 7), model.read(101, 7));
   EXPECT_EQ(store.reads, before) << "wholly staged: the file need not be read";
   EXPECT_EQ(store.bytes, pattern(3 * kPage, 1));
-  store.stopped = false;
+  store.gate.open();
   file.staged.drain();
   EXPECT_EQ(store.bytes, model.bytes);
 }
@@ -91,7 +92,7 @@ TEST_F(Staging, ReadsSeeWhatIsStaged) {
 TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
   Store store;
   store.bytes = pattern(40 * kPage, 1);
-  store.stopped = true;
+  store.gate.close();
   Staged file(store);
   Plain model{store.bytes};
   const auto write = [&](std::uint64_t offset, const Bytes& bytes) {
@@ -99,7 +100,7 @@ TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
     model.write(offset, bytes);
   };
   write(3, pattern(40 * kPage, 2));
-  while (store.begun == 0) std::this_thread::sleep_for(1ms);
+  wait_until("a write had begun", [&] { return store.begun > 0; });
   EXPECT_EQ(file.read(0, 41 * kPage), model.read(0, 41 * kPage));
   for (std::uint64_t page = 0; page < 40; page += 3)
     write(page * kPage + 50, pattern(page == 6 ? kPage : 9, page));
@@ -108,7 +109,7 @@ TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
   Bytes seen(41 * kPage);
   const engine::StagedView view(file.staged, 0, seen.size());
   store.read(0, seen);  // before any of it is written
-  store.stopped = false;
+  store.gate.open();
   file.staged.drain();
   view.apply(seen);  // a version that was written meanwhile is not lost
   EXPECT_EQ(seen, model.read(0, 41 * kPage));
@@ -118,11 +119,11 @@ TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
 // Adjacent pages go to the device in few writes, rewritten bytes once.
 TEST_F(Staging, MergesAndAbsorbs) {
   Store store;
-  store.stopped = true;
+  store.gate.close();
   Staged file(store);
   for (std::uint64_t i = 0; i < 4 * kPage / 8; ++i) file.write(i * 8, pattern(8, i % 250));
   for (std::uint64_t i = 0; i < 100; ++i) file.write(kPage * 4 + 8, pattern(8, 9));
-  store.stopped = false;
+  store.gate.open();
   file.staged.drain();
   const engine::StagingStatistics statistics = file.staged.statistics();
   EXPECT_EQ(statistics.absorbed, 99 * 8U);
@@ -152,17 +153,21 @@ TEST_F(Staging, OldDataIsWrittenUnasked) {
   Store store;
   Staged file(store);
   file.write(5, pattern(8, 1));
-  for (int i = 0; i < 500 && store.writes == 0; ++i) std::this_thread::sleep_for(10ms);
+  wait_until("it was written", [&] { return file.staged.staged_bytes() == 0; });
   EXPECT_EQ(store.writes, 1);
-  EXPECT_EQ(file.staged.staged_bytes(), 0U);
 }
 
 TEST_F(Staging, NothingIsWrittenUnaskedWithoutAnInterval) {
   Store store;
   Staged file(store);
   file.write(5, pattern(8, 1));
-  std::this_thread::sleep_for(50ms);
-  EXPECT_EQ(store.writes, 0);
+  test::limits = {64 * kMiB, 1ms};
+  Store younger;
+  Staged other(younger);
+  other.write(5, pattern(8, 1));
+  wait_until("what came later was written", [&] { return other.staged.staged_bytes() == 0; });
+  wait_for_rest();
+  EXPECT_EQ(store.begun, 0);
 }
 
 TEST_F(Staging, BudgetHolds) {

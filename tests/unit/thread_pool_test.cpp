@@ -5,17 +5,18 @@
 
 #include <atomic>
 #include <optional>
-#include <thread>
+
+#include "support/waiting.hpp"
 
 namespace {
 
 using namespace headrace;
-using namespace std::chrono_literals;
 using engine::Wish;
 
-// The most tasks that ran side by side, of many.
+// The most tasks that ran side by side, of many that do not end before no more begin.
 int side_by_side() {
   constexpr int kTasks = 24;
+  test::Gate gate(test::Gate::State::closed);
   std::atomic<int> at_work{0};
   std::atomic<int> most{0};
   std::atomic<int> done{0};
@@ -24,11 +25,13 @@ int side_by_side() {
       const int now = ++at_work;
       for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
       }
-      std::this_thread::sleep_for(5ms);
+      gate.pass();
       --at_work;
       ++done;
     });
-  while (done < kTasks) std::this_thread::sleep_for(1ms);
+  test::wait_for_rest();
+  gate.open();
+  test::wait_until("all were done", [&] { return done == kTasks; });
   return most;
 }
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from harness.build import ROOT
+
+__all__ = ["MATRIX", "ROOT", "Hdf5"]
+MATRIX = ("1.14.5-openmpi", "2.2.0-mpich")
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import files, version
 from pathlib import Path
 
+from harness.kept import kept
 from harness.outcome import Outcomes, differences, explain, from_junit
 from harness.report import Report
 from harness.run import run
@@ -37,6 +39,18 @@ def run_suite(spec: str, folder: Path, arguments: Sequence[str | Path], limit: f
     return SuiteRun(from_junit(junit), Report(report))
 
 
-def assert_same(native: SuiteRun, other: SuiteRun) -> None:
-    different = differences(native.outcomes, other.outcomes)
+def native_outcomes(package: str, suite: str, run: Callable[[], SuiteRun]) -> Outcomes:
+    """Of a package's suite, or a part of it, as long as the same is installed."""
+    installed = [Path(str(file.locate())) for file in files(package) or []]
+    libraries = [file for file in installed if ".so" in file.name]
+    found: dict[str, str] = kept(
+        f"{package}-suite",
+        [sys.version, version(package), version("numpy"), suite, *libraries],
+        lambda: run().outcomes,
+    )
+    return found
+
+
+def assert_same(native: Outcomes, other: SuiteRun) -> None:
+    different = differences(native, other.outcomes)
     assert not different, explain(different)

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.build import PLUGINS, SANITIZER
 from harness.run import run
 
 NATIVE = "native"  # not a layer: HDF5 left alone
@@ -52,6 +53,8 @@ def foreign_plugins() -> dict[str, str]:
 
 def stack_env(spec: str, report: Path | None = None, **more: str) -> dict[str, str]:
     """A full environment for a child: the stack, the report it writes, further variables."""
-    layers = {} if spec == NATIVE else exported(spec)
+    layers = {} if spec == NATIVE else dict(exported(spec))
+    if layers and SANITIZER:  # in place of the installed plug-ins
+        layers["HDF5_PLUGIN_PATH"] = ":".join([str(PLUGINS), *foreign_plugins().values()])
     reporting = {} if report is None or spec == NATIVE else {"HEADRACE_REPORT": str(report)}
     return {**CLEAN, **layers, **reporting, **more}

@@ -1,0 +1,4 @@
+/* A library that ends the process that loads it. */
+#include <stdlib.h>
+
+__attribute__((constructor)) static void begin(void) { exit(7); }

@@ -1,0 +1,2 @@
+/* Half a plug-in. */
+int H5PLget_plugin_type(void) { return 1; }

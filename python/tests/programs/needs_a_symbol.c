@@ -1,0 +1,4 @@
+/* A library that no other has all symbols for. */
+extern int absent;
+
+int *needed = &absent;

@@ -1,0 +1,97 @@
+"""For all tests below: which run when, and what a sanitizer found."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.build import SANITIZER, take_findings
+from harness.prefix import MATRIX, Hdf5
+from harness.seed import SEED
+
+LONG = os.environ.get("LONG", "0") not in ("", "0")
+# Folders whose tests run plug-ins that are built with sanitizers, and plain ones when LONG=1.
+SANITIZED = {Path(__file__).parent / name for name in ("async", "filters", "machines")}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: too long for every day, see LONG=1")
+    config.addinivalue_line("markers", "sanitized: of those that run under a sanitizer")
+    config.addinivalue_line("markers", "threads: under that for threads, too")
+    config.addinivalue_line("markers", "plain: means nothing under a sanitizer")
+    config.addinivalue_line("markers", "everywhere: with each HDF5 of the matrix, every day")
+
+
+def pytest_report_header() -> str:
+    return f"random tests: HEADRACE_RANDOM_SEED={SEED}"
+
+
+def _in_matrix(item: pytest.Item) -> dict[str, str]:
+    """The parameters that name a build of HDF5."""
+    params = item.callspec.params if isinstance(item, pytest.Function) and _has(item) else {}
+    return {name: value for name, value in params.items() if value in MATRIX}
+
+
+def _has(item: pytest.Function) -> bool:
+    return hasattr(item, "callspec")
+
+
+def _covered(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of cases that are alike but for the HDF5: each day one, and of each test both in turn."""
+    alike: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        name = item.nodeid
+        for build in _in_matrix(item).values():
+            name = name.replace(build, "*")
+        alike[name].append(item)
+    for name, cases in alike.items():
+        if any(case.get_closest_marker("everywhere") for case in cases):
+            yield from cases
+        else:
+            yield cases[zlib.crc32(name.encode()) % len(cases)]
+
+
+def _has_its_turn(item: pytest.Item) -> bool:
+    """In this run: a plain one, or one under a sanitizer."""
+    plain = item.get_closest_marker("plain") is not None
+    if SANITIZER == "thread":
+        return item.get_closest_marker("threads") is not None and not plain
+    sanitized = item.get_closest_marker("sanitized") or SANITIZED & set(item.path.parents)
+    if SANITIZER:
+        return bool(sanitized) and not plain
+    return LONG or plain or not sanitized
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:  # the tests of a file share what they have built
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    kept = [item for item in items if _has_its_turn(item)]
+    if not LONG:
+        kept = [item for item in kept if item.get_closest_marker("long") is None]
+        chosen = set(_covered(kept))
+        kept = [item for item in kept if item in chosen]
+    left = set(items) - set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item in left])
+    items[:] = kept
+
+
+@pytest.fixture(scope="session", params=MATRIX)
+def hdf5(request: pytest.FixtureRequest) -> Hdf5:
+    """Each HDF5 of the test matrix, and with it each MPI."""
+    return Hdf5(request.param)
+
+
+if SANITIZER:
+
+    @pytest.fixture(autouse=True)
+    def nothing_found() -> Iterator[None]:
+        """By the sanitizer, in any process of the test."""
+        yield
+        found = take_findings()
+        assert not found, found
