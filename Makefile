@@ -1,6 +1,8 @@
 # make          build Headrace and install it into .venv
 # make demo     rewrite a real file compressed with an unmodified h5py program, without and with Headrace
-# make test     everything: lint, the C++ tests plain and under sanitizers, all Python tests
+# make test     lint, clang-tidy, the C++ tests and programs under layers, plain and under sanitizers,
+#               and suites of others: what a change has to pass; its times are in build/test-times.json
+# make test LONG=1   all there is, in hours: for a night, or before a release
 # make check    the quick part of it
 # make bench    the benchmarks
 # make wheel    a wheel in dist/ for machines without a compiler: no libhdf5 and no MPI in it
@@ -18,11 +20,15 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAGE := scripts/stage.sh
+LONG := 0
+export LONG
 # As many tests run side by side.
 CORES := $(shell nproc)
-# The tests of a file stay together: they share what they ran natively or built. Files begin in the
-# order of PYTHON_TESTS, in which those that take minutes come first.
-PYTEST := $(PYTHON) -m pytest --timeout=900 -n $(CORES) --dist loadfile --no-loadscope-reorder
+# The tests of a group, usually a file, stay together. Files begin in the order of
+# PYTHON_TESTS, in which those that take minutes come first.
+PYTEST := $(PYTHON) -m pytest --timeout=900 -n $(CORES) --dist loadgroup --no-loadscope-reorder
+TIMES := build/times
+BUDGET := 2400
 
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
@@ -33,7 +39,7 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/async tests/kernels \
+PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/async tests/machines tests/kernels \
     tests/filters tests/bench tests/demo tests/fault tests/crash tests/log tests/launcher tests/model examples python/tests)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
@@ -45,26 +51,52 @@ export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_mpi_yield_when_idle := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
-.PHONY: build demo test check bench wheel lint tidy format clean \
-    setup-demo setup-test setup-hdf5 ctest ctest-asan ctest-tsan
+.PHONY: build demo test test-stages check check-stages bench wheel lint tidy format clean setup-demo \
+    setup-test setup-hdf5 dev ctest ctest-asan ctest-tsan pytest pytest-address pytest-thread
+
+# What ccache keeps serves every checkout; it must know what GCC's precompiled headers depend on.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 build: setup-demo
 
 demo: setup-demo
 	@$(PYTHON) demo/run.py
 
-test: setup-test
-	@$(STAGE) "lint" $(MAKE) lint
-	@$(STAGE) "clang-tidy" $(MAKE) tidy
-	@$(STAGE) "C++ tests" $(MAKE) ctest
-	@$(STAGE) "C++ tests, address and undefined behaviour sanitizers" $(MAKE) ctest-asan
-	@$(STAGE) "C++ tests, thread sanitizer" $(MAKE) ctest-tsan
-	@$(STAGE) "Python tests" $(PYTEST) $(PYTHON_TESTS)
+test check: export STAGE_TIMES := $(CURDIR)/$(TIMES)/stages
+test check:
+	@rm -rf $(TIMES)
+	@mkdir -p $(TIMES)
+	@status=0; $(MAKE) $@-stages || status=$$?; \
+	    python3 scripts/test_times.py $(TIMES) build/test-times.json $(BUDGET); exit $$status
 
-check: setup-test
+# Budgets are those of a fresh machine with 2 cores. Any stage can be run by itself, and a part of
+# Python's: make pytest LONG=1 PYTHON_TESTS=tests/log
+test-stages:
+	@$(STAGE) --budget 900 "set-up and build" $(MAKE) setup-test
+	@$(STAGE) --budget 60 "lint" $(MAKE) lint
+	@$(STAGE) --budget 420 "clang-tidy" $(MAKE) tidy
+	@$(STAGE) --budget 120 "C++ tests" $(MAKE) ctest
+	@$(STAGE) --budget 300 "C++ tests, address and undefined behaviour sanitizers" $(MAKE) ctest-asan
+	@$(STAGE) --budget 240 "C++ tests, thread sanitizer" $(MAKE) ctest-tsan
+	@$(STAGE) --budget 360 "programs" $(MAKE) pytest
+	@$(STAGE) --budget 300 "programs, address and undefined behaviour sanitizers" \
+	    $(MAKE) pytest-address
+	@$(STAGE) --budget 120 "programs, thread sanitizer" $(MAKE) pytest-thread
+
+check-stages:
+	@$(STAGE) "set-up and build" $(MAKE) setup-test
 	@$(STAGE) "lint" $(MAKE) lint
 	@$(STAGE) "C++ tests" $(MAKE) ctest
-	@$(STAGE) "Python tests" $(PYTEST) python/tests examples
+	@$(STAGE) "programs" $(MAKE) pytest PYTHON_TESTS="python/tests examples"
+
+pytest:
+	@$(PYTEST) --junitxml=$(TIMES)/programs.xml $(PYTHON_TESTS)
+
+pytest-address pytest-thread: pytest-%:
+	@HEADRACE_TEST_SANITIZER=$* $(FIXED_ADDRESSES) $(PYTEST) \
+	    --junitxml=$(TIMES)/programs-$*.xml $(filter tests/%,$(PYTHON_TESTS))
 
 # The full iotest takes 3 GB of disk and its time; BENCH_REPEATS=1 is the shortest.
 BENCH_REPEATS := 3
@@ -89,13 +121,18 @@ bench: setup-test
 
 # An MPI module fits the MPI that it was built with, so a site builds its own: pip install .
 DIST := dist
+# Tests make it of the objects that theirs are linked with, for a build more would take minutes.
+WHEEL_BUILD := build/wheel
+FROM_DEV := cmake.build-type=RelWithDebInfo cmake.define.HEADRACE_BUILD_TESTS=true install.strip=true
+WHEEL_SETTINGS := $(patsubst %,--config-settings=%,build-dir=$(WHEEL_BUILD) \
+    $(if $(filter build/dev,$(WHEEL_BUILD)),$(FROM_DEV)))
 NOT_IN_WHEEL := headrace/lib/libheadrace_mpi_*;headrace/bin/headrace-bench-pnetcdf
 wheel:
 	@scripts/setup/apt.sh demo
 	@$(MAKE) --silent $(VENV)/.wheel
 	@rm -rf build/untagged
 	@$(VENV)/bin/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/untagged \
-	    --config-settings=build-dir=build/wheel --config-settings='wheel.exclude=$(NOT_IN_WHEEL)' .
+	    $(WHEEL_SETTINGS) --config-settings='wheel.exclude=$(NOT_IN_WHEEL)' .
 	@PATH=$(CURDIR)/$(VENV)/bin:$$PATH auditwheel repair --wheel-dir $(DIST) build/untagged/*.whl \
 	    >build/untagged/log 2>&1 || { cat build/untagged/log; exit 1; }
 	@rm -rf build/untagged
@@ -108,15 +145,15 @@ lint: $(VENV)/.test
 	@$(VENV)/bin/ruff check --quiet
 	@$(VENV)/bin/ruff format --quiet --check
 	@$(VENV)/bin/mypy --no-error-summary
-	@MYPYPATH=tests:tests/interop $(VENV)/bin/mypy --no-error-summary tests
+	@MYPYPATH=tests $(VENV)/bin/mypy --no-error-summary tests
 	@MYPYPATH=. $(VENV)/bin/mypy --no-error-summary bench demo
 	@$(VENV)/bin/shellcheck $(SHELL_FILES)
 
 # Every object, but nothing that is linked: clang-tidy runs in the compiler's place.
-tidy: setup-test
-	@cmake --preset tidy >/dev/null
-	@ninja -C build/tidy -t targets all | sed -n 's/\.cpp\.o: .*/.cpp.o/p' | \
-	    xargs cmake --build --preset tidy --target
+TIDY := build/tidy$(if $(filter-out 0,$(LONG)),-analyzer)
+tidy:
+	@cmake --preset tidy -B $(TIDY) >/dev/null
+	@ninja -C $(TIDY) -t targets all | sed -n 's/\.cpp\.o: .*/.cpp.o/p' | xargs ninja -C $(TIDY) --quiet -k 0
 
 format: $(VENV)/.test
 	@$(VENV)/bin/clang-format -i $(C_FILES)
@@ -125,16 +162,19 @@ format: $(VENV)/.test
 
 # ---- C++ tests
 
-ctest:
+dev:
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev
-	@ctest --preset dev -j $(CORES)
+
+ctest: dev
+	@ctest --preset dev -j $(CORES) --output-junit $(CURDIR)/$(TIMES)/ctest.xml
 
 # GCC 12's thread sanitizer cannot start where the kernel spreads addresses widely.
 ctest-asan ctest-tsan: ctest-%:
 	@cmake --preset $* >/dev/null
 	@cmake --build --preset $*
-	@$(FIXED_ADDRESSES) ctest --preset $* -j $(CORES) --label-exclude parallel
+	@$(FIXED_ADDRESSES) ctest --preset $* -j $(CORES) --label-exclude parallel \
+	    --output-junit $(CURDIR)/$(TIMES)/ctest-$*.xml
 
 # ---- set-up: each step costs nothing when there is nothing to do
 
@@ -144,7 +184,9 @@ setup-demo:
 
 setup-test:
 	@scripts/setup/apt.sh test
-	@$(MAKE) --silent setup-hdf5 $(VENV)/.test $(VENV)/.headrace
+	@$(MAKE) --silent setup-hdf5 $(VENV)/.test
+	@$(MAKE) --silent dev
+	@$(MAKE) --silent $(VENV)/.headrace WHEEL_BUILD=build/dev
 
 setup-hdf5:
 	@scripts/setup/build-hdf5.sh 1.14.5-openmpi
@@ -164,7 +206,7 @@ $(VENV)/.demo $(VENV)/.wheel $(VENV)/.test: $(VENV)/.%: requirements/%.txt \
 $(VENV)/.headrace: $(SOURCES) $(VENV)/.demo
 	@echo "[setup] Headrace -> $(VENV) (pip install .)"
 	@$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
-	    --config-settings=build-dir=build/wheel .
+	    $(WHEEL_SETTINGS) .
 	@touch $@
 
 clean:

@@ -1,5 +1,8 @@
 # The plug-in files that HDF5 finds, one per connector or driver.
 
+# All that a program under a layer loads or starts.
+add_custom_target(headrace_plugins)
+
 # headrace_shim(<file> VOL|VFD <HDF5 name>): a plug-in file of the core module.
 function(headrace_shim file type name)
   add_library(${file} MODULE ${PROJECT_SOURCE_DIR}/src/plugin/shim.cpp)
@@ -23,6 +26,7 @@ function(headrace_plugin file type name)
 endfunction()
 
 function(headrace_plugin_properties file)
+  add_dependencies(headrace_plugins ${file})
   headrace_loaded_for_good(${file})
   target_precompile_headers(${file} REUSE_FROM headrace_engine)
   set_target_properties(${file} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${HEADRACE_PLUGIN_DIR})

@@ -10,7 +10,7 @@ packages=(build-essential ca-certificates cmake git libcli11-dev libdeflate-dev 
 case ${1:-} in
 demo) ;;
 test)
-    packages+=(csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev libpnetcdf-dev mpich
+    packages+=(ccache csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev libpnetcdf-dev mpich
         openmpi-bin zlib1g-dev)
     ;;
 *) die "usage: apt.sh demo|test" ;;
