@@ -163,6 +163,7 @@ format: $(VENV)/.test
 # ---- C++ tests
 
 dev:
+	@mkdir -p $(TIMES)
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev
 
@@ -171,6 +172,7 @@ ctest: dev
 
 # GCC 12's thread sanitizer cannot start where the kernel spreads addresses widely.
 ctest-asan ctest-tsan: ctest-%:
+	@mkdir -p $(TIMES)
 	@cmake --preset $* >/dev/null
 	@cmake --build --preset $*
 	@$(FIXED_ADDRESSES) ctest --preset $* -j $(CORES) --label-exclude parallel \

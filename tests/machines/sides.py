@@ -182,6 +182,8 @@ class Sides:
     def differs(self, why: str) -> DifferenceError:
         self.broken = True
         self.found.append("\n".join([why, "--- all steps", *self.history]))
+        if len(self.found) == 1:  # at once: shrinking it takes its time, and may be cut short
+            (self.sides[0].folder / "first").write_text(self.found[0])
         return DifferenceError(self.found[-1])
 
 
