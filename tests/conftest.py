@@ -23,36 +23,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sanitized: of those that run under a sanitizer")
     config.addinivalue_line("markers", "threads: under that for threads, too")
     config.addinivalue_line("markers", "plain: means nothing under a sanitizer")
-    config.addinivalue_line("markers", "everywhere: with each HDF5 of the matrix, every day")
 
 
 def pytest_report_header() -> str:
     return f"random tests: HEADRACE_RANDOM_SEED={SEED}"
 
 
-def _in_matrix(item: pytest.Item) -> dict[str, str]:
-    """The parameters that name a build of HDF5."""
-    params = item.callspec.params if isinstance(item, pytest.Function) and _has(item) else {}
-    return {name: value for name, value in params.items() if value in MATRIX}
-
-
-def _has(item: pytest.Function) -> bool:
-    return hasattr(item, "callspec")
+def _builds(item: pytest.Item) -> list[str]:
+    """Builds of HDF5 among its parameters."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return [value for value in params.values() if value in MATRIX]
 
 
 def _covered(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Of cases that are alike but for the HDF5: each day one, and of each test both in turn."""
+    """Of cases that are alike but for the HDF5 one: by name, so that each HDF5 has about half."""
     alike: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         name = item.nodeid
-        for build in _in_matrix(item).values():
+        for build in _builds(item):
             name = name.replace(build, "*")
         alike[name].append(item)
     for name, cases in alike.items():
-        if any(case.get_closest_marker("everywhere") for case in cases):
-            yield from cases
-        else:
-            yield cases[zlib.crc32(name.encode()) % len(cases)]
+        yield cases[zlib.crc32(name.encode()) % len(cases)]
 
 
 def _has_its_turn(item: pytest.Item) -> bool:
