@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import sys
+import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -162,3 +163,27 @@ def let_the_file_grow_no_more() -> None:
 def test_a_late_error_is_told_at_flush_or_close(filters: Layer) -> None:
     """The disk is full when the dirty chunk must go."""
     filters.python(let_the_file_grow_no_more)
+
+
+def grow_over_a_chunk(whole: bool) -> None:
+    """Which was stored by the program, whole, while a part of it was outside the array."""
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", (7, 3), "i4", chunks=(5, 2), maxshape=(None, None), compression=4)
+        d.id.write_direct_chunk((5, 2), zlib.compress((np.arange(10, dtype="i4") + 100).tobytes()))
+        if whole:
+            d[...] = np.arange(21, dtype="i4").reshape(7, 3)
+        else:
+            d[6] = 5
+        d.resize((10, 4))
+        print(d[...].tolist())
+    print(h5py.File("x.h5")["d"][...].tolist())
+
+
+@pytest.mark.parametrize("options", ["seat=vol;", "seat=vol;chunk_cache=0;"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_a_chunk_has_outside_the_array(filters: Layer, whole: bool, options: str) -> None:
+    program = partial(grow_over_a_chunk, whole)
+    native = filters.python(program, None).out
+    assert b"109" in native, "it came into the array"
+    assert filters.python(program, options).out == native
+    assert not whole or filters.counted("chunks_encoded") > 0

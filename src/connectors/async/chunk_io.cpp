@@ -74,6 +74,10 @@ void store_chunk(Dataset& dataset, const engine::Index& origin, const engine::Bu
   statistics().stored_bytes += encoded.size();
 }
 
+bool is_stored(const Dataset& dataset, const engine::Index& place) {
+  return !dataset.fresh && stored_size(dataset.under(), origin_of(place).data()) > 0;
+}
+
 void require_all_filters(const Dataset& dataset, const engine::Index& place) {
   if (dataset.fresh) return;
   const auto origin = origin_of(place);

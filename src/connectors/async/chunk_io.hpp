@@ -41,6 +41,9 @@ struct StoredChunk {
 // Throws Error, also where HDF5 may have a chunk that it does not tell of.
 StoredChunk load_chunk(const Dataset& dataset, const engine::Index& origin);
 
+// Whether the file has the chunk.
+bool is_stored(const Dataset& dataset, const engine::Index& origin);
+
 // Throws Error when the chunk exists and filters were left out of it. Such a chunk is HDF5's to
 // replace: after H5Dwrite_chunk it goes on using the old chunk's mask.
 void require_all_filters(const Dataset& dataset, const engine::Index& origin);

@@ -120,10 +120,7 @@ void write_part(const Call& call, const Piece& piece, Source source, engine::Ord
     return;
   }
   StoredChunk stored;
-  if (piece.covers)
-    require_all_filters(dataset, piece.origin);
-  else
-    stored = load_chunk(dataset, piece.origin);
+  if (!piece.covers || is_stored(dataset, piece.origin)) stored = load_chunk(dataset, piece.origin);
   require_all_filters(stored.mask);
   ordered.give(std::make_unique<UpdateJob>(call, piece, std::move(source), std::move(stored)));
 }
@@ -138,7 +135,9 @@ void write_pieces(const Call& call, const std::byte* program) {
   for (Piece piece; pieces.next(piece);) {
     Source source = source_of(call, piece, program);
     const bool alone = piece.box.count == call.transfer.box.count;
-    if (!piece.covers || (!piece.whole && alone && ChunkCache::fits(call.dataset))) {
+    // What a stored chunk has outside the array comes into it when that grows: HDF5 keeps it.
+    const bool kept = !piece.whole && is_stored(call.dataset, piece.origin);
+    if (!piece.covers || kept || (!piece.whole && alone && ChunkCache::fits(call.dataset))) {
       write_part(call, piece, std::move(source), ordered);
     } else {
       cache().drop(call.dataset, piece.chunk);
