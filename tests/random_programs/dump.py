@@ -42,8 +42,8 @@ def storage(dset: h5py.Dataset) -> dict[str, Any]:
         # Not how many chunks: a copy has those, too, that HDF5 has only read, all fill values.
         "stored": [dset.id.get_storage_size() > 0, dset.id.get_space_status() > 0],
         # Not which chunks there are: HDF5 stores some for having read them from its cache.
-        # Nor where LZF gains nothing: the layers' own finds other matches than h5py's.
-        "masks": dset.compression != "lzf"
+        # Nor where LZF and its like (registered: above 255) gain nothing: docs/guide/async.md.
+        "masks": all(plist.get_filter(i)[0] < 256 for i in range(plist.get_nfilters()))
         and sorted((c.chunk_offset, c.filter_mask) for c in chunks if c.filter_mask),
         "external": dset.external,
         "virtual": dset.is_virtual and dset.virtual_sources(),
