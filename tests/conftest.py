@@ -73,6 +73,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = kept
 
 
+@pytest.hookimpl(trylast=True)  # after xdist has read the groups
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups that are not kept together build what they share twice, in each other's way."""
+    if hasattr(session.config, "workerinput"):
+        assert all("@" in item.nodeid for item in session.items), "xdist does not know this pytest"
+
+
 @pytest.fixture(scope="session", params=MATRIX)
 def hdf5(request: pytest.FixtureRequest) -> Hdf5:
     """Each HDF5 of the test matrix, and with it each MPI."""
