@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,15 +10,15 @@ from pathlib import Path
 import pytest
 from harness.build import SANITIZER, take_findings
 from harness.prefix import MATRIX, Hdf5
-from harness.seed import SEED
+from harness.seed import LONG, SEED
 
-LONG = os.environ.get("LONG", "0") not in ("", "0")
 # Folders whose tests run plug-ins that are built with sanitizers, and plain ones when LONG=1.
 SANITIZED = {Path(__file__).parent / name for name in ("async", "filters", "machines")}
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: too long for every day, see LONG=1")
+    config.addinivalue_line("markers", "share(n): n of its cases will do, if not LONG=1")
     config.addinivalue_line("markers", "sanitized: of those that run under a sanitizer")
     config.addinivalue_line("markers", "threads: under that for threads, too")
     config.addinivalue_line("markers", "plain: means nothing under a sanitizer")
@@ -47,6 +46,20 @@ def _covered(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         yield cases[zlib.crc32(name.encode()) % len(cases)]
 
 
+def _shared(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of tests with many cases: the same ones each day, so that what was green is."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("share"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+        else:
+            yield item
+    for alike in cases.values():
+        share = alike[0].get_closest_marker("share")
+        assert share is not None
+        yield from sorted(alike, key=lambda item: zlib.crc32(item.nodeid.encode()))[: share.args[0]]
+
+
 def _has_its_turn(item: pytest.Item) -> bool:
     """In this run: a plain one, or one under a sanitizer."""
     plain = item.get_closest_marker("plain") is not None
@@ -66,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if _has_its_turn(item)]
     if not LONG:
         kept = [item for item in kept if item.get_closest_marker("long") is None]
-        chosen = set(_covered(kept))
+        chosen = set(_shared(list(_covered(kept))))
         kept = [item for item in kept if item in chosen]
     left = set(items) - set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item in left])

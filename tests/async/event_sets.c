@@ -150,7 +150,7 @@ static void limits(const char *name) {
 
 /* Small reads far from one another: whether there is a request for each in every round. */
 static void paces(const char *name) {
-  enum { PARTS = 4, PART = 128, ROUNDS = 40 };
+  enum { PARTS = 4, PART = 128, ROUNDS = 10 };
   static int32_t found[ROWS * PARTS][PART];
   const hsize_t size = PART;
   hid_t set = H5EScreate();

@@ -39,7 +39,7 @@ GROUPS = [
     (["filters", "filters_small", "filters_bare"], 600),
     (["log", "log_later"], 700),
 ]
-DAILY = 5  # the part that each day has
+DAILY = 10  # the part that each day has
 
 
 def group(names: list[str], count: int, *marks: pytest.MarkDecorator) -> ParameterSet:

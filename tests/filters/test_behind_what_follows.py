@@ -165,6 +165,7 @@ FOLLOWS = [
 ]
 
 
+@pytest.mark.share(16)
 @pytest.mark.parametrize(("program", "total"), FOLLOWS)
 @pytest.mark.parametrize("options", ["seat=vol;", "seat=both;chunk_cache=300000;threads=1;"])
 def test_what_follows(filters: Layer, program: Any, total: int, options: str) -> None:

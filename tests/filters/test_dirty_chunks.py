@@ -119,6 +119,7 @@ LOOKS = [
 ]
 
 
+@pytest.mark.share(14)
 @pytest.mark.parametrize("selection", [3, slice(3, 4), slice(500)], ids=["3", "3:4", ":500"])
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_dirty_chunk_is_seen(filters: Layer, look: Any, selection: Any) -> None:

@@ -62,6 +62,7 @@ def test_plug_ins_read_what_is_written(filters: Layer, which: str) -> None:
     filters.plain(require_arrays)
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize("which", ALL)
 def test_what_plug_ins_write_is_read(filters: Layer, which: str) -> None:
     filters.plain(partial(write_arrays, which))
@@ -83,6 +84,7 @@ def print_stored_bytes() -> None:
                 print(dataset.name, digests)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("which", PLUG_INS)
 def test_plug_ins_store_what_they_do_under_hdf5(filters: Layer, which: str) -> None:
     filters.python(partial(write_arrays, which))
@@ -182,6 +184,7 @@ def print_sums_by_plug_ins() -> None:
     print_sums_around(50, 100, 70)
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(
     ("which", "fletcher32", "at_begin"),
     [(which, True, False) for which in ("zstd", "lz4", "lzf", "blosc", "blosc2")]

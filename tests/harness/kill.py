@@ -14,8 +14,9 @@ import h5py
 
 from harness.layer import Layer
 from harness.program import text_of
+from harness.seed import LONG, SEED
 
-KILLS = 12
+KILLS = 40 if LONG else 4
 
 
 def tell(generation: int) -> None:
@@ -37,7 +38,7 @@ def allocated(
 
 def killed_writers(layer: Layer, write: Callable[[str], None], options: str) -> list[int]:
     """Which wrote x0.h5, x1.h5 and so on: the last generation that each has told."""
-    moments = random.Random(5)  # noqa: S311
+    moments = random.Random(SEED)  # noqa: S311
     told = []
     for kill in range(KILLS):
         with subprocess.Popen(

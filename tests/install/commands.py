@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = os.environ.get("LONG", "0") not in ("", "0")
 LIMIT = 1700  # seconds: HACKING.md builds the base a few times over
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import h5py
 import pytest
 from harness.program import text_of
-from install.commands import LONG, output_of
+from harness.seed import LONG
+from install.commands import output_of
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -59,10 +59,10 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
 @pytest.mark.parametrize(
     ("spec", "seats"),
     [
-        ("async", ["vol", "vfd"]),
         ("log", ["vol"]),
         ("async,log", ["vol", "vfd"]),
-        ("null(seat=both)", ["vol", "vfd"]),
+        pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("null(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
     ],
 )

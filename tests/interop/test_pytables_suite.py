@@ -119,6 +119,7 @@ def native_data(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("spec", STACKS)
 def test_data(native_data: Outcomes, spec: str, tmp_path: Path) -> None:
     assert tally(native_data)["passed"] > 1500

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness.prefix import ROOT
+from harness.seed import LONG
 from kernels.bench_tool import SERIAL, Bench
 
 from headrace import plan
@@ -18,7 +19,11 @@ KERNELS = re.findall(r"^HEADRACE_KERNEL\((\w+),", ROWS, re.MULTILINE)
 SERIAL_ONLY = {"h5py"}
 RUNS = [(kernel, 0) for kernel in KERNELS] + [(k, 2) for k in KERNELS if k not in SERIAL_ONLY]
 E3SM = ROOT.parent / "shared/data/e3sm"
-STACKS = ("async", "null", "null(seat=vol)")
+# What they leave under other stacks: test_same_files.py.
+STACKS = [
+    "async",
+    *(pytest.param(stack, marks=pytest.mark.long) for stack in ("null", "null(seat=vol)")),
+]
 
 
 def under(bench: Bench, stack: str) -> Bench:
@@ -30,7 +35,8 @@ def under(bench: Bench, stack: str) -> Bench:
 
 def options(kernel: str) -> list[str]:
     # Without the cases `requests`, which take seconds: they differ from others in selections only.
-    return ["--data", str(E3SM), "--only", "?-[!r]*"] if kernel == "e3sm" else []
+    cases = "?-[!r]*" if LONG else "g-[!r]*"
+    return ["--data", str(E3SM), "--only", cases] if kernel == "e3sm" else []
 
 
 @pytest.mark.parametrize("stack", STACKS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -18,7 +19,9 @@ import pytest
 from harness.build import built
 from harness.layer import Layer
 from harness.run import run
+from harness.seed import LONG, SEED
 from harness.stack import CLEAN
+from harness.until import until
 from log.background import (
     BACKGROUND,
     CHUNKS,
@@ -36,7 +39,7 @@ from log.background import (
 if TYPE_CHECKING:
     from harness.prefix import Hdf5
 
-KILLS = 12
+KILLS = 60 if LONG else 5
 
 
 def write_and_exit(chunks: Chunks = CHUNKS) -> None:
@@ -51,6 +54,7 @@ def await_line(layer: Layer, text: str) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("chunks", [None, CHUNKS])
 @pytest.mark.parametrize("options", [BACKGROUND, BACKGROUND + "sync=true;"])
 @pytest.mark.parametrize("program", [write_and_close, write_and_exit])
@@ -138,10 +142,11 @@ def test_who_may_read_the_file(layer: Layer) -> None:
     assert layer.plain(check_ordinary) == ""
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_killed_at_any_moment(layer: Layer, libver: str) -> None:
-    """The file is as it was or whole, and what was left of the process goes."""
-    rng = random.Random(7)  # noqa: S311
+    """The file is as it was or whole."""
+    rng = random.Random(SEED)  # noqa: S311
     killed = 0
     for kill in range(KILLS):
         layer.python(partial(write_many, libver, kill), BACKGROUND)
@@ -152,8 +157,10 @@ def test_killed_at_any_moment(layer: Layer, libver: str) -> None:
         if kill % 2:
             layer.python(partial(check_many, "r", kill))
         layer.python(partial(check_many, "r+", kill))
-        wait(layer, "x.h5")
+        until(lambda: not processes(layer))
         assert layer.plain(partial(check_many, "r", kill)) == ""
+        # Left by a kill between the file's last write and the removal of what it had needed.
+        shutil.rmtree(layer.folder / "x.h5.headrace", ignore_errors=True)
     assert killed > KILLS / 4, "others had ended"
 
 

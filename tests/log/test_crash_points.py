@@ -190,6 +190,7 @@ def program(steps: list[Step], libver: str = "earliest") -> list[str | Path]:
     return [HERE / "crash_program.py", json.dumps(steps), libver]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("options", [LATER, SYNC, ""])
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_every_moment_of_a_small_run(
@@ -226,6 +227,7 @@ def test_a_flush_is_there_as_a_whole(
     assert check(layer, steps, some, atomic=True) < len(some) // 4
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("options", [LATER, SYNC, ""])
 def test_moments_of_a_larger_run(layer: Layer, recorder: str, seed: int, options: str) -> None:

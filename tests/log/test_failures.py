@@ -81,6 +81,7 @@ def use_what_cannot_be_flushed(action: str, end: str) -> None:
     f.close()
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("options", ["", LATER])
 @pytest.mark.parametrize(
     "action",

@@ -47,6 +47,7 @@ def read_in_a_child(chunks: Chunks, end: str, log_stays: bool) -> None:
     f.close()
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("options", ["", "canonicalise=later;"])
 @pytest.mark.parametrize("chunks", [None, (10, 100)])
 @pytest.mark.parametrize("end", ["at once", "by the interpreter", "closed"])

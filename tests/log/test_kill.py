@@ -62,6 +62,7 @@ def assert_told(told: list[int], mode: str) -> None:
             assert (part <= last + 1).all(), (kill, last, generation)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("options", ["", "canonicalise=later;", "canonicalise=later;sync=true;"])
 def test_a_writer_killed_at_random(layer: Layer, options: str) -> None:
     told = killed_writers(layer, write_generations, options)

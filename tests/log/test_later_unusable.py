@@ -85,6 +85,7 @@ def read_twice(mode: str) -> None:
             print(error)
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("shape", "kind", "cause"),
     [
@@ -145,6 +146,7 @@ def put_another(layer: Layer) -> None:
     logs(layer)[0].write_bytes(logs(layer, "y.h5")[0].read_bytes())
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     ("damage", "cause"),
     [

@@ -51,6 +51,7 @@ def mark(kind: str, libver: str) -> None:
         f.attrs["_headrace_log"] = other_kinds(f["d"].ref)[kind]
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 @pytest.mark.parametrize("mode", ["r", "r+"])
 @pytest.mark.parametrize("kind", other_kinds(None))
@@ -107,6 +108,7 @@ def read_what_is_left() -> None:
             assert isinstance(f[name], h5py.Group) or not f[name][...].any()
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("change", [delete, replace, make_anew, rename, make_a_group])
 @pytest.mark.parametrize("options", [LATER, ""])
 def test_a_dataset_that_is_gone(layer: Layer, change: Callable[[], None], options: str) -> None:

@@ -32,6 +32,7 @@ def logged_by(layer: Layer) -> list[int]:
     return [values["writes_logged"] for values in told if "writes_logged" in values]
 
 
+@pytest.mark.share(2)
 @everywhere
 @pytest.mark.parametrize("seed", range(3))
 def test_random_programs(layer: Layer, hdf5: Hdf5, ranks: int, seed: int) -> None:
@@ -42,6 +43,7 @@ def test_random_programs(layer: Layer, hdf5: Hdf5, ranks: int, seed: int) -> Non
     assert layer.counted("calls_left_to_hdf5") == 0
 
 
+@pytest.mark.share(2)
 @everywhere
 @pytest.mark.parametrize("seed", range(3))
 def test_calls_that_look_at_data(layer: Layer, hdf5: Hdf5, ranks: int, seed: int) -> None:

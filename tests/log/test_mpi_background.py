@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from threading import Thread
 import pytest
 from harness.layer import Layer
 from harness.prefix import Hdf5
+from harness.seed import SEED
 from harness.until import until
 from log.background import HELD, Elsewhere, processes, wait
 from log.kept_by_ranks import (
@@ -115,7 +117,7 @@ one = pytest.mark.parametrize("hdf5", ["1.14.5-openmpi"], indirect=True)
 @one
 def test_killed_at_any_moment(elsewhere: Elsewhere, hdf5: Hdf5) -> None:
     elsewhere.install(HELD)
-    random = Random(3)  # noqa: S311
+    random = Random(SEED)  # noqa: S311
     killed = 0
     for _ in range(3):
         (elsewhere.folder / "go").unlink(missing_ok=True)
@@ -128,7 +130,9 @@ def test_killed_at_any_moment(elsewhere: Elsewhere, hdf5: Hdf5) -> None:
                 os.kill(process, signal.SIGKILL)
         killed += bool(logs_of(elsewhere, "left.h5"))
         elsewhere.python(partial(put_in_order, *LEFT))
-        require_in_order(elsewhere, *LEFT)
+        require(elsewhere, LEFT, marked=False)
+        # Left by a kill between the file's last write and the removal of what it had needed.
+        shutil.rmtree(elsewhere.folder / "left.h5.headrace", ignore_errors=True)
     assert killed > 0, "others had ended"
 
 

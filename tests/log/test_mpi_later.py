@@ -34,6 +34,7 @@ MPI = [("1.14.5-openmpi", 2), ("1.14.5-openmpi", 4), ("2.2.0-mpich", 2), ("2.2.0
 everywhere = pytest.mark.parametrize(("hdf5", "ranks"), MPI, indirect=["hdf5"])
 
 
+@pytest.mark.share(2)
 @everywhere
 @pytest.mark.parametrize("seed", range(2))
 def test_random_programs(layer: Layer, hdf5: Hdf5, ranks: int, seed: int) -> None:
@@ -64,6 +65,7 @@ def test_metadata_is_read_collectively(layer: Layer, hdf5: Hdf5) -> None:
     require(layer, ("uneven.h5",), marked=False)
 
 
+@pytest.mark.share(2)
 @everywhere
 @pytest.mark.parametrize("seed", range(2))
 def test_calls_that_look_at_data(layer: Layer, hdf5: Hdf5, ranks: int, seed: int) -> None:

@@ -43,6 +43,7 @@ succeed = partial(kept_by_ranks.succeed, connector=LATER)
 succeed_closing = partial(of_ranks.succeed, connector=CLOSE)
 
 
+@pytest.mark.share(1)
 @everywhere
 def test_random_programs(layer: Layer, hdf5: Hdf5, ranks: int) -> None:
     succeed_closing(layer, hdf5, ranks, "mpi_logs", "write", "1")
@@ -136,6 +137,7 @@ def test_kills_lose_nothing_that_was_flushed(layer: Layer, hdf5: Hdf5) -> None:
     assert sum(recovers_from_kills(layer, hdf5, LATER, 1, random) for _ in range(3)) > 1
 
 
+@pytest.mark.share(3)
 @two_nodes
 @pytest.mark.parametrize("damage", ["first gone", "gone", "another's", "header", "cut off"])
 def test_one_of_the_files_is_wrong(layer: Layer, hdf5: Hdf5, damage: str) -> None:

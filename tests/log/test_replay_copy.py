@@ -17,6 +17,7 @@ import pytest
 from harness.corpus import compile_preload
 from harness.prefix import Hdf5
 from harness.run import run
+from harness.seed import LONG
 from harness.stack import CLEAN
 from log.commands import HEADRACE, assert_right, headrace, logs, plain, run_logged, write
 
@@ -101,7 +102,8 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     write_large(tmp_path)
     moments = random.Random(3)  # noqa: S311
     amid = 0
-    for _ in range(8):
+    kills = 24 if LONG else 4
+    for _ in range(kills):
         if in_order(tmp_path):  # though its log may have been left
             shutil.rmtree(tmp_path / "x.h5.headrace", ignore_errors=True)
             write_large(tmp_path)
@@ -113,7 +115,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         kill_all(tmp_path)
         started.wait()
         amid += bool(working_copies(tmp_path))
-    assert amid > 3
+    assert amid > kills // 3
     if not in_order(tmp_path):
         assert headrace(tmp_path, "replay", "x.h5").status == 0
         assert not (tmp_path / "x.h5.headrace").exists()
@@ -163,6 +165,7 @@ def test_two_at_once(tmp_path: Path) -> None:
     assert_right(tmp_path)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("locks", [{}, {"NO_LOCKS": "1"}])
 @pytest.mark.parametrize("after", [0.1, 0.4, 0.8])
 def test_two_at_once_where_locks_do_not_work(

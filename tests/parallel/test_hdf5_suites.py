@@ -6,20 +6,22 @@ is compared is the whole output of each rank, and that the program ended well.
 
 from __future__ import annotations
 
-import functools
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from harness.build import built, preloads
+from harness.kept import kept
 from harness.prefix import Hdf5
 from harness.ranks import env_of, launch
 from harness.report import Report
 from harness.run import TimeLimitError, run
 from harness.stack import NATIVE
 
+SEED = "tests/parallel/libfixed_seed.so"
 STAGED = "async-mpi"
 STACKS = {
     "vol": "headrace_null seat=vol",
@@ -109,7 +111,7 @@ KNOWN = [
 LEFT_OUT = {(one.stack, one.program) for one in KNOWN if one.hangs or not one.arguments}
 
 # Each day `both` stands for `vol`, and where programs take longest for `log`, too.
-LONGEST = ("t_pmulti_dset", "t_filters_parallel", "t_select_io_dset")
+LONGEST = ("t_pmulti_dset", "t_filters_parallel", "t_select_io_dset", "t_shapesame")
 CASES = [
     pytest.param(
         program,
@@ -131,24 +133,43 @@ CASES = [
 
 @dataclass(frozen=True)
 class Outcome:
-    printed: tuple[tuple[str, ...], ...]  # by each rank, line by line
+    printed: list[list[str]]  # by each rank, line by line
     report: Report
 
 
-def lines_of(path: Path) -> tuple[str, ...]:
+def lines_of(path: Path) -> list[str]:
     text = path.read_text(errors="replace")
-    return tuple(VARYING.sub("*", line) for line in text.splitlines() if ADDED not in line)
+    return [VARYING.sub("*", line) for line in text.splitlines() if ADDED not in line]
 
 
 Start = Callable[[Hdf5, Program, str], Outcome]
 
 
+def path_of(hdf5: Hdf5, program: Program) -> Path:
+    if program.ours:
+        return built(f"tests/parallel/{program.name}_{hdf5.mpi}")
+    return hdf5.program(f"tests/{program.name}")
+
+
+def natively(start: Start, hdf5: Hdf5, program: Program) -> list[list[str]]:
+    """What each rank prints."""
+    launcher = shutil.which(hdf5.mpiexec[0])
+    assert launcher is not None
+    libraries = sorted((hdf5.prefix / "lib").glob("libhdf5*.so"))
+    made = [path_of(hdf5, program), Path(launcher), built(SEED), *libraries]
+    printed: list[list[str]] = kept(
+        f"{program.name}-{hdf5.name}",
+        [repr(program), VARYING.pattern, *made],
+        lambda: start(hdf5, program, NATIVE).printed,
+    )
+    return printed
+
+
 @pytest.fixture(scope="session")
 def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
-    seed = built("tests/parallel/libfixed_seed.so")
+    seed = built(SEED)
     late = built("tests/parallel/liblate_rank.so")
 
-    @functools.cache  # natively, for all stacks at once
     def start(hdf5: Hdf5, program: Program, connector: str) -> Outcome:
         folder = tmp_path_factory.mktemp(program.name)
         report = folder / "report.jsonl"
@@ -156,13 +177,8 @@ def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
         before = ":".join(map(str, libraries)) if connector == NATIVE else preloads(*libraries)
         more = {"FIXED_SEED": before, "HDF5TestExpress": program.express}
         env = env_of(connector, plugins, report, **more)
-        tested = (
-            built(f"tests/parallel/{program.name}_{hdf5.mpi}")
-            if program.ours
-            else hdf5.program(f"tests/{program.name}")
-        )
         launched = [*launch(hdf5, program.ranks), "bash", "-c", WRAPPER]
-        command = [*launched, tested, *program.arguments]
+        command = [*launched, path_of(hdf5, program), *program.arguments]
         outputs = [folder / f"out.{rank}" for rank in range(program.ranks)]
         try:
             done = run(command, env=env, cwd=folder, limit=program.limit)
@@ -171,14 +187,14 @@ def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
             good, ended = False, str(error)
         shown = "\n".join(path.read_text(errors="replace")[-4000:] for path in outputs)
         assert good, f"{ended}\n{shown}"
-        return Outcome(tuple(map(lines_of, outputs)), Report(report))
+        return Outcome([lines_of(output) for output in outputs], Report(report))
 
     return start
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_native_is_the_suite_we_know(hdf5: Hdf5, start: Start, program: Program) -> None:
-    printed = start(hdf5, program, NATIVE).printed
+    printed = natively(start, hdf5, program)
     checks = sum("Testing " in line for line in printed[0])
     assert checks >= program.checks, printed[0]
 
@@ -188,8 +204,8 @@ def test_same_output(hdf5: Hdf5, start: Start, program: Program, stack: str) -> 
     known = [known for known in KNOWN if (known.stack, known.program) == (stack, program.name)]
     left_out = tuple(word for one in known for word in ("-x", one.arguments[-1]))
     program = replace(program, arguments=left_out)
-    native, under = (start(hdf5, program, name) for name in (NATIVE, STACKS[stack]))
-    for rank, (expected, found) in enumerate(zip(native.printed, under.printed, strict=True)):
+    native, under = natively(start, hdf5, program), start(hdf5, program, STACKS[stack])
+    for rank, (expected, found) in enumerate(zip(native, under.printed, strict=True)):
         assert found == expected, f"rank {rank}"
     took_part(under.report, hdf5, program.ranks, stack)
 
@@ -206,7 +222,7 @@ def test_what_is_known_to_differ_does(hdf5: Hdf5, start: Start, known: Known) ->
     limit = 40 if known.hangs else 90
     program = Program(known.program, 1, arguments=known.arguments, limit=limit)
     if known.arguments:  # whole programs are started natively anyway
-        start(hdf5, replace(program, limit=120), NATIVE)
+        natively(start, hdf5, replace(program, limit=120))
     program = replace(program, late=not known.hangs)
     with pytest.raises(AssertionError, match=known.says):
         start(hdf5, program, STACKS[known.stack])
