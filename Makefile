@@ -20,7 +20,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAGE := scripts/stage.sh
-LONG := 0
+LONG ?= 0
 export LONG
 # As many tests run side by side.
 CORES := $(shell nproc)
@@ -49,6 +49,8 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_mpi_yield_when_idle := 1
+# A pool of threads for matrices, which no test multiplies, doubles what starting Python takes.
+export OPENBLAS_NUM_THREADS := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
 .PHONY: build demo test test-stages check check-stages bench wheel lint tidy format clean setup-demo \

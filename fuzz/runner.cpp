@@ -37,7 +37,7 @@ std::string mutate(std::string input, const std::vector<std::string>& corpus,
 
 long rounds(const std::string& each_day) {
   const char* const more = std::getenv("LONG");
-  return std::stol(each_day) * (more != nullptr && *more == '1' ? 10 : 1);
+  return std::stol(each_day) * (more != nullptr && *more != '\0' && *more != '0' ? 10 : 1);
 }
 
 }  // namespace

@@ -107,3 +107,10 @@ if SANITIZER:
         yield
         found = take_findings()
         assert not found, found
+
+    @pytest.fixture(scope="session", autouse=True)
+    def nothing_found_at_last() -> Iterator[None]:
+        """By what outlives its test."""
+        yield
+        found = take_findings()
+        assert not found, found

@@ -24,7 +24,10 @@ LIAR = SOURCES.parent / "random_programs/liar.c"
 COUNT = os.environ.get("HEADRACE_RANDOM_PROGRAMS")
 # What a stack must have done, too.
 WORK = {
+    "behind": [("vfd", "written_behind_bytes")],
+    "behind_small": [("vfd", "written_behind_bytes")],
     "async": [("vol", "requests_merged"), ("vol", "chunks_encoded")],
+    "async_small": [("vol", "chunks_encoded")],
     "filters": [("vol", "chunks_encoded"), ("vol", "chunk_cache_hits")],
     "filters_small": [("vol", "chunks_encoded")],
     "filters_bare": [("vol", "chunks_encoded")],
@@ -48,6 +51,7 @@ def group(names: list[str], count: int, *marks: pytest.MarkDecorator) -> Paramet
     return pytest.param(names, count, id=name, marks=[pytest.mark.xdist_group(name), *marks])
 
 
+@pytest.mark.timeout(7200)  # each program has a limit of its own
 @pytest.mark.parametrize(
     ("names", "count"),
     [

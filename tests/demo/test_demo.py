@@ -90,6 +90,7 @@ def test_succeeds_when_nothing_is_changed(source: Path) -> None:
     assert " no " not in done.stdout
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", CHANGES)
 def test_fails_when_the_file_differs(source: Path, name: str) -> None:
     done = run_with(BROKEN, source, CHANGE=name)

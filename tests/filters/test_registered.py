@@ -53,6 +53,7 @@ def require_arrays() -> None:
                 assert (dataset[90:103, 7] == array[90:103, 7]).all()
 
 
+@pytest.mark.share(8)
 @pytest.mark.parametrize("which", ALL)
 def test_plug_ins_read_what_is_written(filters: Layer, which: str) -> None:
     filters.python(partial(write_arrays, which))

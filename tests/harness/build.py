@@ -46,8 +46,10 @@ _COMMON = f"exitcode=86:log_path={_FINDINGS}/found"
 # Python and HDF5 leave memory behind, and their own locks and threads are not looked at.
 _SANITIZER_OPTIONS = {
     "address": {
-        "ASAN_OPTIONS": f"{_COMMON}:detect_leaks=0:allocator_may_return_null=1",
-        "UBSAN_OPTIONS": f"{_COMMON}:print_stacktrace=1",
+        "ASAN_OPTIONS": f"{_COMMON}:detect_leaks=0:allocator_may_return_null=1:handle_abort=1",
+        # What it says itself goes to stderr, beside the one for addresses; when it aborts, that one
+        # tells where, in a file.
+        "UBSAN_OPTIONS": f"{_COMMON}:print_stacktrace=1:abort_on_error=1",
     },
     "thread": {
         "TSAN_OPTIONS": f"{_COMMON}:halt_on_error=1:ignore_noninstrumented_modules=1",
@@ -72,6 +74,7 @@ def take_findings() -> str:
     """What the sanitizer has said since the last call."""
     texts = []
     for file in sorted(_FINDINGS.iterdir()):
-        texts.append(file.read_text(errors="replace"))
-        file.unlink()
+        if text := file.read_text(errors="replace"):  # else it is about to be written
+            texts.append(text)
+            file.unlink()
     return "\n".join(texts)

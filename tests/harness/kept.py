@@ -1,7 +1,7 @@
 """What native runs ended with, kept on disk: no change of Headrace changes that.
 
-What they depend on is the key: programs, libraries and tests by their content. `make clean` forgets
-all.
+What they depend on is the key: programs, libraries and tests by their content, who runs them and
+how the harness reads them. `make clean` forgets all.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import fcntl
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def _files(path: Path) -> list[Path]:
 def kept(name: str, depends: Iterable[str | Path], make: Callable[[], Any]) -> Any:
     """JSON of an earlier run or of `make`, which one process at a time runs."""
     whole = hashlib.sha256()
-    for one in depends:
+    always: list[str | Path] = [str(os.geteuid()), Path(__file__).parent]
+    for one in [*always, *depends]:
         parts = map(_digest, _files(one)) if isinstance(one, Path) else [one]
         whole.update("\0".join(parts).encode() + b"\n")
     _FOLDER.mkdir(parents=True, exist_ok=True)

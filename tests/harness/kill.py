@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import h5py
@@ -48,11 +49,12 @@ def killed_writers(layer: Layer, write: Callable[[str], None], options: str) -> 
             stdout=subprocess.PIPE,
         ) as writer:
             assert writer.stdout is not None
-            assert select.select([writer.stdout], [], [], 60)[0], "nothing was flushed"
-            lines = os.read(writer.stdout.fileno(), 1 << 16)
             try:
-                writer.wait(moments.uniform(0, 0.5))
-            except subprocess.TimeoutExpired:
+                assert select.select([writer.stdout], [], [], 60)[0], "nothing was flushed"
+                lines = os.read(writer.stdout.fileno(), 1 << 16)
+                with suppress(subprocess.TimeoutExpired):
+                    writer.wait(moments.uniform(0, 0.5))
+            finally:
                 writer.kill()
             lines += writer.stdout.read()
             assert writer.wait() == -9, "it ended by itself"

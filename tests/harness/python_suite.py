@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import files, version
+from importlib.metadata import distributions, files
 from pathlib import Path
 
 from harness.kept import kept
@@ -41,11 +42,13 @@ def run_suite(spec: str, folder: Path, arguments: Sequence[str | Path], limit: f
 
 def native_outcomes(package: str, suite: str, run: Callable[[], SuiteRun]) -> Outcomes:
     """Of a package's suite, or a part of it, as long as the same is installed."""
-    installed = [Path(str(file.locate())) for file in files(package) or []]
-    libraries = [file for file in installed if ".so" in file.name]
+    shipped = [Path(str(file.locate())) for file in files(package) or []]
+    libraries = [file for file in shipped if ".so" in file.name]
+    installed = sorted(f"{each.name} {each.version}" for each in distributions())
+    tools = str(shutil.which("ncdump"))  # which netCDF4's tests start
     found: dict[str, str] = kept(
         f"{package}-suite",
-        [sys.version, version(package), version("numpy"), suite, *libraries],
+        [sys.version, *installed, tools, suite, *libraries],
         lambda: run().outcomes,
     )
     return found

@@ -59,10 +59,14 @@ def stacks(pids: Sequence[int]) -> str:
     shown = []
     for pid in pids:
         command = [gdb, "-p", str(pid), "-batch", "-nx", "-ex", "thread apply all bt 40"]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
-        )
-        shown.append(f"--- process {pid}\n{done.stdout.decode(errors='replace')[-6000:]}")
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+            )
+            text = done.stdout.decode(errors="replace")[-6000:]
+        except subprocess.TimeoutExpired:
+            text = "(gdb takes too long)"
+        shown.append(f"--- process {pid}\n{text}")
     return "\n".join(shown)
 
 
@@ -101,6 +105,9 @@ def run(command: Command, *, env: Mapping[str, str], cwd: Path, limit: float = 6
             process.wait(limit)
         except subprocess.TimeoutExpired:
             stuck = end(process)
+        except BaseException:  # the test itself is ended
+            end(process)
+            raise
         out.seek(0)
         err.seek(0)
         result = Result(process.wait(), out.read(), err.read(), time.monotonic() - begin)

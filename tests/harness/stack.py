@@ -23,8 +23,9 @@ MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 _own_folder = tempfile.mkdtemp(prefix="mpi-")
 atexit.register(shutil.rmtree, _own_folder, ignore_errors=True)
 
-# Every test starts from an environment that says nothing about HDF5 or Headrace.
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HDF5_", "HEADRACE_"))}
+# Every test starts from an environment that says nothing about HDF5, Headrace or sanitizers.
+_STEERS = ("HDF5", "HEADRACE_", "ASAN_", "UBSAN_", "TSAN_")
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(_STEERS)}
 CLEAN[MPI_FOLDER] = _own_folder
 
 BASH_OWN = {"_", "PWD", "OLDPWD", "SHLVL"}

@@ -117,6 +117,10 @@ def took_part(report: Report, stack: str, hdf5: Hdf5, processes: int) -> None:
         calls = report.calls(seat)
         opened = calls["file_create"] + calls["file_open"] if seat == "vol" else calls["open"]
         assert opened > 50 * (processes == 1), f"{seat}: {calls}"
+    layers = {word.partition("(")[0] for word in STACKS[stack].split(",")} - {PASS_THROUGH}
+    for layer in {word for word in layers if word.isidentifier()}:
+        names = {f"headrace_{layer}", f"headrace_{layer}_mpi"}
+        assert {load["name"] for load in report.select("load")} & names, f"{layer} was not there"
     for library in report.libraries():
         assert Path(library).resolve().is_relative_to(hdf5.prefix.resolve()), library
 

@@ -48,7 +48,12 @@ def test_same_outcomes(native: Outcomes, spec: str, seats: list[str], tmp_path: 
 def test_a_connector_that_changes_something_is_seen(native: Outcomes, tmp_path: Path) -> None:
     """HDF5's sample connector loses errno: the comparison must say so, and nothing else."""
     under = h5py_suite(PASS_THROUGH, tmp_path, "h5py.tests.test_file").outcomes
-    files = {name: native[name] for name in native if name.startswith("tests.test_file.")}
+    part = "tests.test_file"
+    files = {
+        name.removeprefix(part): native[name]
+        for name in native
+        if name.startswith((f"{part}.", f"{part}::"))
+    }
     lost = {name.rpartition("::")[2] for name in differences(files, under)}
     assert {"test_nonexistent_file", "test_create_exclusive", "test_append", "test_sec2"} <= lost
     assert len(lost) < 10

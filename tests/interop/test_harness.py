@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from harness import kept as kept_module
 from harness.api_suite import parse
+from harness.build import SANITIZER, sanitized, take_findings
+from harness.corpus import compile_c
 from harness.outcome import differences, from_junit
 from harness.program import text_of
 from harness.run import TimeLimitError, run
@@ -108,3 +110,24 @@ def test_a_hang_ends_with_its_stacks(tmp_path: Path) -> None:
     script = "import time\ndef stuck_here():\n    time.sleep(60)\nstuck_here()"
     with pytest.raises(TimeLimitError, match="stuck_here"):
         run([sys.executable, "-c", script], env=CLEAN, cwd=tmp_path, limit=1)
+
+
+# Of undefined behaviour the file says where it ended the process.
+FOUND = {
+    "address": {"heap": "heap-buffer-overflow", "overflow": "in plant "},
+    "thread": {"race": "data race"},
+}
+
+
+@pytest.mark.sanitized
+@pytest.mark.threads
+def test_what_a_sanitizer_finds_is_seen(tmp_path: Path) -> None:
+    """Also where a program is to fail, and nobody reads what it prints."""
+    flag = {"address": "address,undefined", "thread": "thread"}.get(SANITIZER, "bounds")
+    source = Path(__file__).with_name("planted.c")
+    flags = [f"-fsanitize={flag}", "-fno-sanitize-recover=undefined", "-shared", "-fPIC", "-g"]
+    planted = compile_c(tmp_path, "planted.so", "gcc", *flags, source)
+    for what, name in FOUND.get(SANITIZER, {}).items():
+        env = sanitized({**CLEAN, "LD_PRELOAD": str(planted), "PLANTED": what})
+        assert run(["true"], env=env, cwd=tmp_path).status != 0
+        assert name in take_findings()

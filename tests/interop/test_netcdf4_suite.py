@@ -49,7 +49,9 @@ def netcdf4_suite(spec: str, folder: Path, tests: Path) -> SuiteRun:
 @pytest.fixture(scope="module")
 def native(tests: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("netcdf4")
-    return native_outcomes("netCDF4", "whole", lambda: netcdf4_suite(NATIVE, folder, tests))
+    return native_outcomes(
+        "netCDF4", f"whole but {EXCLUDED}", lambda: netcdf4_suite(NATIVE, folder, tests)
+    )
 
 
 def test_native_is_worth_comparing_with(native: Outcomes) -> None:
@@ -59,7 +61,7 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
 @pytest.mark.parametrize(
     ("spec", "seats"),
     [
-        ("log", ["vol"]),
+        pytest.param("log", ["vol"], marks=pytest.mark.long),
         ("async,log", ["vol", "vfd"]),
         pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),

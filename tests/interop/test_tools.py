@@ -69,6 +69,8 @@ class Bench:
                 opened = report.select("file", seat=seat, ok=True)
                 if file.name not in {Path(event["file"]).name for event in opened}:
                     told += f"\n    not handled by seat {seat}: {report.events}"
+        elif case in SPECIAL and "vol" in SEATS[spec] and not report.select("file", seat="vol"):
+            told += f"\n    not handled: {report.events}"
         return told and f"{file.name}: {told}"
 
     def compare(self, case: str, command: list[str], spec: str, files: Iterable[Path]) -> None:
@@ -152,6 +154,7 @@ def long_for_corpus(case: str, spec: str) -> bool:
     return spec != (LAYERS if CASES[case][0] in READERS else BOTH)
 
 
+@pytest.mark.share(10)
 @pytest.mark.parametrize(("case", "spec"), pairs(CASES, long_for_corpus))
 def test_corpus(bench: Bench, case: str, spec: str) -> None:
     files = [file for file in bench.files if file.name in bench.opening]

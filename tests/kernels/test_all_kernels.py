@@ -57,6 +57,7 @@ def test_written_under_a_layer_read_natively(
     assert all(each["verified"] and each["connector"] == "native" for each in read)
 
 
+@pytest.mark.share(12)
 @pytest.mark.parametrize(("kernel", "ranks"), RUNS)
 def test_cases_move_as_many_bytes_as_they_list(kernel: str, ranks: int, tmp_path: Path) -> None:
     bench = Bench(tmp_path, SERIAL, ranks)

@@ -111,13 +111,15 @@ def left_by(bench: Bench, kernel: str, options: Options) -> dict[str, Contents]:
     data = ("--data", E3SM) if kernel == "e3sm" else ()
     samples = bench.samples(kernel, "--quick", "--keep", *data, *options, limit=300)
     settle(bench)
-    made = {}
+    made: dict[str, Contents] = {}
     for case in [each["case"] for each in samples]:
         folder = bench.kept(kernel, case)
+        before = len(made)
         for path in sorted(folder.rglob("*")):
             if path.is_file() and h5py.is_hdf5(path):
                 places = written(kernel, case, bench.ranks)
                 made[f"{case}/{path.relative_to(folder)}"] = contents(path, places)
+        assert len(made) > before, f"case {case} left no file"
     return made
 
 
@@ -182,7 +184,7 @@ def compare(natively: Natively, run: Run, bench: Bench, options: Options) -> Non
         assert done["not_staged_bytes"] == 0, done
 
 
-@pytest.mark.share(45)
+@pytest.mark.share(28)
 @pytest.mark.parametrize("run", RUNS, ids=name_of)
 def test_the_same_files(natively: Natively, run: Run, tmp_path: Path) -> None:
     bench = Bench(tmp_path, SERIAL, run.ranks)

@@ -42,7 +42,7 @@ def run_until(layer: Layer, number: int, options: str, outcome: str) -> Progress
     return told
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(1)
 @pytest.mark.parametrize("outcome", ["kept", "lost", "mixed"])
 @pytest.mark.parametrize("options", [LATER, ""])
 def test_each_write_of_the_file(layer: Layer, options: str, outcome: str) -> None:

@@ -56,6 +56,7 @@ def read(calls: int) -> None:
             assert np.array_equal(f[name][...].ravel(), expected[which]), name
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("options", ["", "canonicalise=later;"])
 def test_a_run_of_twenty_times_the_budget(layer: Layer, options: str) -> None:
     calls = 20 * BUDGET // (2000 * 64)

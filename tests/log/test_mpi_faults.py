@@ -71,6 +71,8 @@ CASES = [
 ]
 
 
+@pytest.mark.share(2)
+@pytest.mark.timeout(7200)  # each run has a limit of its own
 @pytest.mark.parametrize(("hdf5", "case"), CASES, indirect=["hdf5"])
 def test_one_call_fails(layer: Layer, hdf5: Hdf5, fault: str, case: tuple[str, int, bool]) -> None:
     way, rank, for_good = case

@@ -136,6 +136,8 @@ def killed_amid_steps(layer: Layer, hdf5: Hdf5, connector: str, random: Random) 
             for load in layer.loads[before:]:
                 with contextlib.suppress(ProcessLookupError):  # killed by its launcher
                     os.kill(load["pid"], signal.SIGKILL)
+            if len(layer.loads) == before:
+                started.kill()  # it waits for ranks
     return steps.stat().st_size
 
 

@@ -57,6 +57,7 @@ def working_copies(folder: Path) -> list[Path]:
     return list(folder.glob("x.h5.headrace/*.h5"))
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("hdf5", ["1.14.5-openmpi"], indirect=True)
 @pytest.mark.parametrize("by_rank", [False, True])
 def test_interrupts_wait_for_what_is_written_in_place(
@@ -165,7 +166,7 @@ def test_two_at_once(tmp_path: Path) -> None:
     assert_right(tmp_path)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(1)
 @pytest.mark.parametrize("locks", [{}, {"NO_LOCKS": "1"}])
 @pytest.mark.parametrize("after", [0.1, 0.4, 0.8])
 def test_two_at_once_where_locks_do_not_work(

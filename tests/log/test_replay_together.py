@@ -45,6 +45,7 @@ def put_in_order(layer: Layer, hdf5: Hdf5, ranks: int, *options: str) -> None:
     assert not logs_of(layer, "left.h5")
 
 
+@pytest.mark.share(2)
 @everywhere
 @pytest.mark.parametrize("options", [(), ("--in-place",)])
 def test_logs_of_ranks(layer: Layer, hdf5: Hdf5, ranks: int, options: tuple[str, ...]) -> None:

@@ -84,6 +84,7 @@ def test_all_processes_see_what_they_see_natively_at_length(
     agree(names, 500, 50, tmp_path)
 
 
+@pytest.mark.share(1)
 @pytest.mark.plain
 @pytest.mark.parametrize("lie", ["change", "lose"])
 def test_lies_of_the_disk_are_found(lie: str, tmp_path: Path) -> None:
