@@ -69,8 +69,8 @@ def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
         assert took_part(one) > 0.6 * arena.programs, one.name
         for seat, work in WORK.get(one.name, ()):
             assert did(one, seat, work) > 0.03 * arena.programs, (one.name, work)
-    assert len(arena.native_lost) < 0.01 * arena.programs
-    assert arena.failed < 0.2 * arena.executed, "most statements must work"
+    assert len(arena.native_lost) <= 1 + 0.01 * arena.programs
+    assert arena.failed < 0.4 * arena.executed, "most statements must work"
     print(f"seed {SEED + count}: {arena.summary()}")
 
 

@@ -44,6 +44,7 @@ def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_measures_verifies_and_reports(tmp_path: Path) -> None:
     output = tmp_path / "output"
     done = bench("--dir", tmp_path, "--output", output, "--only", *SOME)

@@ -80,6 +80,7 @@ def test_measures_verifies_and_reports(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("bench-log-*"))
 
 
+@pytest.mark.long
 def test_wrong_data_fail_the_run_and_all_targets(
     runner: execute.Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
@@ -279,6 +280,7 @@ def test_requests_are_gathered_and_left_out() -> None:
     assert ledgers.sampled(many, 10_000) is many
 
 
+@pytest.mark.long
 def test_what_two_ranks_do_is_told_for_more(runner: execute.Runner) -> None:
     recorded = record.record(runner)
     assert not list(runner.folder.iterdir())

@@ -27,8 +27,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
 @pytest.mark.parametrize(
     ("spec", "seats"),
     [
-        ("async", ["vol", "vfd"]),
         ("async,log", ["vol", "vfd"]),
+        pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("log", ["vol"], marks=pytest.mark.long),
         pytest.param("null,null,null", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),

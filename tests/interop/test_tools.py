@@ -154,7 +154,7 @@ def long_for_corpus(case: str, spec: str) -> bool:
     return spec != (LAYERS if CASES[case][0] in READERS else BOTH)
 
 
-@pytest.mark.share(10)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("case", "spec"), pairs(CASES, long_for_corpus))
 def test_corpus(bench: Bench, case: str, spec: str) -> None:
     files = [file for file in bench.files if file.name in bench.opening]
@@ -175,6 +175,7 @@ def test_files_that_do_not_open(bench: Bench, spec: str) -> None:
     bench.compare("dump", CASES["dump"], spec, [*files, files[0].with_name("not_there.h5")])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("case", "spec"), pairs(SAMPLE_CASES, lambda case, spec: (case, spec) not in DAILY)
 )

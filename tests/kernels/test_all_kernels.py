@@ -39,6 +39,7 @@ def options(kernel: str) -> list[str]:
     return ["--data", str(E3SM), "--only", cases] if kernel == "e3sm" else []
 
 
+@pytest.mark.share(12)
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize(("kernel", "ranks"), RUNS)
 def test_written_under_a_layer_read_natively(
@@ -57,7 +58,7 @@ def test_written_under_a_layer_read_natively(
     assert all(each["verified"] and each["connector"] == "native" for each in read)
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(("kernel", "ranks"), RUNS)
 def test_cases_move_as_many_bytes_as_they_list(kernel: str, ranks: int, tmp_path: Path) -> None:
     bench = Bench(tmp_path, SERIAL, ranks)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.layer import Layer
 
 pytestmark = pytest.mark.plain
-BUDGET = 8 << 20
+BUDGET = 4 << 20
 AT_ONCE = 16 << 20  # what is put in order is made in pieces of that
 
 

@@ -72,7 +72,7 @@ def agree(names: Sequence[str], examples: int, steps: int, folder: Path) -> None
 
 
 def test_all_processes_see_what_they_see_natively(tmp_path: Path) -> None:
-    agree(STACKS, 12, 30, tmp_path)
+    agree(STACKS, 8, 30, tmp_path)
 
 
 @pytest.mark.long

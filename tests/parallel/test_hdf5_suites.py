@@ -110,8 +110,8 @@ KNOWN = [
 
 LEFT_OUT = {(one.stack, one.program) for one in KNOWN if one.hangs or not one.arguments}
 
-# Each day `both` stands for `vol`, and where programs take longest for `log`, too.
-LONGEST = ("t_pmulti_dset", "t_filters_parallel", "t_select_io_dset", "t_shapesame")
+# Each day `both` stands for `vol`, and but for the API suite for `log`, which has no part in files
+# over MPI.
 CASES = [
     pytest.param(
         program,
@@ -120,8 +120,8 @@ CASES = [
         marks=[pytest.mark.long]
         if program in LONG
         or stack == "vol"
-        or (stack == "log" and program.name in LONGEST)
-        or (stack in ("both", "log-rank") and program.name == "t_pmulti_dset")
+        or (stack == "log" and program.name != "h5_api_test_parallel")
+        or (stack in ("both", "async", "log-rank") and program.name == "t_pmulti_dset")
         or (stack == STAGED and not program.ours)
         else [],
     )
@@ -210,6 +210,7 @@ def test_same_output(hdf5: Hdf5, start: Start, program: Program, stack: str) -> 
     took_part(under.report, hdf5, program.ranks, stack)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "known",
     [
