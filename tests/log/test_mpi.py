@@ -19,6 +19,8 @@ from log.kept_by_ranks import FILES, KINDS, require_in_order
 RANK = "headrace_log mpi_logs=rank;under_vol=0;under_info={}"
 DEFAULT = "headrace_log under_vol=0;under_info={}"
 
+pytestmark = pytest.mark.sanitized
+
 MPI = [("1.14.5-openmpi", 2), ("1.14.5-openmpi", 4), ("2.2.0-mpich", 2), ("2.2.0-mpich", 4)]
 everywhere = pytest.mark.parametrize(("hdf5", "ranks"), MPI, indirect=["hdf5"])
 
@@ -87,7 +89,7 @@ CASES = [
     left.forked,
     left.full,
     left.others,
-    left.long,
+    pytest.param(left.long, marks=pytest.mark.plain),  # a sanitizer keeps what is freed
 ]
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from harness.layer import Layer
     from harness.prefix import Hdf5
 
+pytestmark = pytest.mark.sanitized
+
 RANKS = 3
 WAYS = {
     "close": "mpi_logs=rank;",

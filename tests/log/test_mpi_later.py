@@ -31,6 +31,8 @@ from log.kept_by_ranks import (
     succeed,
 )
 
+pytestmark = pytest.mark.sanitized
+
 MPI = [("1.14.5-openmpi", 2), ("1.14.5-openmpi", 4), ("2.2.0-mpich", 2), ("2.2.0-mpich", 4)]
 everywhere = pytest.mark.parametrize(("hdf5", "ranks"), MPI, indirect=["hdf5"])
 

@@ -25,6 +25,8 @@ from log.kept_by_ranks import (
 from log.test_mpi import RANK, logged_by
 from log.test_mpi_later import recovers_from_kills
 
+pytestmark = pytest.mark.sanitized
+
 CLOSE = "headrace_log mpi_logs=node;under_vol=0;under_info={}"
 LATER = "headrace_log canonicalise=later;mpi_logs=node;under_vol=0;under_info={}"
 MPI = [("1.14.5-openmpi", 4), ("2.2.0-mpich", 2)]

@@ -13,6 +13,8 @@ from harness.corpus import compile_preload
 if TYPE_CHECKING:
     from harness.layer import Layer
 
+pytestmark = pytest.mark.sanitized
+
 LATER = "canonicalise=later;"
 
 
