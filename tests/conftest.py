@@ -25,7 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return f"random tests: HEADRACE_RANDOM_SEED={SEED}"
+    return f"random tests: TEST_SEED={SEED}"
 
 
 def _builds(item: pytest.Item) -> list[str]:

@@ -207,8 +207,6 @@ def drive(sides: Sides, examples: int, number: int, steps: int) -> None:
     try:
         run_state_machine_as_test(machine, settings=options)
     except DifferenceError:
-        raise DifferenceError(f"{sides.found[-1]}\n--- HEADRACE_RANDOM_SEED={number}") from None
+        raise DifferenceError(f"{sides.found[-1]}\n--- TEST_SEED={number}") from None
     except FlakyFailure:
-        raise DifferenceError(
-            f"by chance: {sides.found[0]}\n--- HEADRACE_RANDOM_SEED={number}"
-        ) from None
+        raise DifferenceError(f"by chance: {sides.found[0]}\n--- TEST_SEED={number}") from None

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from harness.build import PLUGINS
 from harness.corpus import SOURCES, compile_preload
-from harness.seed import SEED
+from harness.seed import LONG, SEED
 from harness.stack import exported
 from machines.machine import drive
 from machines.sides import Side, Sides
@@ -65,7 +65,7 @@ def agree(names: Sequence[str], examples: int, steps: int, folder: Path) -> None
             for seat, what, least in work if layer in one.name else ():
                 done = did(one, seat, what)
                 print(f"{one.name}: {what} {done}")
-                assert done > least * sides.steps, (one.name, what)
+                assert done > (least * sides.steps if LONG else 0), (one.name, what)
     assert sides.looks > 0.5 * sides.examples
     assert len(sides.natively_lost) <= 1 + 0.05 * sides.examples, sides.natively_lost
     assert sides.failed < 0.4 * sides.steps, "most statements must work"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,15 +141,13 @@ class Arena:
                 ("native", stack.name),
             ):
                 dumped = self.dump(reader, here / writer)
-                if where := difference(expected(plain, stack), expected(dumped, stack), ""):
+                if where := compared(plain, dumped, stack):
                     raise DifferenceError(f"{writer}, read by {reader}: {where}")
 
     def look_through_logs(self, stack: Stack, here: Path, plain: Any) -> None:
         """Reads what is not in its place yet, and has it put there."""
         dumped = self.dump(stack.name, here / stack.name)
-        if where := difference(
-            data_only(expected(plain, stack)), data_only(expected(dumped, stack)), ""
-        ):
+        if where := compared(plain, dumped, stack, data_only):
             raise DifferenceError(f"{stack.name}, with its log: {where}")
         self.workers[stack.name].ask({"settle": str(here / stack.name)}, LIMIT)
 
@@ -157,9 +155,26 @@ class Arena:
         return self.workers[reader].ask({"dump": str(folder)}, LIMIT)["dump"]
 
 
-def expected(dumped: dict[str, Any], stack: Stack) -> dict[str, Any]:
-    """Without copies of files that the program made while their logs were beside them."""
-    return {n: one for n, one in dumped.items() if not (stack.later and n.startswith("snapshot"))}
+def compared(
+    plain: dict[str, Any],
+    dumped: dict[str, Any],
+    stack: Stack,
+    shown: Callable[[Any], Any] = lambda all_of_it: all_of_it,
+) -> str:
+    """Without copies that a program made of files with logs, and what HDF5 itself has damaged."""
+    names = [
+        name
+        for name in [*plain, *dumped]
+        if not (stack.later and name.startswith("snapshot"))
+        and not (name.endswith("-m.h5") and is_damaged(plain.get(name)))
+    ]
+    one, other = ({n: dump[n] for n in names if n in dump} for dump in (plain, dumped))
+    return difference(shown(one), shown(other), "")
+
+
+def is_damaged(file: Any) -> bool:
+    """HDF5 that ends with a file open by the split driver may leave out what it holds."""
+    return isinstance(file, dict) and any("fails" in str(one)[:5] for one in file.values())
 
 
 def data_only(dumped: Any) -> Any:
