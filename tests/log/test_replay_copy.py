@@ -103,7 +103,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     write_large(tmp_path)
     moments = random.Random(3)  # noqa: S311
     amid = 0
-    kills = 24 if LONG else 2
+    kills = 24 if LONG else 3
     for _ in range(kills):
         if in_order(tmp_path):  # though its log may have been left
             shutil.rmtree(tmp_path / "x.h5.headrace", ignore_errors=True)

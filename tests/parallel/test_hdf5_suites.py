@@ -21,7 +21,7 @@ from harness.report import Report
 from harness.run import TimeLimitError, run
 from harness.stack import NATIVE
 
-SEED = "tests/parallel/libfixed_seed.so"
+FIXED_SEED = "tests/parallel/libfixed_seed.so"
 STAGED = "async-mpi"
 STACKS = {
     "vol": "headrace_null seat=vol",
@@ -156,7 +156,7 @@ def natively(start: Start, hdf5: Hdf5, program: Program) -> list[list[str]]:
     launcher = shutil.which(hdf5.mpiexec[0])
     assert launcher is not None
     libraries = sorted((hdf5.prefix / "lib").glob("libhdf5*.so"))
-    made = [path_of(hdf5, program), Path(launcher), built(SEED), *libraries]
+    made = [path_of(hdf5, program), Path(launcher), built(FIXED_SEED), *libraries]
     printed: list[list[str]] = kept(
         f"{program.name}-{hdf5.name}",
         [repr(program), Path(__file__), *made],
@@ -167,7 +167,7 @@ def natively(start: Start, hdf5: Hdf5, program: Program) -> list[list[str]]:
 
 @pytest.fixture(scope="session")
 def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
-    seed = built(SEED)
+    seed = built(FIXED_SEED)
     late = built("tests/parallel/liblate_rank.so")
 
     def start(hdf5: Hdf5, program: Program, connector: str) -> Outcome:
