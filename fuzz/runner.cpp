@@ -1,5 +1,5 @@
 // Runs a fuzz target on mutations of its corpus: fuzz_NAME ROUNDS CORPUS-FILE, one input a line.
-// With LONG=1 in the environment there are ten times as many rounds.
+// With LONG=1 in the environment there are ten times as many rounds, under a sanitizer forty times.
 // The seed is printed and can be given as a third argument to repeat a failure.
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +8,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "support/rounds.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -35,11 +37,6 @@ std::string mutate(std::string input, const std::vector<std::string>& corpus,
   return input;
 }
 
-long rounds(const std::string& each_day) {
-  const char* const more = std::getenv("LONG");
-  return std::stol(each_day) * (more != nullptr && *more != '\0' && *more != '0' ? 10 : 1);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -55,7 +52,8 @@ int main(int argc, char** argv) {
       argc > 3 ? static_cast<unsigned>(std::stoul(argv[3])) : std::random_device()();
   std::cout << "seed " << seed << '\n' << std::flush;
   std::mt19937 random(seed);
-  for (long round = rounds(argv[1]); round > 0; --round) {
+  const unsigned more = headrace::test::is_long() ? 10 : 1;
+  for (unsigned round = more * headrace::test::rounds(std::stoul(argv[1])); round > 0; --round) {
     const std::string input = mutate(corpus[random() % corpus.size()], corpus, random);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
   }

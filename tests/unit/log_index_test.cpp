@@ -12,6 +12,7 @@
 #include "engine/log/index_reader.hpp"
 #include "engine/log/index_writer.hpp"
 #include "engine/log/varint.hpp"
+#include "support/rounds.hpp"
 
 namespace headrace::engine::log {
 namespace {
@@ -167,7 +168,7 @@ Written some_write(std::uint32_t dataset, std::uint64_t row, std::mt19937& rando
 
 TEST(LogIndex, HoldsWhatWasAdded) {
   std::mt19937 random(21);
-  for (int round = 0; round < 200; ++round) {
+  for (unsigned round = 0; round < test::rounds(200); ++round) {
     IndexWriter writer;
     IndexReader reader;
     std::vector<LoggedDataset> datasets;

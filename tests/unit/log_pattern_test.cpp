@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "engine/log/pattern.hpp"
+#include "support/rounds.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -106,7 +107,7 @@ Places strides(const Places& dims) {
 
 TEST(Pattern, RandomBoxes) {
   std::mt19937 random(3);
-  for (int round = 0; round < 3000; ++round) {
+  for (unsigned round = 0; round < test::rounds(3000); ++round) {
     Places dims(1 + random() % 4);
     Places start, count, step;
     for (std::uint64_t& dim : dims) {
@@ -124,7 +125,7 @@ TEST(Pattern, RandomBoxes) {
 
 TEST(Pattern, RandomRunsInAnyOrder) {
   std::mt19937 random(4);
-  for (int round = 0; round < 3000; ++round) {
+  for (unsigned round = 0; round < test::rounds(3000); ++round) {
     std::vector<engine::Run> runs(1 + random() % 9);
     std::uint64_t at = random() % 5;
     for (auto& run : runs) {
@@ -170,7 +171,7 @@ TEST(Pattern, LevelsCostNextToNothing) {
 
 TEST(Pattern, RowsAreToldAsTheirColumnsAre) {
   std::mt19937 random(6);
-  for (int round = 0; round < 1000; ++round) {
+  for (unsigned round = 0; round < test::rounds(1000); ++round) {
     std::vector<engine::Run> runs(1 + random() % 9);
     std::uint64_t at = 0;
     for (auto& run : runs) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/log/pieces.hpp"
+#include "support/rounds.hpp"
 
 namespace headrace::engine::log {
 namespace {
@@ -57,7 +58,7 @@ std::vector<Index> starts_of(const Grid& grid, const std::vector<Interval>& logg
 
 TEST(LogPieces, AreThoseThatHoldSomething) {
   std::mt19937 random(5);
-  for (int round = 0; round < 3000; ++round) {
+  for (unsigned round = 0; round < test::rounds(3000); ++round) {
     const Grid grid = some_grid(random);
     const std::uint64_t size = volume(grid.rank, grid.dims);
     std::vector<Interval> logged;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/log/range.hpp"
+#include "support/rounds.hpp"
 
 namespace headrace::engine::log {
 namespace {
@@ -68,7 +69,7 @@ bool misses(const Runs& range, const Runs& written) {
 TEST(Range, ColumnsOfRows) {
   std::mt19937 random(31);
   std::array<int, 3> found{};
-  for (int round = 0; round < 20000; ++round) {
+  for (unsigned round = 0; round < test::rounds(20000); ++round) {
     const bool clear = round % 2 == 0;
     const auto draw = [&] {
       const Runs row = columns(clear ? 1 : 0, clear ? kRow - 1 : kRow, random);

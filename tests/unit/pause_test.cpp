@@ -7,7 +7,7 @@
 #include "engine/ordered.hpp"
 #include "engine/thread_pool.hpp"
 #include "support/child.hpp"
-#include "unit/staging_store.hpp"
+#include "unit/staging_model.hpp"
 
 namespace {
 
@@ -18,18 +18,13 @@ using test::Child;
 using test::Gate;
 using test::kMiB;
 using test::kPage;
+using test::pattern;
 using test::Staged;
 using test::Store;
 using test::wait_for_rest;
 using test::wait_until;
 
 constexpr auto kForever = std::chrono::nanoseconds::max();
-
-Bytes filled(std::size_t size, unsigned seed) {
-  Bytes bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed + i / 251);
-  return bytes;
-}
 
 bool holds(Store& store, std::uint64_t offset, const Bytes& bytes) {
   const std::lock_guard lock(store.mutex);
@@ -104,7 +99,7 @@ TEST_F(PauseTest, StagedBytesStayAndDrain) {
   Store store;
   Staged file(store);
   engine::pause_workers();
-  const Bytes bytes = filled(3 * kMiB, 1);
+  const Bytes bytes = pattern(3 * kMiB, 1);
   file.write(100, bytes);
   wait_for_rest();
   EXPECT_EQ(store.begun, 0);
@@ -124,12 +119,12 @@ TEST_F(PauseTest, ResumeWritesWhatHasWaited) {
   Store store;
   Staged file(store);
   engine::pause_workers();
-  file.write(0, filled(2 * kMiB, 2));
-  file.write(5 * kMiB, filled(10, 3));
+  file.write(0, pattern(2 * kMiB, 2));
+  file.write(5 * kMiB, pattern(10, 3));
   engine::resume_workers();
   wait_until("all was written", [&] { return file.staged.progress().staged == 0; });
-  EXPECT_TRUE(holds(store, 0, filled(2 * kMiB, 2)));
-  EXPECT_TRUE(holds(store, 5 * kMiB, filled(10, 3)));
+  EXPECT_TRUE(holds(store, 0, pattern(2 * kMiB, 2)));
+  EXPECT_TRUE(holds(store, 5 * kMiB, pattern(10, 3)));
 }
 
 TEST_F(PauseTest, WritesBeyondTheBudgetGoOn) {
@@ -140,12 +135,12 @@ TEST_F(PauseTest, WritesBeyondTheBudgetGoOn) {
   Staged file(store);
   engine::pause_workers();
   for (unsigned i = 0; i < 300; ++i) {
-    file.write(i * kPage, filled(i % 3 == 0 ? 100 : kPage, i));
+    file.write(i * kPage, pattern(i % 3 == 0 ? 100 : kPage, i));
     EXPECT_LE(engine::staging_memory(), kBudget);
   }
   file.staged.drain();
   for (unsigned i = 0; i < 300; ++i)
-    EXPECT_TRUE(holds(store, i * kPage, filled(i % 3 == 0 ? 100 : kPage, i))) << i;
+    EXPECT_TRUE(holds(store, i * kPage, pattern(i % 3 == 0 ? 100 : kPage, i))) << i;
   engine::resume_workers();
 }
 
@@ -153,7 +148,7 @@ TEST_F(PauseTest, LentBytesAreWaitedFor) {
   Store store;
   Staged file(store);
   engine::pause_workers();
-  const Bytes bytes = filled(40 * kPage, 4);
+  const Bytes bytes = pattern(40 * kPage, 4);
   std::shared_ptr<engine::Completion> completion;
   {
     const engine::Lending lending(bytes);
@@ -181,7 +176,7 @@ TEST_F(PauseTest, AForkLosesNothingAndTheChildIsPaused) {
   Store store;
   Staged file(store);
   engine::pause_workers();
-  const Bytes bytes = filled(2 * kMiB, 5);
+  const Bytes bytes = pattern(2 * kMiB, 5);
   file.write(0, bytes);
   std::atomic<int> done{0};
   engine::Ordered ordered(100);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/child.hpp"
+#include "support/rounds.hpp"
 #include "unit/read_ahead_file.hpp"
 
 namespace {
@@ -20,16 +21,12 @@ using test::File;
 using test::kMiB;
 using test::noise;
 using test::ReadingAhead;
+using test::rounds;
 using test::same;
 using test::Store;
 using test::wait_until;
 
 constexpr std::uint64_t kKiB = 1024;
-#ifdef __SANITIZE_THREAD__
-constexpr unsigned kPrograms = 6;  // it is slow
-#else
-constexpr unsigned kPrograms = 20;
-#endif
 
 TEST_F(ReadingAhead, WrittenBytesAreSeen) {
   Store store;
@@ -96,7 +93,7 @@ TEST_F(ReadingAhead, TheEndMoves) {
 }
 
 TEST_F(ReadingAhead, RandomPrograms) {
-  for (unsigned seed = 0; seed < kPrograms; ++seed) {
+  for (unsigned seed = 0; seed < rounds(20); ++seed) {
     std::mt19937 random(seed);
     test::limits = {(1U << random() % 6) * kMiB, seed % 2 == 0 ? 2ms : 0ms};
     test::ahead_limit = (1U << random() % 5) * kMiB;
@@ -162,7 +159,7 @@ TEST_F(ReadingAhead, EndsWhileBlocksAreRead) {
   threads.reserve(3);
   for (unsigned i = 0; i < 3; ++i)
     threads.emplace_back([&, i] {
-      for (unsigned round = 0; round < 15; ++round) {
+      for (unsigned round = 0; round < rounds(15); ++round) {
         File file(store);
         forward(file, 0, (2 + (i + round) % 5) * kMiB, 256 * kKiB);
       }

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "engine/read_ahead.hpp"
 #include "unit/staging_store.hpp"
 
@@ -16,21 +14,6 @@ constexpr std::chrono::nanoseconds kFast = 1us;
 // How far the calling thread's clock is ahead, in nanoseconds: a test need not wait until data is
 // old. For programs that replace clock_gettime(), see read_ahead_test.cpp.
 inline thread_local std::int64_t clock_ahead = 0;
-
-inline Bytes noise(std::size_t size, unsigned seed) {
-  Bytes bytes(size);
-  std::mt19937_64 random(seed);
-  for (std::size_t at = 0; at < size; at += 8) {
-    const std::uint64_t some = random();
-    std::memcpy(bytes.data() + at, &some, std::min<std::size_t>(8, size - at));
-  }
-  return bytes;
-}
-
-// Quicker than comparing byte by byte, for the sanitizers.
-inline bool same(const Bytes& a, const Bytes& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
-}
 
 // A store that is slow, can be stopped in reads, and fail in them.
 struct Reads {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/child.hpp"
+#include "support/rounds.hpp"
 #include "unit/staging_model.hpp"
 
 namespace headrace::test {
@@ -26,7 +27,7 @@ void random_program(unsigned seed, std::uint64_t budget, std::chrono::microsecon
     switch (random() % 12) {
       case 0:
         file.staged.drain();
-        ASSERT_EQ(store.bytes, model.bytes) << "seed " << seed << " step " << step;
+        ASSERT_TRUE(same(store.bytes, model.bytes)) << "seed " << seed << " step " << step;
         break;
       case 1:
         file.resize(offset);
@@ -35,7 +36,7 @@ void random_program(unsigned seed, std::uint64_t budget, std::chrono::microsecon
       case 2:
       case 3:
       case 4:
-        ASSERT_EQ(file.read(offset, size), model.read(offset, size))
+        ASSERT_TRUE(same(file.read(offset, size), model.read(offset, size)))
             << "seed " << seed << " step " << step;
         break;
       default:
@@ -46,7 +47,7 @@ void random_program(unsigned seed, std::uint64_t budget, std::chrono::microsecon
     ASSERT_EQ(file.staged.end(), model.bytes.size());
   }
   file.staged.drain();
-  EXPECT_EQ(store.bytes, model.bytes) << "seed " << seed;
+  EXPECT_TRUE(same(store.bytes, model.bytes)) << "seed " << seed;
   EXPECT_FALSE(store.overlapped) << "two writes of the same bytes at a time";
 }
 
@@ -63,26 +64,25 @@ using test::kPage;
 using test::pattern;
 using test::Plain;
 using test::random_program;
+using test::rounds;
 using test::Staged;
 using test::Staging;
 using test::Store;
 
 #ifdef __SANITIZE_THREAD__
 #define SKIP_UNDER_TSAN GTEST_SKIP() << "a child under tsan cannot start threads"
-constexpr unsigned kRounds = 3;  // it is slow
 #else
 #define SKIP_UNDER_TSAN static_cast<void>(0)
-constexpr unsigned kRounds = 12;
 #endif
 
 TEST_F(Staging, RandomPrograms) {
-  for (unsigned seed = 0; seed < kRounds; ++seed) random_program(seed, 64 * kMiB, 0us);
+  for (unsigned seed = 0; seed < rounds(12); ++seed) random_program(seed, 64 * kMiB, 0us);
 }
 TEST_F(Staging, RandomProgramsOnASlowDevice) {
-  for (unsigned seed = 100; seed < 100 + kRounds; ++seed) random_program(seed, 64 * kMiB, 300us);
+  for (unsigned seed = 100; seed < 100 + rounds(12); ++seed) random_program(seed, 64 * kMiB, 300us);
 }
 TEST_F(Staging, RandomProgramsInLittleMemory) {
-  for (unsigned seed = 200; seed < 200 + kRounds; ++seed) random_program(seed, kMiB, 100us);
+  for (unsigned seed = 200; seed < 200 + rounds(12); ++seed) random_program(seed, kMiB, 100us);
 }
 
 // Several files, each used by its own thread, share the memory.

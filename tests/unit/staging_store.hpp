@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -24,6 +25,21 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kMiB = 1U << 20U;
 constexpr std::uint64_t kPage = engine::staging::kPageBytes;
+
+inline Bytes noise(std::size_t size, unsigned seed) {
+  Bytes bytes(size);
+  std::mt19937_64 random(seed);
+  for (std::size_t at = 0; at < size; at += 8) {
+    const std::uint64_t some = random();
+    std::memcpy(bytes.data() + at, &some, std::min<std::size_t>(8, size - at));
+  }
+  return bytes;
+}
+
+// Quicker than comparing byte by byte, for the sanitizers.
+inline bool same(const Bytes& a, const Bytes& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
 // What the devices of a test share: the file, and how it misbehaves.
 struct Store {
@@ -67,7 +83,7 @@ struct Store {
     ++reads;
     if (delay.count() > 0) std::this_thread::sleep_for(delay / 2);
     const std::lock_guard lock(mutex);
-    std::ranges::fill(into, std::byte{0});
+    std::memset(into.data(), 0, into.size());
     if (offset < bytes.size())
       std::memcpy(into.data(), bytes.data() + offset,
                   std::min<std::size_t>(into.size(), bytes.size() - offset));
@@ -100,7 +116,7 @@ struct Staged {
     Bytes bytes(size, std::byte{0xee});
     const engine::StagedView view(staged, offset, size);
     if (view.beyond())
-      std::ranges::fill(bytes, std::byte{0});
+      std::memset(bytes.data(), 0, bytes.size());
     else if (!view.whole())
       store.read(offset, bytes);
     view.apply(bytes);

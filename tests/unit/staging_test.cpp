@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/rounds.hpp"
 #include "unit/staging_model.hpp"
 
 namespace {
@@ -18,21 +19,16 @@ using test::kMiB;
 using test::kPage;
 using test::pattern;
 using test::Plain;
+using test::rounds;
 using test::Staged;
 using test::Staging;
 using test::Store;
 using test::wait_for_rest;
 using test::wait_until;
 
-#ifdef __SANITIZE_THREAD__
-constexpr int kRounds = 3;  // it is slow
-#else
-constexpr int kRounds = 12;
-#endif
-
 TEST(Dirty, AgreesWithASetOfBytes) {
   std::mt19937 random(7);
-  for (int round = 0; round < kRounds; ++round) {
+  for (unsigned round = 0; round < rounds(12); ++round) {
     std::array<std::uint64_t, engine::staging::kBitmapWords> bits;
     bits.fill(0xa5a5a5a5a5a5a5a5U);
     engine::staging::Dirty dirty(bits.data());
