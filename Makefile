@@ -22,11 +22,13 @@ PYTHON := $(VENV)/bin/python
 STAGE := scripts/stage.sh
 LONG ?= 0
 export LONG
-# As many tests run side by side.
+# As many C++ tests run side by side; of programs more, as those wait for disks and each other.
 CORES := $(shell nproc)
+WORKERS := $(shell echo $$(( (3 * $(CORES) + 1) / 2 )))
 # The tests of a group, usually a file, stay together. Files begin in the order of
 # PYTHON_TESTS, in which those that take minutes come first.
-PYTEST := $(PYTHON) -m pytest --timeout=900 -n $(CORES) --dist loadgroup --no-loadscope-reorder
+# Programs are interrupted in tests, which a shell's background job and what it starts ignore.
+PYTEST := env --default-signal=INT $(PYTHON) -m pytest --timeout=900 -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 TIMES := build/times
 BUDGET := 2400
 

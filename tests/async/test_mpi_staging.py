@@ -94,6 +94,7 @@ def check(layer: Layer, ranks: int) -> None:
     assert layer.plain(partial(check_datasets, ranks)) == "checked"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("hdf5", "ranks"),
     [("1.14.5-openmpi", 1), ("1.14.5-openmpi", 3), ("2.2.0-mpich", 2)],

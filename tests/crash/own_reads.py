@@ -71,7 +71,7 @@ def chunk_info_by_coord() -> None:
 def chunk_iter() -> None:
     with padded() as file:
         data = chunked(file)
-        data[...] = np.arange(4 * ROWS)[:, None]
+        data[...] = np.repeat(np.arange(4 * ROWS), COLUMNS).reshape(data.shape)
         places: dict[int, int] = {}
 
         def visit(chunk: h5py.h5d.StoreInfo) -> None:

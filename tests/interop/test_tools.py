@@ -154,7 +154,7 @@ def long_for_corpus(case: str, spec: str) -> bool:
     return spec != (LAYERS if CASES[case][0] in READERS else BOTH)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("case", "spec"), pairs(CASES, long_for_corpus))
 def test_corpus(bench: Bench, case: str, spec: str) -> None:
     files = [file for file in bench.files if file.name in bench.opening]

@@ -39,7 +39,7 @@ from log.background import (
 if TYPE_CHECKING:
     from harness.prefix import Hdf5
 
-KILLS = 60 if LONG else 5
+KILLS = 60 if LONG else 4
 
 
 def write_and_exit(chunks: Chunks = CHUNKS) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.plain
 BUDGET = 4 << 20
-AT_ONCE = 16 << 20  # what is put in order is made in pieces of that
+AT_ONCE = 24 << 20  # put in order by pieces of 16 MiB, each with its selection
 
 
 def peak() -> int:

@@ -26,6 +26,7 @@ def check_each_dataset() -> None:
     print("right")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("connector", "ranks", "seed"),
     [(CLOSE, 2, 1), (CLOSE, 3, 2), (LATER, 2, 3), (LATER, 3, 1), (NODE, 3, 4)],

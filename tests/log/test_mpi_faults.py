@@ -78,7 +78,7 @@ CASES = [
 @pytest.mark.parametrize(("hdf5", "case"), CASES, indirect=["hdf5"])
 def test_one_call_fails(layer: Layer, hdf5: Hdf5, fault: str, case: tuple[str, int, bool]) -> None:
     way, rank, for_good = case
-    for at in of_the_day(range(calls_of(layer, hdf5, way, fault)[rank]), 6):
+    for at in of_the_day(range(calls_of(layer, hdf5, way, fault)[rank]), 4):
         shutil.rmtree(layer.folder / "x.h5.headrace", ignore_errors=True)
         (layer.folder / "x.h5").unlink()
         fails = {"FAILS_RANK": str(rank), "FAILS_AT": str(at)}

@@ -37,7 +37,7 @@ MPI = [("1.14.5-openmpi", 2), ("1.14.5-openmpi", 4), ("2.2.0-mpich", 2), ("2.2.0
 everywhere = pytest.mark.parametrize(("hdf5", "ranks"), MPI, indirect=["hdf5"])
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(1)
 @everywhere
 @pytest.mark.parametrize("seed", range(2))
 def test_random_programs(layer: Layer, hdf5: Hdf5, ranks: int, seed: int) -> None:

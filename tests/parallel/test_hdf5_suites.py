@@ -111,7 +111,7 @@ KNOWN = [
 LEFT_OUT = {(one.stack, one.program) for one in KNOWN if one.hangs or not one.arguments}
 
 # Each day `both` stands for `vol`, and but for the API suite for `log`, which has no part in files
-# over MPI.
+# over MPI; and `async` for `both` where a suite takes long.
 CASES = [
     pytest.param(
         program,
@@ -122,6 +122,7 @@ CASES = [
         or stack == "vol"
         or (stack == "log" and program.name != "h5_api_test_parallel")
         or (stack in ("both", "async", "log-rank") and program.name == "t_pmulti_dset")
+        or (stack == "both" and program.name in ("testphdf5", "t_filters_parallel"))
         or (stack == STAGED and not program.ours)
         else [],
     )
