@@ -70,6 +70,12 @@ def write_chunk(model: Model, choices: Choices) -> None:
     where = chunk_in(choices, handle)
     without = choices.below(1 << len(dataset.filters)) if choices.rarely(6) else 0
     raw = f"pack({array}, {dataset.filters!r}, {without})"
+    if without:
+        # HDF5 keeps the filter mask of a chunk that had as many bytes before. How many that were
+        # depends on the encoder; those of zeros do not, as the program encodes them.
+        zeros = f"np.zeros({dataset.chunks}, TYPES[{dataset.kind!r}])"
+        packed = f"pack({zeros}, {dataset.filters!r}, 0)"
+        model.say(f"{handle.name}.id.write_direct_chunk({where}, {packed}, 0)")
     model.say(f"{handle.name}.id.write_direct_chunk({where}, {raw}, {without})")
     if choices.below(2):
         model.say(f"show({handle.name}[...])")
