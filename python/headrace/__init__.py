@@ -1,10 +1,10 @@
 """Headrace: the I/O of any HDF5 program made faster and visible, without touching the program.
 
     import headrace
-    headrace.enable("null")      # before h5py or netCDF4 is imported
+    headrace.enable()            # the stack "async"; before h5py or netCDF4 is imported
     import h5py
 
-The same from outside: ``headrace run --stack null -- python program.py``.
+The same from outside: ``headrace run -- python program.py``.
 """
 
 from headrace import settings

@@ -29,7 +29,7 @@ def enable(spec: str = planning.default_stack, /, **settings: object) -> None:
     Call it before ``import h5py`` or ``import netCDF4``, which start HDF5:
 
         import headrace
-        headrace.enable("null", log_level="info")
+        headrace.enable("async", log_level="info")
         import h5py
 
     Doing it again with the same arguments does nothing. Child processes inherit the stack.

@@ -13,7 +13,7 @@ from headrace.errors import PluginError
 from headrace.plugins import check_files, load_catalogue, search_path, search_variable
 from headrace.stack import Stack, resolve
 
-default_stack: Final = "null"
+default_stack: Final = "async"
 connector_variable: Final = "HDF5_VOL_CONNECTOR"
 driver_variables: Final = ("HDF5_DRIVER", "HDF5_DRIVER_CONFIG")
 # Set to this, HDF5 loads no plug-ins at all.

@@ -46,6 +46,12 @@ DESCRIPTION: dict[str, Any] = {
             },
         },
         {
+            "name": "async",
+            "summary": "Writes behind.",
+            "vol": {"name": "headrace_async", "value": 7206, "file": "libheadrace_async.so"},
+            "vfd": {"name": "headrace_async", "value": 7206, "file": "libheadrace_async_vfd.so"},
+        },
+        {
             "name": "trace",
             "summary": "Records calls | all of them.",
             "vol": {"name": "headrace_trace", "value": 7210, "file": "libheadrace_trace.so"},
@@ -63,6 +69,7 @@ DESCRIPTION: dict[str, Any] = {
         _setting("", "summary", "path", ""),
         _setting("", "quiet", "boolean", "false"),
         _setting("null", "seat", "choice", "both", choices=SEATS),
+        _setting("async", "seat", "choice", "both", choices=SEATS),
         _setting("trace", "file", "path", "trace.json"),
         _setting("trace", "budget", "size", "64MiB", unit="bytes"),
         _setting("trace", "depth", "integer", "8"),

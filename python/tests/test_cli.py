@@ -67,8 +67,13 @@ def test_the_caret_stays_below_its_mistake_on_a_narrow_terminal(fake_headrace: H
     assert lines[-1] == " " * (4 + stack.index("nul")) + "^^^"
 
 
-def test_names_stay_whole_on_a_narrow_terminal(fake_headrace: Headrace) -> None:
-    assert "HEADRACE_TRACE_BUDGET" in fake_headrace("settings", env={"COLUMNS": "80"}).stdout
+def test_words_stay_whole_on_a_narrow_terminal(fake_headrace: Headrace) -> None:
+    wide, narrow = (
+        fake_headrace("settings", env={"COLUMNS": columns}).stdout for columns in ("200", "40")
+    )
+    assert "HEADRACE_TRACE_BUDGET" in narrow
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert narrow.split() == wide.split()
 
 
 def test_the_table_of_settings(fake_headrace: Headrace) -> None:
@@ -86,6 +91,7 @@ def test_pages_of_documentation(fake_headrace: Headrace, tmp_path: Path) -> None
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert sorted(file.name for file in folder.iterdir()) == [
         "README.md",
+        "async.md",
         "model.md",
         "null.md",
         "trace.md",

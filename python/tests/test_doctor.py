@@ -19,7 +19,7 @@ def test_a_program_without_our_plug_ins(
     done = fake_headrace("doctor", "--", str(program))
     assert done.returncode == 1
     assert "HDF5 2.0.0, serial, thread-safe, loaded by program" in done.stdout
-    assert f"{fake_hdf5} did not load headrace_null (VOL)" in done.stdout
+    assert f"{fake_hdf5} did not load headrace_async (VOL)" in done.stdout
     assert done.stderr == ""
 
 
@@ -81,7 +81,7 @@ def test_hdf5_in_a_forked_child(fake_headrace: Headrace, fake_hdf5: Path) -> Non
     program = str(PROGRAMS / "initialises_in_a_fork.py")
     done = fake_headrace("doctor", "--", sys.executable, program, str(fake_hdf5))
     assert "HDF5 2.0.0, serial, thread-safe" in done.stdout
-    assert "did not load headrace_null (VOL)" in done.stdout
+    assert "did not load headrace_async (VOL)" in done.stdout
 
 
 def test_streams_are_the_programs(fake_headrace: Headrace) -> None:
@@ -129,10 +129,10 @@ def test_json(fake_headrace: Headrace, program: Path, fake_hdf5: Path) -> None:
 
 @pytest.mark.parametrize("command", [[], ["--", "touch", "never"]])
 def test_missing_plug_ins_are_a_finding(own_site: Path, tmp_path: Path, command: list[str]) -> None:
-    (own_site / "headrace/lib/plugins/libheadrace_null.so").unlink()
+    (own_site / "headrace/lib/plugins/libheadrace_async.so").unlink()
     done = run_from(own_site, "doctor", *command, cwd=tmp_path)
     assert done.returncode == 1
-    assert "libheadrace_null.so is missing" in done.stdout
+    assert "libheadrace_async.so is missing" in done.stdout
     assert not (tmp_path / "never").exists()
     if not command:
         assert "loaded by h5py" in done.stdout
@@ -150,5 +150,5 @@ def test_modules_that_crash_are_explained(fake_headrace: Headrace) -> None:
     assert done.returncode == 1
     for module in ("h5py", "netCDF4"):
         assert f"loaded by {module}" in done.stdout
-        assert f"{module} under the stack null" in done.stdout
+        assert f"{module} under the stack async" in done.stdout
     assert "could not be written and read: HDF5 reports: " in done.stdout

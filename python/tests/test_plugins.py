@@ -47,7 +47,7 @@ def test_a_checkout_uses_its_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_the_core_describes_the_layers(library: Path) -> None:
     catalogue = plugins.load_catalogue({})
     assert catalogue.version == "0.0.1"
-    assert sorted(catalogue.layers) == ["model", "null", "pass_through", "trace"]
+    assert sorted(catalogue.layers) == ["async", "model", "null", "pass_through", "trace"]
     vol = catalogue.layers["null"].vol
     assert vol is not None
     assert vol.file == library / "plugins/libheadrace_null.so"

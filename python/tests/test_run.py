@@ -68,7 +68,7 @@ def test_the_environment_differs_only_by_the_stack(fake_headrace: Headrace) -> N
     done = fake_headrace("run", "--quiet", "--", "env", "-0", env=environ, text=False)
     found = dict(os.fsdecode(entry).split("=", 1) for entry in done.stdout.split(b"\0")[:-1])
     ours = {name: found.pop(name) for name in ("HDF5_PLUGIN_PATH", "HDF5_VOL_CONNECTOR")}
-    assert ours["HDF5_VOL_CONNECTOR"] == "headrace_null under_vol=0;under_info={}"
+    assert ours["HDF5_VOL_CONNECTOR"] == "headrace_async under_vol=0;under_info={}"
     expected = clean_environment() | environ
     # What the test itself adds on the way.
     for name in ("PYTHONPATH", "COLUMNS", "_", "SHLVL"):

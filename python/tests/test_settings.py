@@ -19,7 +19,7 @@ def test_values_come_from_the_environment_else_from_the_table(catalogue: Catalog
     assert current.model_delay == 10**6
     assert current.trace_values is False
     assert set(current) >= {"log_level", "null_seat"}
-    assert len(current) == 12
+    assert len(current) == 13
 
 
 def test_unknown_names_list_what_exists(catalogue: Catalogue) -> None:

@@ -104,7 +104,7 @@ def test_files_of_a_stack(catalogue: Catalogue) -> None:
 @pytest.mark.parametrize(
     ("spec", "start", "reason"),
     [
-        ("trace,nul", 6, "unknown layer 'nul'; did you mean null? Existing: model, null"),
+        ("trace,nul", 6, "unknown layer 'nul'; did you mean null? Existing: async, model, null"),
         ("null(sit=vol)", 5, "unknown option of layer null 'sit'"),
         ("pass_through(a=1)", 13, "There are none"),
         ("null(seat=top)", 10, "null(seat): 'top' is not one of vol, vfd, both"),

@@ -74,8 +74,16 @@ def run_text(program: Program, source: Path) -> subprocess.CompletedProcess[str]
 
 
 def test_succeeds_on_the_sample(tmp_path: Path) -> None:
-    done = demo("--rounds", "1", "--work", tmp_path)
+    done = demo("--rounds", "1", "--work", tmp_path, "--times", "3")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "Now with 3 times as much, in about " in done.stdout
+    assert done.stdout.count("Headrace handled the files") == 2
+    small, large = (f"10x_pbmc68k_reduced{more}.h5ad" for more in ("", "-3-times"))
+    with (
+        h5py.File(tmp_path / "headrace" / small) as one,
+        h5py.File(tmp_path / "headrace" / large) as other,
+    ):
+        assert np.array_equal(other["X"][...], np.tile(one["X"][...], (3, 1)))
     assert "as in the original, 44 objects" in done.stdout
     assert "rewritten with gzip" in done.stdout
     figure = ET.parse(tmp_path / "demo.svg").getroot()  # noqa: S314, our own

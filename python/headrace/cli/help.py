@@ -3,7 +3,8 @@
 import os
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
@@ -32,29 +33,21 @@ def listing(catalogue: Catalogue) -> Group:
     layers = Table("Layer", "Seats", "What it is", title="Layers", title_justify="left")
     for layer in sorted(catalogue.layers.values(), key=lambda layer: layer.name):
         layers.add_row(Text(layer.name, "bold"), ", ".join(layer.seats()), Text(layer.summary))
-    options = settings_table([row for row in catalogue.settings if row.layer])
-    options.title = "Options of layers"
-    parts = [layers, options] if options.row_count else [layers]
+    parts: list[RenderableType] = [layers]
+    if options := [row for row in catalogue.settings if row.layer]:
+        parts += [Text("\nOptions of layers", "italic"), settings_blocks(options)]
     return Group(*parts, *(Text(f"left out: {text}", "yellow") for text in catalogue.problems))
 
 
-def settings_table(rows: list[Setting]) -> Table:
-    """Settings, one row each."""
-    table = Table(title_justify="left")
-    # Names are of no use in part.
-    table.add_column("Option", overflow="fold")
-    table.add_column("Environment", no_wrap=True)
-    for heading in ("Value", "Default", "Meaning"):
-        table.add_column(heading, overflow="fold")
+def settings_blocks(rows: list[Setting]) -> Group:
+    """Settings, a block each: no width of a terminal breaks a name or a word."""
+    blocks: list[RenderableType] = []
     for row in rows:
-        table.add_row(
-            Text(f"{row.layer}({row.option})" if row.layer else row.option, "bold"),
-            row.env,
-            Text(value_text(row)),
-            Text(row.default or "unset"),
-            Text(row.meaning),
-        )
-    return table
+        option = f"{row.layer}({row.option})" if row.layer else row.option
+        value = f"{value_text(row)}; default: {row.default or 'unset'}"
+        below = Text.assemble((value, "cyan"), "\n", row.meaning)
+        blocks += [Text.assemble((option, "bold"), f"  {row.env}"), Padding(below, (0, 0, 0, 4))]
+    return Group(*blocks)
 
 
 def value_text(row: Setting) -> str:

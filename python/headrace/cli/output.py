@@ -19,7 +19,7 @@ StackOption = Annotated[
         "-s",
         metavar="SPEC",
         help="Layers from the application downwards, each with its options if it needs any: "
-        "`trace,async(threads=4),log`. Without it the one in FILE, else `null`.",
+        "`trace,async(threads=4),log`. Without it the one in FILE, else `async`.",
         show_default=False,
     ),
 ]

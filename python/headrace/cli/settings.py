@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headrace import pages
-from headrace.cli.help import settings_table
+from headrace.cli.help import settings_blocks
 from headrace.cli.output import console, reports_errors
 from headrace.errors import SettingError, unknown
 from headrace.plugins import load_catalogue
@@ -17,7 +17,7 @@ EXAMPLES = """
 
     headrace settings
 
-    headrace settings null
+    headrace settings log
 
     headrace settings --markdown docs/settings
 """
@@ -33,7 +33,7 @@ MarkdownOption = Annotated[
 
 @reports_errors
 def settings(layer: LayerArgument = None, markdown: MarkdownOption = None) -> None:
-    """Show all settings: environment variable, option of a layer, type, default and meaning.
+    """Show all settings: option of a layer, environment variable, type, default and meaning.
 
     An option in a stack beats a configuration file, which beats the environment, which beats the
     default. Unknown and malformed settings are errors, never ignored.
@@ -47,4 +47,4 @@ def settings(layer: LayerArgument = None, markdown: MarkdownOption = None) -> No
             (markdown / name).write_text(text, encoding="utf-8")
         return
     chosen = [row for row in catalogue.settings if layer is None or row.layer == layer]
-    console().print(settings_table(chosen))
+    console().print(settings_blocks(chosen))
