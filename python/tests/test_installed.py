@@ -149,7 +149,7 @@ def test_the_doctor_tells_why_nothing_happened(
     command = [*program, sys.executable, _H5PY, str(tmp_path / "file")]
     done = installed_headrace("doctor", "--", *command)
     assert done.returncode == 1
-    assert "did not load headrace_null (VOL)" in done.stdout
+    assert "did not load headrace_async (VOL)" in done.stdout
     assert text in done.stdout
 
 

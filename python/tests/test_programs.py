@@ -81,7 +81,7 @@ def test_a_library_that_is_too_old_is_told_before_the_program_starts(
         assert done.stderr.count("\n") == (version == "1.10.8")
         assert not fake_headrace("run", "-q", "--", *command).stderr
     done = fake_headrace("run", "--", "sh", "-c", show)
-    assert done.stdout.startswith("3headrace_null")
+    assert done.stdout.startswith("3headrace_async")
     assert not done.stderr
 
 
