@@ -15,9 +15,6 @@ from harness.seed import LONG, SEED
 # Folders whose tests run plug-ins that are built with sanitizers, and plain ones when LONG=1.
 SANITIZED = {Path(__file__).parent / name for name in ("async", "filters", "machines")}
 
-# Folders whose files share nothing between builds of HDF5, and take longest.
-SPLIT = {Path(__file__).parent / "parallel"}
-
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: too long for every day, see LONG=1")
@@ -78,8 +75,7 @@ def _has_its_turn(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:  # the tests of a file share what they have built
         if item.get_closest_marker("xdist_group") is None:
-            apart = _builds(item) if item.path.parent in SPLIT else []
-            item.add_marker(pytest.mark.xdist_group(":".join([str(item.path), *apart])))
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
     kept = [item for item in items if _has_its_turn(item)]
     if not LONG:
         kept = [item for item in kept if item.get_closest_marker("long") is None]

@@ -50,7 +50,7 @@ class Program:
     ranks: int = 2
     express: str = "3"  # the level that HDF5 is tested with by default; 0 leaves nothing out
     arguments: tuple[str, ...] = ()
-    limit: int = 400
+    limit: int = 800  # seconds: those of LONG=1 take minutes where other ranks run beside them
     ours: bool = False  # whether this folder builds it
     late: bool = False  # whether what rank 1 writes behind the program comes late
 
@@ -228,8 +228,8 @@ def test_what_is_known_to_differ_does(hdf5: Hdf5, start: Start, known: Known) ->
     program = replace(program, late=not known.hangs)
     with pytest.raises(AssertionError, match=known.says) as ended:
         start(hdf5, program, STACKS[known.stack])
-    # It had begun, and a rank has said what it found.
-    assert not known.hangs or "*FAILED*" in str(ended.value)
+    # It had begun. What the rank has found that ended its test may not be written out yet.
+    assert not known.hangs or "PASSED" in str(ended.value)
 
 
 def took_part(report: Report, hdf5: Hdf5, ranks: int, stack: str) -> None:
