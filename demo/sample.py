@@ -50,7 +50,10 @@ def _extract(wheel: Path) -> bytes:
 
 
 def enlarge(source: Path, times: int) -> Path:
-    """A file beside `source` with its large datasets so many times over, made the first time."""
+    """A file beside `source` with its large datasets so many times over, made the first time.
+
+    A process without plug-ins makes it, whatever the caller's environment says.
+    """
     path = source.with_name(f"{source.stem}-{times}-times{source.suffix}")
     if not path.exists():
         command = [sys.executable, "-m", "demo.sample", str(source), str(path), str(times)]
