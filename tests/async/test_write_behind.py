@@ -144,7 +144,7 @@ def close_with_a_full_disk() -> None:
     f = h5py.File("x.h5", "w")
     d = f.create_dataset("d", (6_000_000,), "u1", chunks=(2_000_000,), compression=1)
     f.flush()
-    limit_files_to(1 << 10)
+    limit_files_to(1 << 20)
     d[:] = np.random.default_rng(1).integers(0, 255, d.shape, "u1")
     try:
         f.close()
