@@ -14,6 +14,7 @@ from harness.prefix import Hdf5
 from harness.run import Result, run
 from harness.stack import CLEAN, NATIVE
 
+_WITH_PRELOAD = 'LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$0" exec "$@"'
 _RANK_1_UNDER = (
     '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export HDF5_VOL_CONNECTOR="$0"; exec "$@"'
 )
@@ -29,11 +30,17 @@ def env_of(connector: str, plugins: Path, report: Path, **more: str) -> dict[str
     return {**base, **stack, "HEADRACE_REPORT": str(report)}
 
 
+def giving_way(hdf5: Hdf5) -> list[Path]:
+    """Preloads for ranks that are to wait for others without keeping a core busy."""
+    return [] if hdf5.mpi == "openmpi" else [built("tests/parallel/libgives_way.so")]
+
+
 def launch(hdf5: Hdf5, ranks: int) -> list[str | Path]:
     """What starts a program as that many ranks: its words come next."""
     # Ranks that wait give way: there are more of them than cores, and other work beside them.
-    gives_way = ["--mca", "mpi_yield_when_idle", "1"] if hdf5.mpi == "openmpi" else []
-    return [*hdf5.mpiexec, *gives_way, "-n", str(ranks)]
+    if hdf5.mpi == "openmpi":
+        return [*hdf5.mpiexec, "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks)]
+    return [*hdf5.mpiexec, "-n", str(ranks), "sh", "-c", _WITH_PRELOAD, *giving_way(hdf5)]
 
 
 def told_by(done: Result) -> list[dict[str, Any]]:

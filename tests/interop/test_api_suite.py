@@ -17,6 +17,7 @@ from harness.api_suite import Suite, parse
 from harness.kept import kept
 from harness.outcome import differences, explain
 from harness.prefix import Hdf5
+from harness.ranks import launch
 from harness.report import Report
 from harness.run import run
 from harness.stack import NATIVE, PASS_THROUGH, stack_env
@@ -64,10 +65,12 @@ def program(hdf5: Hdf5, ranks: int) -> Path:
 
 
 def suite(hdf5: Hdf5, ranks: int, spec: str, folder: Path) -> tuple[Suite, Report]:
-    launch = [] if ranks == 0 else [*hdf5.mpiexec, "-n", str(ranks)]
+    launcher = launch(hdf5, ranks) if ranks else []
     folder.mkdir()
     report = folder / "report.jsonl"
-    done = run([*launch, program(hdf5, ranks)], env=stack_env(spec, report), cwd=folder, limit=120)
+    done = run(
+        [*launcher, program(hdf5, ranks)], env=stack_env(spec, report), cwd=folder, limit=120
+    )
     found = parse(done.out.decode(errors="replace"))
     assert found.totals, f"the suite did not reach its summary (status {done.status})\n{done.text}"
     return found, Report(report)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.prefix import ROOT, Hdf5
+from harness.ranks import launch
 from harness.run import Result, run
 from harness.stack import CLEAN
 
@@ -36,10 +37,10 @@ class Bench:
     environ: dict[str, str] = field(default_factory=dict)
 
     def start(self, *arguments: object, limit: int = 120) -> Result:
-        launch = [*self.hdf5.mpiexec, "-n", str(self.ranks)] if self.ranks else []
+        launcher = launch(self.hdf5, self.ranks) if self.ranks else []
         library = self.hdf5.prefix / "lib/libhdf5.so"
         common = ["--hdf5", str(library), "--dir", str(self.folder)]
-        command = [*launch, str(program()), *common, *map(str, arguments)]
+        command = [*launcher, str(program()), *common, *map(str, arguments)]
         return run(command, env={**CLEAN, **self.environ}, cwd=self.folder, limit=limit)
 
     def samples(self, *arguments: object, limit: int = 120) -> list[dict[str, Any]]:

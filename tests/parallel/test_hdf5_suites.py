@@ -16,7 +16,7 @@ import pytest
 from harness.build import built, preloads
 from harness.kept import kept
 from harness.prefix import Hdf5
-from harness.ranks import env_of, launch
+from harness.ranks import env_of, giving_way, launch
 from harness.report import Report
 from harness.run import TimeLimitError, run
 from harness.stack import NATIVE
@@ -39,7 +39,7 @@ ADDED = "No VOL connector selected"  # a line that the API suite has for native 
 
 # Gives each rank an output of its own, or their lines would mix, and the same random numbers.
 WRAPPER = """
-exec env LD_PRELOAD="$FIXED_SEED" "$0" "$@" >"out.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+exec env LD_PRELOAD="$BEFORE" "$0" "$@" >"out.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 """
 
 
@@ -174,9 +174,9 @@ def start(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Start:
     def start(hdf5: Hdf5, program: Program, connector: str) -> Outcome:
         folder = tmp_path_factory.mktemp(program.name)
         report = folder / "report.jsonl"
-        libraries = [seed, late] if program.late else [seed]
+        libraries = [seed, *([late] if program.late else []), *giving_way(hdf5)]
         before = ":".join(map(str, libraries)) if connector == NATIVE else preloads(*libraries)
-        more = {"FIXED_SEED": before, "HDF5TestExpress": program.express}
+        more = {"BEFORE": before, "HDF5TestExpress": program.express}
         env = env_of(connector, plugins, report, **more)
         launched = [*launch(hdf5, program.ranks), "bash", "-c", WRAPPER]
         command = [*launched, path_of(hdf5, program), *program.arguments]
