@@ -44,21 +44,6 @@ std::optional<Lasting> lasting(const Object& dataset, const Identity& identity) 
 
 }  // namespace
 
-bool tells_addresses(const H5VL_optional_args_t& args) {
-  switch (args.op_type) {
-    case H5VL_NATIVE_DATASET_FORMAT_CONVERT:
-    case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:
-    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE:
-    case H5VL_NATIVE_DATASET_GET_NUM_CHUNKS:
-    case H5VL_NATIVE_DATASET_CHUNK_READ:
-    case H5VL_NATIVE_DATASET_CHUNK_WRITE:
-    case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
-      return false;
-    default:  // the other numbers are operations of connectors
-      return args.op_type < H5VL_RESERVED_NATIVE_OPTIONAL;
-  }
-}
-
 void note_addresses_told(const Object& dataset) {
   const Aside aside;
   Identity identity{};

@@ -1,5 +1,5 @@
 // Datasets of which a program knows where their data lies in the file, because HDF5 has told it
-// (H5Dget_offset, H5Dget_chunk_info, H5Dchunk_iter). It may read and write those bytes by itself at
+// (vol/effects.def). It may read and write those bytes by itself at
 // any later time, without a call, so connectors leave such datasets to HDF5 from then on.
 //
 // The application's thread only.
@@ -10,10 +10,6 @@
 #include "vol/object.hpp"
 
 namespace headrace::vol {
-
-// Whether an optional operation of a dataset tells addresses. What HDF5 may add to
-// its own is taken for one.
-bool tells_addresses(const H5VL_optional_args_t& args);
 
 // HDF5 is about to tell them of this dataset. It is remembered as long as the process lives, in
 // whichever way the dataset is opened. Not for files that nobody writes to: what a connector holds

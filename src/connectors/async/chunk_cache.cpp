@@ -237,15 +237,19 @@ std::size_t ChunkCache::unstored_bytes(const vol::UnderConnector& connector) con
 
 bool ChunkCache::nothing_waits() const { return dirty_.empty() && !any_closing(); }
 
-void ChunkCache::settle() noexcept {
+void ChunkCache::settle(const vol::Touched& touched, const vol::UnderConnector* through) noexcept {
   if (nothing_waits()) return;
   const Aside aside;
+  const auto is_touched = [&](const CachedChunk& chunk) {
+    return touched.has(chunk.dataset->identity) ||
+           chunk.dataset->handle->connector.get() == through;
+  };
   try {
     std::vector<ChunkRef> chunks;
-    chunks.reserve(dirty_.size());
-    for (const auto& [key, chunk] : dirty_) chunks.push_back(chunk);
+    for (const auto& [key, chunk] : dirty_)
+      if (is_touched(*chunk)) chunks.push_back(chunk);
     store_behind(chunks);
-    stores_.finish();
+    for (const ChunkRef& chunk : chunks) wait_for(*chunk);
   } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close
     stores_.finish();
     while (!dirty_.empty()) lose(ChunkRef(dirty_.begin()->second));

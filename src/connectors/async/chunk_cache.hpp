@@ -11,6 +11,7 @@
 #include "connectors/async/dataset.hpp"
 #include "engine/buffer.hpp"
 #include "engine/ordered.hpp"
+#include "vol/touched.hpp"
 
 namespace headrace::async {
 
@@ -68,10 +69,11 @@ class ChunkCache {
   // For being stored, or closed.
   [[nodiscard]] bool nothing_waits() const;
 
-  // Stores all dirty chunks, those that are encoded already first, else in the order of datasets
-  // and chunks. Those that cannot be stored are dropped; the next flush or close of their file
-  // tells of it. Closes the datasets that were closed behind.
-  void settle() noexcept;
+  // Stores the dirty chunks that are touched, and those that are stored through that connector, in
+  // the order of datasets and chunks. Those that cannot be stored are dropped; the next flush or
+  // close of their file tells of it. Closes datasets that were closed behind and are stored now.
+  void settle(const vol::Touched& touched = {},
+              const vol::UnderConnector* through = nullptr) noexcept;
 
  private:
   using DirtyKey = std::pair<std::uint64_t, std::uint64_t>;  // the dataset's serial, place

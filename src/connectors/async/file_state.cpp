@@ -101,10 +101,8 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   state->writable = created || (flags & kReadWrite) != 0;
   file.connector->state = state;
   if ((flags & kSwmr) == 0 && !parallel(fapl)) count_driver_left_out(file, *state);
-  if (reads_pass_by(*file.connector) && read_only(file)) {
-    state->reads = driver_on_top(file);
-    state->number = number_of_file(file);
-  }
+  if (state->filters) state->number = number_of_file(file);
+  if (reads_pass_by(*file.connector) && read_only(file)) state->reads = driver_on_top(file);
   page_buffers = page_buffers || has_page_buffer(fapl);
   if (!state->filters && !state->only_decodes) return;
   state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
@@ -138,6 +136,10 @@ H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long fil
   if (!reads_pass_by(connector)) return nullptr;
   const auto& state = *static_cast<const FileState*>(connector.state.get());
   return state.number == file ? state.reads : nullptr;  // another number: a mounted file's
+}
+
+unsigned long number_of(const vol::UnderConnector& connector) {
+  return static_cast<const FileState*>(connector.state.get())->number;
 }
 
 bool is_open(const vol::UnderConnector& connector) {

@@ -33,6 +33,9 @@ bool reads_pass_by(const vol::UnderConnector& connector);
 // number `file`, and nothing lies above the driver. Null otherwise. Open as long as a dataset is.
 H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long file);
 
+// The same: HDF5's number of it.
+unsigned long number_of(const vol::UnderConnector& connector);
+
 // The same: whether the program has not closed it. Objects that it leaves open keep it open below.
 bool is_open(const vol::UnderConnector& connector);
 void note_closing(const vol::Object& file);

@@ -48,7 +48,8 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
   ++statistics().left[ours.why];
   if (!cache().nothing_waits() &&
       (ours.dataset != nullptr ? ours.dataset->unstored > 0 : !stands_alone(object)))
-    settle();
+    settle(ours.dataset != nullptr ? vol::Touched::dataset(ours.dataset->identity)
+                                   : vol::Touched());
   if (writes && ours.dataset != nullptr) {
     cache().drop(*ours.dataset);
     doubt(ours.dataset.get());  // HDF5 leaves out a filter that gains nothing
@@ -135,9 +136,17 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
   return leave_to_hdf5(object, call, true);
 }
 
-void settle() noexcept {
+void settle(const vol::Touched& touched, const vol::UnderConnector* through) noexcept {
   if (any_closing()) end_reads(true);
-  cache().settle();
+  cache().settle(touched, through);
+}
+
+vol::Touched touched_by(const vol::Effects& effects, vol::Object* object) {
+  if (object == nullptr || !filters_on(*object->connector)) return {};
+  if (effects.reach == vol::Reach::file) return vol::Touched::file(number_of(*object->connector));
+  if (effects.reach != vol::Reach::object || !stands_alone(*object)) return {};
+  const Elements* const elements = elements_of(*object);
+  return elements == nullptr ? vol::Touched() : vol::Touched::dataset(elements->identity);
 }
 
 void distrust(const vol::Object& object, bool masks) {
@@ -164,7 +173,7 @@ void let_go(const vol::Object& object) {
   const auto dataset = known_dataset_of(object);
   if (dataset == nullptr || dataset->handle != &object) return;
   if (dataset->reading > 0) end_reads(true);
-  if (dataset->unstored > 0) settle();
+  if (dataset->unstored > 0) settle(vol::Touched::dataset(dataset->identity));
   dataset->handle = nullptr;
 }
 

@@ -3,8 +3,7 @@
 // The application's thread only.
 #pragma once
 
-#include "vol/callbacks.hpp"
-#include "vol/object.hpp"
+#include "vol/touched.hpp"
 
 namespace headrace::async {
 
@@ -18,9 +17,12 @@ Taken read_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t fi
 Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
                    hid_t dxpl, const void* buffer);
 
-// Stores all dirty chunks of the process; see ChunkCache. What fails is told by the next flush or
-// close of the file. Costs nothing when none is dirty. Throws nothing.
-void settle() noexcept;
+// Stores the dirty chunks that are touched, and those of datasets that were opened through the
+// connector; see ChunkCache. What fails is told by the next flush or close of the file. Costs nothing
+// when none is dirty.
+void settle(const vol::Touched& touched = {}, const vol::UnderConnector* through = nullptr) noexcept;
+// What a call that HDF5 is about to carry out may touch. `object`: it is made for, or null.
+vol::Touched touched_by(const vol::Effects& effects, vol::Object* object);
 
 // HDF5 is about to change the dataset in a way of its own: its chunks are dropped, its extent is
 // asked for anew. For a handle that was not read or written yet all datasets are. settle() first.

@@ -14,8 +14,21 @@ namespace headrace::log_layout {
 namespace {
 
 bool all_off = false;            // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-bool old_names = false;          // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool names_changed = false;      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+template <typename Action>
+void for_files(std::vector<File*> files, const Touched& touched, const Action& action) {
+  if (files.empty()) return;
+  const Aside aside;
+  for (File* file : files)
+    if (file->is_touched(touched)) action(*file);
+}
+
+template <typename Action>
+void for_pending(const Touched& touched, const Action& action) {
+  for_files(pending().files, touched, action);
+}
 
 // HDF5 that ends closes files, but writes no datasets any more.
 void end_library(void* /*context*/) {
@@ -61,18 +74,12 @@ void lose_pending() {
   for (File* file : pending().files) file->lose();
 }
 
-void settle() noexcept {
-  if (pending().files.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* file : files) file->settle();
+void settle(const Touched& touched) noexcept {
+  for_pending(touched, [](File& file) { file.settle(); });
 }
 
-void give() noexcept {
-  if (pending().files.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* file : files) file->give();
+void give(const Touched& touched) noexcept {
+  for_pending(touched, [](File& file) { file.give(); });
 }
 
 void give_again() noexcept {
@@ -87,37 +94,27 @@ void retry(unsigned long number) noexcept {
     if (file->is(number)) file->settle();
 }
 
-bool may_be_logged(void* dataset) {
-  const Aside aside;
-  const vol::Object& object = vol::Object::from(dataset);
-  vol::Identity identity{};
-  return !vol::read_identity(object, identity) || is_virtual(object) ||
-         std::ranges::any_of(pending().files,
-                             [&](const File* file) { return file->holds(identity); });
+void settle_short_lived(const Touched& touched) noexcept {
+  for_pending(touched, [](File& file) {
+    if (!file.keeps_log()) file.settle();
+  });
 }
 
-void settle_short_lived() noexcept {
-  if (pending().files.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().files;
-  for (File* file : files)
-    if (!file->keeps_log()) file->settle();
+void prepare_flush(const Touched& touched) noexcept {
+  settle_short_lived(touched);
+  for_pending(touched, [](File& file) {
+    if (!file.broken()) file.flush_closed();
+  });
 }
 
-void prepare_flush() noexcept {
-  settle_short_lived();
-  if (pending().files.empty()) return;
-  const Aside aside;
-  for (File* file : pending().files)
-    if (!file->broken()) file->flush_closed();
+void settle_and_unmark(const Touched& touched) noexcept {
+  settle(touched);
+  for_files(pending().marked, touched, [](File& file) { file.unmark(); });
 }
 
-void settle_and_unmark() noexcept {
-  settle();
-  if (pending().marked.empty()) return;
-  const Aside aside;
-  const std::vector<File*> files = pending().marked;
-  for (File* file : files) file->unmark();
+void settle_and_unmark(const char* name) noexcept {
+  for (const File* file : std::vector(pending().marked))
+    if (file->is_called(name)) return settle_and_unmark(Touched::file(file->number()));
 }
 
 void keep_all(unsigned long number) {
@@ -125,9 +122,14 @@ void keep_all(unsigned long number) {
     if (file->is(number)) file->keep(false);  // it may be open twice
 }
 
-void names_may_be_old() { old_names = true; }
+void settle_before_names_change() noexcept {
+  names_changed = true;
+  for_pending({}, [](File& file) {
+    if (file.keeps_names() || file.has_closed()) file.settle();
+  });
+}
 
-bool names_are_old() { return old_names; }
+bool names_have_changed() { return names_changed; }
 
 void log_nothing_more() { all_off = true; }
 

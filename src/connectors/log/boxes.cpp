@@ -101,7 +101,7 @@ bool log_boxes(const Boxes& boxes) {
 void write_one(const Boxes& boxes) {
   if (boxes.shared == nullptr) {
     count_left(Left::rows);
-    settle();
+    settle(touched_by(*boxes.object));
     boxes.dataset->file->require_whole();
   }
   engine::Box box;

@@ -9,6 +9,7 @@
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "connectors/log/opened.hpp"
+#include "connectors/log/read.hpp"
 #include "connectors/log/sequences.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
@@ -130,6 +131,17 @@ Dataset* dataset_of(vol::Object& object) {
     handle.looked_up = true;  // an error is one of each call
   }
   return handle.dataset.get();
+}
+
+Touched touched_by(vol::Object& dataset) {
+  auto& touched = handle_of(dataset).touched;
+  if (!touched) {
+    const Aside aside;
+    vol::Identity identity{};
+    const bool alone = vol::read_identity(dataset, identity) && !is_virtual(dataset);
+    touched = alone ? Touched::dataset(identity) : Touched();
+  }
+  return *touched;
 }
 
 void require_no_log_elsewhere(vol::Object& object) {

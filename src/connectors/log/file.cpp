@@ -18,6 +18,7 @@
 #include "connectors/log/settings.hpp"
 #include "connectors/log/sidecar.hpp"
 #include "connectors/log/state.hpp"
+#include "connectors/log/write.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
@@ -55,7 +56,7 @@ File::~File() {
 
 // Logs that are kept find datasets by their names.
 bool File::logs() const {
-  return logs_ && !nothing_is_logged() && !broken() && !(later_ && names_are_old());
+  return logs_ && !nothing_is_logged() && !broken() && !(later_ && names_have_changed());
 }
 
 bool File::broken() const { return log_layout::pending().broken.contains(number_); }
@@ -65,8 +66,11 @@ bool File::is(const vol::Object& file) const {
   return opened != nullptr && opened->number == number_;
 }
 
+// One that nothing is open of may have been deleted, and its token be another one's now.
 std::shared_ptr<Dataset> File::know(const std::shared_ptr<Dataset>& dataset) {
-  return datasets_.try_emplace(dataset->identity, dataset).first->second;
+  auto& known = datasets_[dataset->identity];
+  if (known == nullptr || (known.use_count() == 1 && !known->pending)) known = dataset;
+  return known;
 }
 
 engine::log::Writer& File::log() {
@@ -157,6 +161,7 @@ const engine::log::Reader& File::read_log() {
 
 void File::replay() {
   if (all_given()) return;
+  count_replay();
   const engine::log::Reader& reader = read_log();
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;
@@ -230,9 +235,21 @@ Error File::lost_error() const {
 
 bool File::keeps_log() const noexcept { return owner_ && marks(place_.below, *owner_); }
 
-bool File::holds(const vol::Identity& dataset) const {
-  const auto known = datasets_.find(dataset);
+bool File::is_called(const char* name) const {
+  std::error_code none;
+  return path_of(name) == path() || std::filesystem::equivalent(name, path(), none);
+}
+
+bool File::is_touched(const Touched& touched) const {
+  if (touched.what == Touched::What::all) return true;
+  if (touched.what == Touched::What::file) return is(touched.identity.file);
+  const auto known = datasets_.find(touched.identity);
   return known != datasets_.end() && known->second->pending;
+}
+
+bool File::has_closed() const {
+  return std::ranges::any_of(datasets_,
+                             [](const auto& known) { return known.second->closed != nullptr; });
 }
 
 bool File::holds(unsigned long number) const {

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/background.hpp"
 #include "connectors/log/dataset.hpp"
 #include "connectors/log/opening.hpp"
@@ -71,9 +72,15 @@ class File {
   // The same of an id of a file; no for one that H5Iget_file_id has made.
   [[nodiscard]] bool is(const vol::Object& file) const;
   [[nodiscard]] unsigned long number() const { return number_; }
-  // Whether something of a dataset in that file, or of that one, is in the log.
+  // Whether the program means this file by that name.
+  [[nodiscard]] bool is_called(const char* name) const;
+  // Whether something of a dataset in that file, or of what is touched, is in the log.
   [[nodiscard]] bool holds(unsigned long number) const;
-  [[nodiscard]] bool holds(const vol::Identity& dataset) const;
+  [[nodiscard]] bool is_touched(const Touched& touched) const;
+  // Whether the log knows datasets by their names.
+  [[nodiscard]] bool keeps_names() const { return later_; }
+  // Whether the program has closed a dataset that something is logged of.
+  [[nodiscard]] bool has_closed() const;
   // Whether there is a log now that outlives the program. Without its marker nobody would find it,
   // and programs may remove any attribute.
   [[nodiscard]] bool keeps_log() const noexcept;

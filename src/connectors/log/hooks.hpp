@@ -13,38 +13,28 @@
 #include "connectors/log/file.hpp"
 #include "connectors/log/marker.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/effects.hpp"
 #include "vol/own_question.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/raw_data.hpp"
+#include "vol/told_addresses.hpp"
 
 namespace headrace::log_layout {
-
-// Elements keep their numbers when a dataset grows in its slowest dimension.
-template <typename... Args>
-bool leaves_log_alone(const Args&... args) {
-  return vol::leaves_raw_data_alone(args...);
-}
-inline bool leaves_log_alone(void* const& self, H5VL_dataset_specific_args_t* const& args,
-                             const hid_t& /*dxpl*/, void** const& /*req*/) {
-  return args->op_type == H5VL_DATASET_SET_EXTENT &&
-         grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
-}
-
-// Of what is open, and how; h5py asks for it before it closes a file.
-inline bool leaves_log_alone(void* const& /*self*/, H5VL_file_get_args_t* const& /*args*/,
-                             const hid_t& /*dxpl*/, void** const& /*req*/) {
-  return true;
-}
 
 inline bool writes_boxes(const void* /*self*/, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
                          void** /*req*/) {
   return is_operation(args->op_type);
 }
 
+// Elements keep their numbers when a dataset grows in its slowest dimension.
+inline bool only_grows(void* self, const H5VL_dataset_specific_args_t* args, hid_t /*dxpl*/,
+                       void** /*req*/) {
+  return args->op_type == H5VL_DATASET_SET_EXTENT &&
+         grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
+}
+
 // The file of an object behind an external link has this connector, too. What cannot be settled
 // keeps the file open: the program, or HDF5 at its end, closes it once more.
 inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
-  settle_short_lived();
   const vol::Object& object = vol::Object::from(self);
   File* const file = File::of(*object.connector);
   if (file != nullptr && file->is(object)) {
@@ -61,11 +51,9 @@ inline std::optional<Closed> take_closed(const vol::Object& object) {
   return file != nullptr && file->is(object) ? file->take_closed() : std::nullopt;
 }
 
-// The file of an object behind an external link is another one.
-inline void keep_flushed(const vol::Object& object, H5I_type_t type) {
-  const File* const file = File::of(*object.connector);
-  if (file == nullptr || !anything_pending()) return;
-  if (type == H5I_FILE) return keep_all(file->number());
+// By its number: the file of an object behind an external link is another one. Throws Error.
+inline unsigned long number_of_file(const vol::Object& object, H5I_type_t type) {
+  if (type == H5I_FILE) return File::of(*object.connector)->number();
   const Aside aside;
   H5O_info2_t info{};
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
@@ -73,28 +61,30 @@ inline void keep_flushed(const vol::Object& object, H5I_type_t type) {
   const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
   if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
                       nullptr) < 0)
-    throw Error("HDF5 does not tell which file it has flushed");
-  keep_all(info.fileno);
+    throw Error("HDF5 does not tell which file it is to flush");
+  return info.fileno;
 }
 
-template <typename... Args>
-void retry_file(const Args&... /*args*/) {}
-inline void retry_file(void* const& self, H5VL_file_specific_args_t* const& /*args*/,
-                       const hid_t& /*dxpl*/, void** const& /*req*/) {
-  if (const File* const file = File::of(*vol::Object::from(self).connector)) retry(file->number());
+// Whether a call flushes a file. What has failed before is tried once more.
+inline bool before_flush(const void* self, const H5VL_file_specific_args_t* args, hid_t /*dxpl*/,
+                         void** /*req*/) {
+  if (args->op_type != H5VL_FILE_FLUSH) return false;
+  const vol::Object& object = vol::Object::from(self);
+  const File* const file = File::of(*object.connector);
+  if (file != nullptr) retry(file->number());
+  if (file != nullptr && anything_pending())
+    prepare_flush(Touched::file(number_of_file(object, args->args.flush.obj_type)));
+  return true;
 }
+
+inline void keep_flushed(const vol::Object& object, H5I_type_t type) {
+  if (File::of(*object.connector) != nullptr && anything_pending())
+    keep_all(number_of_file(object, type));
+}
+
 inline void require_settled(const void* self) {
   const File* const file = File::of(*vol::Object::from(self).connector);
   if (file != nullptr && file->broken()) throw file->broken_error();
-}
-
-template <typename... Args>
-bool flushes_file(const Args&... /*args*/) {
-  return false;
-}
-inline bool flushes_file(void* const& /*self*/, H5VL_file_specific_args_t* const& args,
-                         const hid_t& /*dxpl*/, void** const& /*req*/) {
-  return args->op_type == H5VL_FILE_FLUSH;
 }
 
 // What HDF5 does with the raw data of a file that is not all in it, and is opened for reading.
@@ -107,25 +97,20 @@ void refuse_stored(const void* self, const Rest&... /*rest*/) {
 }
 
 // The data of a dataset must be in the file when a call returns, once its addresses are told.
-inline void before_addresses_are_told(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
-                                      void** /*req*/) {
-  const vol::Object& dataset = vol::Object::from(self);
+inline void before_addresses_are_told(const vol::Object& dataset) {
   const File* const file = File::of(*dataset.connector);
-  if (file != nullptr && file->logs() && vol::tells_addresses(*args))
-    vol::note_addresses_told(dataset);
+  if (file != nullptr && file->logs()) vol::note_addresses_told(dataset);
 }
 
-inline void prepare_optional(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
-                             void** /*req*/) {
-  const bool swmr = args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE;
-  const bool image = args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE;
-  if (image) refuse_stored(self);
-  if (swmr || image) settle_and_unmark();  // an image is another file
-  if (swmr) log_nothing_more();            // readers see all, through whatever id of the file
-  // Whoever has the descriptor may read and write by it.
-  File* const file = File::of(*vol::Object::from(self).connector);
-  const bool handle = args->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE;
-  if (handle && file != nullptr && !vol::OwnQuestion::is_asked()) file->stop();
+// The names of files that a call opens, or looks at while they are not open here.
+template <typename... Rest>
+const char* name_in(const char* name, const Rest&... /*rest*/) {
+  return name;
+}
+inline const char* name_in(const void* /*self*/, const H5VL_file_specific_args_t* args,
+                           hid_t /*dxpl*/, void** /*req*/) {
+  if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) return args->args.is_accessible.filename;
+  return args->op_type == H5VL_FILE_DELETE ? args->args.del.filename : nullptr;
 }
 
 // Programs that copy the attributes of a file have what they have read, which is all of its data:
@@ -146,12 +131,9 @@ void refuse_new_marker(const void* /*self*/, const H5VL_loc_params_t* /*loc*/,
   if (args->op_type == H5VL_ATTR_RENAME) refuse_marker(args->args.rename.new_name);
 }
 
-// Of mounted files HDF5 finds the marker, and the datasets by their names, in another one.
-inline void leave_mounted_files(void* self, const H5VL_group_specific_args_t* args, hid_t /*dxpl*/,
-                                void** /*req*/) {
+inline void refuse_mounted(void* self, const H5VL_group_specific_args_t* args, hid_t /*dxpl*/,
+                           void** /*req*/) {
   if (args->op_type != H5VL_GROUP_MOUNT) return;
-  settle_and_unmark();
-  log_nothing_more();
   refuse_stored(self);
   refuse_stored(args->args.mount.child_file);
 }
@@ -192,13 +174,19 @@ inline void require_extent_elsewhere(const void* self, const H5VL_dataset_specif
   require_no_log_elsewhere(vol::Object::from(self));
 }
 
-// Before HDF5 writes to datasets. A log that is given to HDF5 once more must not undo that.
-inline void make_way(std::span<void*> datasets) {
-  if (anything_pending() && std::ranges::any_of(datasets, &may_be_logged))
-    settle();
-  else
-    give();
+// Before HDF5 reads datasets it gets what is logged of them; before it writes to them, nothing is
+// logged of them any more: a log that is given to HDF5 once more must not undo that.
+inline void before_reads(std::span<void*> datasets) {
+  if (!anything_pending()) return;
+  for (void* one : datasets) give(touched_by(vol::Object::from(one)));
 }
+inline void before_writes(std::span<void*> datasets) {
+  if (!anything_pending()) return;
+  for (void* one : datasets) settle(touched_by(vol::Object::from(one)));
+}
+
+// What HDF5 is to find in the file before it carries out a call.
+void prepare(const vol::Effects& effects, vol::Object* object);
 
 inline void require_usable(std::span<void*> datasets) {
   for (void* one : datasets) {

@@ -22,8 +22,8 @@
 #include "connectors/log/shared_transfer.hpp"
 #include "connectors/log/state.hpp"
 #include "connectors/log/write.hpp"
+#include "vol/effects.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/raw_data.hpp"
 
 namespace headrace::log_layout {
 
@@ -44,46 +44,34 @@ struct Connector : vol::PassThrough<Connector> {
   // Whatever HDF5 does next, it finds what was logged in the datasets.
   template <Callback callback, typename... Args>
   static void before(const Args&... args) {
+    const vol::Effects effects = vol::effects_of<callback>(args...);
     if constexpr (callback == Callback::attr_create || callback == Callback::attr_specific)
       refuse_new_marker(args...);
-    shared::before<callback>(args...);
-    if constexpr (callback == Callback::link_move) {
-      settle();
-      names_may_be_old();
-    }
-    if constexpr (!vol::leaves_raw_data_alone(callback)) {
-      if (leaves_log_alone(args...)) return;
-      if constexpr (callback == Callback::dataset_optional)
-        if (writes_boxes(args...)) return;
-      if constexpr (callback == Callback::file_close) {
-        close_file(args...);
-        return;
-      }
-      if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
-        refuse_stored(args...);
-      if (flushes_file(args...)) {
-        retry_file(args...);
-        prepare_flush();
-        return;
-      }
-      if constexpr (callback == Callback::file_open)
-        settle_and_unmark();
-      else if constexpr (only_asks(callback))
-        give();
-      else
-        settle();
-      vol::extents_may_have_changed();
-      if (vol::unlinks(args...)) log_nothing_more();
-      if constexpr (callback == Callback::file_optional) prepare_optional(args...);
-      if constexpr (callback == Callback::dataset_optional) before_addresses_are_told(args...);
-      if constexpr (callback == Callback::group_specific) leave_mounted_files(args...);
-      require_reachable<callback>(args...);
-    }
+    shared::before<callback>(effects, args...);
+    if (sees_to_it_itself(callback) || effects.what == vol::effect::nothing) return;
+    if constexpr (callback == Callback::dataset_optional)
+      if (writes_boxes(args...)) return;
+    if constexpr (callback == Callback::dataset_specific)
+      if (only_grows(args...)) return;
+    if constexpr (callback == Callback::file_close) return close_file(args...);
+    if constexpr (callback == Callback::file_specific)
+      if (before_flush(args...)) return;
+    if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
+      refuse_stored(args...);
+    if constexpr (callback == Callback::file_open || callback == Callback::file_create ||
+                  callback == Callback::file_specific)
+      if (const char* name = name_in(args...)) return settle_and_unmark(name);
+    vol::Object* const object = vol::object_of(args...);
+    prepare(effects, object);
+    if constexpr (callback == Callback::dataset_optional)
+      if (effects.any(vol::effect::tells_addresses)) before_addresses_are_told(*object);
+    if constexpr (callback == Callback::group_specific) refuse_mounted(args...);
+    require_reachable<callback>(args...);
   }
 
-  static constexpr bool only_asks(Callback callback) {
-    return callback == Callback::dataset_get || callback == Callback::object_get ||
-           callback == Callback::group_get || callback == Callback::datatype_get;
+  static constexpr bool sees_to_it_itself(Callback callback) {
+    return callback == Callback::dataset_read || callback == Callback::dataset_write ||
+           callback == Callback::dataset_close || callback == Callback::group_close;
   }
 
   // What is not there in full is not copied, deleted, or read and written past HDF5's datasets.
@@ -272,7 +260,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    give();
+    before_reads(std::span(dset, count));
     if (shared_file_of(count, dset) != nullptr)
       return read_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     require_usable(std::span(dset, count));
@@ -290,7 +278,7 @@ struct Connector : vol::PassThrough<Connector> {
       return write_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
     if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
-    make_way(std::span(dset, count));
+    before_writes(std::span(dset, count));
     require_usable(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   }

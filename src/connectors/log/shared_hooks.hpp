@@ -6,7 +6,7 @@
 #include "connectors/log/shared_transfer.hpp"
 #include "hdf5/library_context.hpp"
 #include "vol/callbacks.hpp"
-#include "vol/raw_data.hpp"
+#include "vol/effects.hpp"
 
 namespace headrace::log_layout::shared {
 
@@ -19,15 +19,6 @@ inline void before_file_specific(const void* self, const H5VL_file_specific_args
                                  hid_t /*dxpl*/, void** /*req*/) {
   if (args->op_type != H5VL_FILE_FLUSH) return;
   if (SharedFile* const file = file_of(self)) file->settle_or_keep_at_flush();
-}
-
-inline void before_file_optional(const void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
-                                 void** /*req*/) {
-  // H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which only a parallel HDF5's headers have. From then on
-  // ranks see what others have written when it is written.
-  constexpr int kSetAtomicity = 27;
-  if (args->op_type != kSetAtomicity) return;
-  if (SharedFile* const file = file_of(self)) file->stop();
 }
 
 // The program may have the file by other ids; H5Iget_file_id has made those that are not `opened`,
@@ -62,14 +53,6 @@ inline void before_dataset_specific(void* self, const H5VL_dataset_specific_args
     dataset->file->settle();
 }
 
-inline void before_dataset_optional(void* self, const H5VL_optional_args_t* args, hid_t /*dxpl*/,
-                                    void** /*req*/) {
-  if (file_of(self) != nullptr &&
-      (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
-       args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE || vol::tells_addresses(*args)))
-    require_none_logged(vol::Object::from(self));
-}
-
 inline void before_group_specific(const void* self, const H5VL_group_specific_args_t* args,
                                   hid_t /*dxpl*/, void** /*req*/) {
   if (args->op_type != H5VL_GROUP_MOUNT) return;
@@ -79,22 +62,28 @@ inline void before_group_specific(const void* self, const H5VL_group_specific_ar
 
 // Most calls are a rank's own, or leave raw data alone.
 template <vol::Callback callback, typename... Args>
-void before(const Args&... args) {
+void before(const vol::Effects& effects, const Args&... args) {
   using vol::Callback;
   if constexpr (callback == Callback::file_specific) before_file_specific(args...);
-  if constexpr (callback == Callback::file_optional) before_file_optional(args...);
   if constexpr (callback == Callback::file_close) before_file_close(args...);
   if constexpr (callback == Callback::dataset_specific) before_dataset_specific(args...);
-  if constexpr (callback == Callback::dataset_optional) before_dataset_optional(args...);
   if constexpr (callback == Callback::group_specific) before_group_specific(args...);
-  if constexpr (callback == Callback::object_copy)
-    if (SharedFile* const file = file_of(args...)) file->settle();
-  if constexpr (callback == Callback::link_move)
-    if (SharedFile* const file = file_of(args...)) file->forget_names();
-  // The token of what is deleted may become a new dataset's.
-  if constexpr (callback == Callback::link_specific || callback == Callback::object_specific)
-    if (SharedFile* const file = file_of(args...); file != nullptr && vol::unlinks(args...))
-      file->stop();
+  constexpr unsigned kMatters = vol::effect::renames | vol::effect::makes_atomic |
+                                vol::effect::unlinks | vol::effect::tells_addresses |
+                                vol::effect::reads_stored;
+  if (callback != Callback::object_copy && !effects.any(kMatters)) return;
+  vol::Object* const object = vol::object_of(args...);
+  SharedFile* const file = object == nullptr ? nullptr : SharedFile::of(*object->connector);
+  if (file == nullptr) return;
+  const bool known = !effects.any(vol::effect::unknown);
+  if (callback == Callback::object_copy) file->settle();
+  if (known && effects.any(vol::effect::renames)) file->forget_names();
+  // Ranks see what others have written when it is written, from then on. The token of what is
+  // deleted may become a new dataset's.
+  if (known && effects.any(vol::effect::makes_atomic | vol::effect::unlinks)) file->stop();
+  if constexpr (callback == Callback::dataset_optional)
+    if (effects.any(vol::effect::tells_addresses | vol::effect::reads_stored))
+      require_none_logged(*object);
 }
 
 }  // namespace headrace::log_layout::shared

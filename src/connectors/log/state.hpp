@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "connectors/log/all_files.hpp"
 #include "vol/object.hpp"
 #include "vol/told_addresses.hpp"
 
@@ -53,6 +54,7 @@ struct Handle {
   bool looked_up = false;
   bool no_log_elsewhere = false;
   vol::AddressesTold addresses_told;
+  std::optional<Touched> touched;  // by its reads and writes, once asked for
   std::shared_ptr<Dataset> dataset;
   std::shared_ptr<SharedDataset> shared;
 };

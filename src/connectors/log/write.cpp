@@ -33,6 +33,7 @@ struct Statistics {
   std::uint64_t writes = 0;
   std::uint64_t bytes = 0;
   std::uint64_t rows = 0;
+  std::uint64_t replays = 0;
   std::array<std::uint64_t, kLeftNames.size()> left{};  // calls, by the reason
 };
 
@@ -155,6 +156,8 @@ void append_elements(engine::log::Writer& log, std::uint32_t place, const Write&
   add_to_index(log, place, write);
 }
 
+void count_replay() { ++statistics().replays; }
+
 void count_left(Left why) { ++statistics().left.at(static_cast<std::size_t>(why)); }
 
 std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
@@ -201,7 +204,7 @@ bool log_all(std::span<const Write> writes, hid_t dxpl) {
   } catch (const std::exception& error) {
     // What has reached the log of this call is written once more by HDF5, with the same bytes.
     log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
-    settle();
+    file.settle();
     file.stop();
     count_left(Left::error);
     return false;
@@ -243,6 +246,7 @@ void report_writes() {
       {"writes_logged", done.writes},
       {"logged_bytes", done.bytes},
       {"rows_logged", done.rows},
+      {"replays", done.replays},
       {"calls_left_to_hdf5", left},
   };
   Share& share = share_of("log");

@@ -54,8 +54,9 @@ void append(engine::log::Writer& log, std::uint32_t place, const Write& write, h
 // The same when its elements are in the dataset's type already, one after the other.
 void append_elements(engine::log::Writer& log, std::uint32_t place, const Write& write,
                      std::span<const std::byte> elements);
-// A call that was left to HDF5.
+// A call that was left to HDF5, and a log that was written to its datasets.
 void count_left(Left why);
+void count_replay();
 
 // What was logged and what was left to HDF5, for `headrace run --stats`.
 void report_writes();
