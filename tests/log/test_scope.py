@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import h5py
 import numpy as np
 import pytest
+from harness.seed import SEED
 
 if TYPE_CHECKING:
     from harness.layer import Layer
@@ -187,16 +188,41 @@ def test_a_deleted_dataset_is_written_while_it_is_open(layer: Layer, options: st
     layer.plain(check_what_is_new)
 
 
-def make_and_delete() -> None:
-    with h5py.File("x.h5", "w") as f:
-        for _ in range(10):
-            f.create_dataset("d", (256, 256), "i4")[:, ::2] = np.ones((256, 128))
-            del f["d"]
+def some(rng: np.random.Generator) -> tuple[slice | np.ndarray | int, ...]:
+    """A selection of a dataset of 60 by 60."""
+    step = int(rng.integers(1, 4))
+    start = int(rng.integers(0, 40))
+    part = slice(start, start + int(rng.integers(1, 20)), step)
+    rows = np.flatnonzero(rng.random(60) < 0.2)
+    row = int(rng.integers(0, 60))
+    kinds = [(part, row), (row, part), (part, part), (slice(None), part), (rows, part)]
+    return kinds[int(rng.integers(0, len(kinds)))]
 
 
-def test_the_room_of_deleted_datasets_is_used_again(layer: Layer) -> None:
-    layer.plain(make_and_delete)
-    natively = (layer.folder / "x.h5").stat().st_size
-    layer.python(make_and_delete)
-    assert layer.counted("writes_logged") == 10
-    assert (layer.folder / "x.h5").stat().st_size <= natively
+def write_and_read(seed: int, chunks: tuple[int, int] | None) -> None:
+    rng = np.random.default_rng(seed)
+    f = h5py.File("x.h5", "w")
+    expected = np.zeros((60, 60), "i4")
+    d = f.create_dataset("g/a", expected.shape, "i4", chunks=chunks)
+    for k in range(1, 400):
+        where = some(rng)
+        expected[where] = k
+        d[where] = expected[where]
+        for _ in range(int(rng.integers(0, 3))):
+            where = some(rng)
+            got = np.full(expected[where].shape, -1, ("i4", "i8", "f4")[k % 3])
+            if got.size:
+                d.read_direct(got, where)
+            assert (got == expected[where]).all(), (k, where)
+        if k % 50 == 0:
+            assert (d[...] == expected).all()
+    f.close()
+    np.save("expected.npy", expected)
+
+
+@pytest.mark.parametrize("chunks", [None, (16, 32)])
+def test_reads_look_through_the_log(layer: Layer, chunks: tuple[int, int] | None) -> None:
+    layer.python(partial(write_and_read, SEED, chunks))
+    assert layer.counted("writes_logged") > 100
+    assert layer.counted("replays") < 20
+    layer.plain("assert (h5py.File('x.h5')['g/a'][...] == np.load('expected.npy')).all()")

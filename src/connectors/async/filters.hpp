@@ -18,9 +18,10 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
                    hid_t dxpl, const void* buffer);
 
 // Stores the dirty chunks that are touched, and those of datasets that were opened through the
-// connector; see ChunkCache. What fails is told by the next flush or close of the file. Costs nothing
-// when none is dirty.
-void settle(const vol::Touched& touched = {}, const vol::UnderConnector* through = nullptr) noexcept;
+// connector; see ChunkCache. What fails is told by the next flush or close of the file. Costs
+// nothing when none is dirty.
+void settle(const vol::Touched& touched = {},
+            const vol::UnderConnector* through = nullptr) noexcept;
 // What a call that HDF5 is about to carry out may touch. `object`: it is made for, or null.
 vol::Touched touched_by(const vol::Effects& effects, vol::Object* object);
 

@@ -94,6 +94,20 @@ void Dataset::look_up(const vol::Object& through) {
   allocated_ = size;
 }
 
+bool Dataset::Logged::may_miss(std::span<const engine::Run> rows) const {
+  constexpr std::size_t kMost = 1024;  // what takes as long as reading on in the log
+  if (since.size() * rows.size() > kMost) return true;
+  const auto has = [](const Write& write, const engine::Run& row) {
+    const std::uint64_t end = row.first + row.count;
+    if (end <= write.first) return false;
+    const std::uint64_t at = write.pattern.next(std::max(row.first, write.first) - write.first);
+    return at != ~std::uint64_t{0} && write.first + at < end;
+  };
+  return std::ranges::any_of(since, [&](const Write& write) {
+    return std::ranges::any_of(rows, [&](const engine::Run& row) { return has(write, row); });
+  });
+}
+
 void Dataset::forget() {
   pending = false;
   handle = nullptr;

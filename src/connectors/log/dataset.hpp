@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "engine/log/layers.hpp"
 #include "vol/elements.hpp"
@@ -24,6 +26,20 @@ struct Dataset : vol::Elements {
 
   // What the log of an earlier program holds of it, when that is not in the file yet.
   std::unique_ptr<engine::log::Layers> stored;
+
+  // What the log holds of it that HDF5 has not got: before epoch `end`, and since.
+  struct Logged {
+    struct Write {
+      engine::Pattern pattern;
+      std::uint64_t first;
+    };
+    engine::log::Layers layers;
+    std::uint64_t end;
+    std::vector<Write> since;
+    // Whether reads of those rows may need what was written since.
+    [[nodiscard]] bool may_miss(std::span<const engine::Run> rows) const;
+  };
+  std::optional<Logged> logged;
 
   // What it is written through while something is pending; null otherwise.
   vol::Object* handle = nullptr;

@@ -171,10 +171,40 @@ void File::replay() {
   }
   given_ = log_->writes();
   given_epochs_ = log_->epoch();
+  forget_logged();
+}
+
+void File::give_again() {
+  given_ = given_epochs_ = 0;
+  forget_logged();
+}
+
+void File::forget_logged() {
+  looked_through_ = 0;
+  for (const auto& [identity, dataset] : datasets_) dataset->logged.reset();
+}
+
+const engine::log::Layers* File::logged(Dataset& dataset,
+                                        std::span<const engine::Run> rows) noexcept try {
+  constexpr std::uint64_t kMost = 100'000;  // takes as long as writing some MiB
+  if (broken() || lost()) return nullptr;
+  auto& logged = dataset.logged;
+  if (!logged || logged->may_miss(rows)) {
+    const engine::log::Reader& reader = read_log();
+    if (!logged) logged.emplace(engine::log::Layers(), given_epochs_);
+    logged->layers.add(reader, dataset.place, log_->epoch(), logged->end);
+    logged->end = log_->epoch();
+    logged->since.clear();
+  }
+  looked_through_ += logged->layers.size();
+  return looked_through_ > kMost ? nullptr : &logged->layers;
+} catch (...) {
+  return nullptr;  // HDF5 is given it, and finds out what is wrong
 }
 
 // What the program has closed meanwhile is closed below, whatever comes of it.
 void File::forget() {
+  forget_logged();
   log_.reset();
   reader_.reset();
   give_again();

@@ -91,7 +91,14 @@ class File {
   // Whether HDF5 has got all of it.
   [[nodiscard]] bool all_given() const { return log_ == nullptr || given_ == log_->writes(); }
   // To be called when HDF5 has failed: it may have lost what it has been given.
-  void give_again() { given_ = given_epochs_ = 0; }
+  void give_again();
+  // Whether the log has anything of the dataset that HDF5 has not got, and reads may look into it.
+  [[nodiscard]] bool holds_anew(const Dataset& dataset) const {
+    return dataset.pending && !owner_ && !all_given();
+  }
+  // What of that reads of those rows need; null where it takes longer to look through the log than
+  // to give HDF5 what it holds.
+  const engine::log::Layers* logged(Dataset& dataset, std::span<const engine::Run> rows) noexcept;
   // Gives, and has HDF5 flush the file; then nothing is in the log. What goes wrong fails all calls
   // that read, write, flush or close the file, until a flush or close has done it.
   void settle() noexcept;
@@ -143,6 +150,7 @@ class File {
   void replay();
   const engine::log::Reader& read_log();
   void forget();
+  void forget_logged();
   [[nodiscard]] Error lost_error() const;
 
   vol::UnderConnector* connector_;  // which keeps this
@@ -158,8 +166,9 @@ class File {
   std::optional<engine::log::Owner> owner_;  // the file has a log that outlives the program
   std::unique_ptr<engine::log::Writer> log_;
   std::unique_ptr<engine::log::Reader> reader_;
-  std::uint64_t given_ = 0;         // writes that HDF5 has got, the first ones
-  std::uint64_t given_epochs_ = 0;  // the epochs of those
+  std::uint64_t given_ = 0;           // writes that HDF5 has got, the first ones
+  std::uint64_t given_epochs_ = 0;    // the epochs of those
+  std::uint64_t looked_through_ = 0;  // writes, by reads since then
   engine::log::Room room_;
   std::optional<Closed> closed_;
   bool asks_together_ = false;

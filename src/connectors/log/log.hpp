@@ -260,6 +260,10 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+    if (count == 1 && anything_pending()) {
+      Read read{vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0], dxpl, buf[0]};
+      if (const auto result = read_logged(read)) return *result;
+    }
     before_reads(std::span(dset, count));
     if (shared_file_of(count, dset) != nullptr)
       return read_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);

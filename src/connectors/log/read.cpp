@@ -72,6 +72,32 @@ bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* 
   return true;
 }
 
+namespace {
+
+herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+                 const Runs& file, const Runs& memory) {
+  const std::uint64_t elements = elements_of(file);
+  const std::size_t element = h5.Tget_size(read.mem_type);
+  Buffer buffer(elements * std::max(element, dataset.element));
+  if (!fetch(read, dataset, &layers, file, buffer)) return -1;
+  if (h5.Tequal(read.mem_type, dataset.type.get()) <= 0) {
+    // Members that the file does not have keep what the program's memory holds.
+    Buffer background(elements * element);
+    for_rows(read, memory, element, [&](std::byte* row, std::size_t at, std::size_t bytes) {
+      std::memcpy(background.data() + at, row, bytes);
+    });
+    if (h5.Tconvert(dataset.type.get(), read.mem_type, elements, buffer.data(), background.data(),
+                    read.dxpl) < 0)
+      return -1;
+  }
+  for_rows(read, memory, element, [&](std::byte* row, std::size_t at, std::size_t bytes) {
+    std::memcpy(row, buffer.data() + at, bytes);
+  });
+  return 0;
+}
+
+}  // namespace
+
 herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
                     const char* before) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
@@ -81,25 +107,26 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layer
   if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0)) return read_below(read);
   if (!file) refuse(read, before);
   const auto memory = memory_rows_of(read.mem_space, *file, kAny);
-  const std::uint64_t elements = elements_of(*file);
-  if (!memory || elements_of(*memory) != elements) return read_below(read);  // HDF5 says what it is
-  const std::size_t element = h5.Tget_size(read.mem_type);
-  Buffer buffer(elements * std::max(element, dataset.element));
-  if (!fetch(read, dataset, &layers, *file, buffer)) return -1;
-  if (h5.Tequal(read.mem_type, dataset.type.get()) <= 0) {
-    // Members that the file does not have keep what the program's memory holds.
-    Buffer background(elements * element);
-    for_rows(read, *memory, element, [&](std::byte* row, std::size_t at, std::size_t bytes) {
-      std::memcpy(background.data() + at, row, bytes);
-    });
-    if (h5.Tconvert(dataset.type.get(), read.mem_type, elements, buffer.data(), background.data(),
-                    read.dxpl) < 0)
-      return -1;
-  }
-  for_rows(read, *memory, element, [&](std::byte* row, std::size_t at, std::size_t bytes) {
-    std::memcpy(row, buffer.data() + at, bytes);
-  });
-  return 0;
+  // HDF5 says what it is.
+  if (!memory || elements_of(*memory) != elements_of(*file)) return read_below(read);
+  return read_rows(read, dataset, layers, *file, *memory);
+}
+
+std::optional<herr_t> read_logged(Read& read) {
+  constexpr std::size_t kMostRows = 4096;
+  constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
+  Dataset* const dataset = dataset_of(read.object);
+  if (dataset == nullptr || !dataset->file->holds_anew(*dataset)) return std::nullopt;
+  const Aside aside;
+  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object))
+    return std::nullopt;
+  const auto file = file_rows_of(*dataset, read.file_space, kMostRows);
+  if (!file || elements_of(*file) * dataset->element > kMostBytes) return std::nullopt;
+  const auto memory = memory_rows_of(read.mem_space, *file, kMostRows);
+  if (!memory || elements_of(*memory) != elements_of(*file)) return std::nullopt;
+  const engine::log::Layers* const layers = dataset->file->logged(*dataset, *file);
+  if (layers == nullptr) return std::nullopt;
+  return read_rows(read, *dataset, *layers, *file, *memory);
 }
 
 bool reads_stored(std::span<void*> datasets) {

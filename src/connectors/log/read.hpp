@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "connectors/log/dataset.hpp"
@@ -25,6 +26,9 @@ herr_t read_below(Read& read);
 // says what must happen `before`.
 herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
                     const char* before);
+// A small read of one dataset that writes are logged of, through the log: what is in it stays
+// there. None where HDF5 had better get that first.
+std::optional<herr_t> read_logged(Read& read);
 // Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
 // those of the rows, which are the selection of the file. False when HDF5 fails.
 bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,

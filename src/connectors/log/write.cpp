@@ -73,10 +73,12 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
 }
 
 void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& write) {
-  const Dataset& dataset = *write.dataset;
+  Dataset& dataset = *write.dataset;
   const engine::Index strides = engine::strides_of(dataset.rank, dataset.dims, 1);
   const std::uint64_t first = std::ranges::min(write.file, {}, &Run::first).first;
-  log.add(place, engine::Pattern(write.file, std::span(strides).first(dataset.rank - 1)), first);
+  engine::Pattern pattern(write.file, std::span(strides).first(dataset.rank - 1));
+  log.add(place, pattern, first);
+  if (dataset.logged) dataset.logged->since.push_back({std::move(pattern), first});
   ++statistics().writes;
   statistics().bytes += write.elements * dataset.element;
   statistics().rows += write.file.size();
@@ -243,11 +245,8 @@ void report_writes() {
   const Statistics done = std::exchange(statistics(), {});
   const std::uint64_t left = std::accumulate(done.left.begin(), done.left.end(), std::uint64_t{0});
   std::vector<std::pair<std::string_view, std::uint64_t>> values{
-      {"writes_logged", done.writes},
-      {"logged_bytes", done.bytes},
-      {"rows_logged", done.rows},
-      {"replays", done.replays},
-      {"calls_left_to_hdf5", left},
+      {"writes_logged", done.writes}, {"logged_bytes", done.bytes}, {"rows_logged", done.rows},
+      {"replays", done.replays},      {"calls_left_to_hdf5", left},
   };
   Share& share = share_of("log");
   share.taken = done.writes;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ struct LoggedWrite {
 
 struct Index {
   std::vector<LoggedDataset> datasets;
-  std::vector<Pattern> patterns;
+  std::deque<Pattern> patterns;  // stay where they are
   // Of each dataset, in the order in which the program made them.
   std::vector<std::vector<LoggedWrite>> writes;
   std::uint64_t write_count = 0;  // of all datasets

@@ -31,20 +31,31 @@ void Layers::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end,
     writes_.push_back({&reader, &index.patterns[write.pattern], write.first, write.position,
                        write.epoch, writes_.size()});
   }
-  sort();
+  constexpr std::size_t kFew = 64;
+  if (unsorted().size() > kFew) sort();
 }
 
 void Layers::sort() {
-  std::ranges::sort(writes_, {}, &Write::first);
+  const auto middle = writes_.begin() + static_cast<std::ptrdiff_t>(reaches_.size());
+  std::ranges::sort(middle, writes_.end(), {}, &Write::first);
+  std::ranges::inplace_merge(writes_, middle, {}, &Write::first);
   reaches_.clear();
   std::uint64_t reach = 0;
   for (const Write& write : writes_) reaches_.push_back(reach = std::max(reach, write.end()));
 }
 
+std::uint64_t Layers::end() const {
+  std::uint64_t end = reaches_.empty() ? 0 : reaches_.back();
+  for (const Write& write : unsorted()) end = std::max(end, write.end());
+  return end;
+}
+
 template <typename Visit>
 void Layers::visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
-  const auto behind = std::ranges::lower_bound(writes_, end, {}, &Write::first);
-  for (auto at = static_cast<std::size_t>(behind - writes_.begin());
+  for (const Write& write : unsorted())
+    if (write.first < end && write.end() > begin && !visit(write)) return;
+  const auto behind = std::ranges::lower_bound(sorted(), end, {}, &Write::first);
+  for (auto at = static_cast<std::size_t>(behind - sorted().begin());
        at > 0 && reaches_[at - 1] > begin; --at)
     if (writes_[at - 1].end() > begin && !visit(writes_[at - 1])) return;
 }
@@ -68,8 +79,12 @@ std::uint64_t Layers::next(std::uint64_t begin, std::uint64_t enough) const {
     return found >= enough;
   };
   visit_within(begin, begin + 1, look);
-  auto behind = std::ranges::upper_bound(writes_, begin, {}, &Write::first);
-  if (found >= enough && behind != writes_.end()) found = std::min(found, behind->first);
+  const auto starts_behind = [&](const Write& write) {
+    if (write.first > begin) found = std::min(found, write.first);
+  };
+  const auto behind = std::ranges::upper_bound(sorted(), begin, {}, &Write::first);
+  if (found >= enough && behind != sorted().end()) starts_behind(*behind);
+  if (found >= enough) std::ranges::for_each(unsorted(), starts_behind);
   return found;
 }
 

@@ -31,13 +31,14 @@ class Layers {
  public:
   // The writes of the dataset at place `dataset` of a log. Those of later logs come after those of
   // earlier ones of the same epoch; none before epoch `begin`, or of epoch `end` or later. The
-  // reader must outlive this.
+  // reader must outlive this. A few more cost little.
   void add(const Reader& reader, std::uint32_t dataset, std::uint64_t end = ~std::uint64_t{0},
            std::uint64_t begin = 0);
 
   [[nodiscard]] bool empty() const { return writes_.empty(); }
+  [[nodiscard]] std::size_t size() const { return writes_.size(); }
   // Behind the last element that there is anything of.
-  [[nodiscard]] std::uint64_t end() const { return reaches_.empty() ? 0 : reaches_.back(); }
+  [[nodiscard]] std::uint64_t end() const;
 
   // Copies what there is of the elements of some runs over `bytes`, which holds them one after the
   // other, and marks them in `covered`, where the first of them is number `place`. Throws Error
@@ -64,6 +65,12 @@ class Layers {
   void visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const;
   // Those, the earliest first.
   [[nodiscard]] std::vector<const Write*> within(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] std::span<const Write> sorted() const {
+    return std::span(writes_).first(reaches_.size());
+  }
+  [[nodiscard]] std::span<const Write> unsorted() const {
+    return std::span(writes_).subspan(reaches_.size());
+  }
   void sort();
   void apply_ascending(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
                        std::uint64_t place) const;
@@ -73,8 +80,8 @@ class Layers {
             std::uint64_t place) const;
 
   std::size_t element_ = 1;
-  std::vector<Write> writes_;           // by their first element, once sorted
-  std::vector<std::uint64_t> reaches_;  // the end of the writes up to each
+  std::vector<Write> writes_;           // by their first element, but for a few at the end
+  std::vector<std::uint64_t> reaches_;  // of those in order: the end of the writes up to each
 };
 
 }  // namespace headrace::engine::log
