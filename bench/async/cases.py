@@ -73,20 +73,28 @@ class Scale:
     groups: int = 10_000
     threads: tuple[int, ...] = (1, 2)
     cores: int = 2
+    samples: int = 128
+    batch: int = 32
+    elements: int = 4_000_000
+    parts: int = 10_000
+    columns: int = 500
+    column: int = 4096
 
 
 QUICK = Scale(
     sizes=(MIB,), chunk=MIB // 4, chunks=(MIB // 4,), levels=(4,), shuffles=(False,),
     large_chunk=MIB // 4, fitting=MIB, beyond=MIB, rows=4, rows_written=2, step=MIB, steps=2,
     computes=("sleep",), seconds=0.01, slice=MIB // 4, slices=8, pause=0.001, count=200,
-    layouts=("contiguous",), model_count=10, groups=20, threads=(1,),
+    layouts=("contiguous",), model_count=10, groups=20, threads=(1,), samples=8, batch=4,
+    elements=40_000, parts=100, columns=10, column=64,
 )  # fmt: skip
 
 
 def cases(scale: Scale) -> list[Case]:
     """All of them, each under a name of its own in its kernel."""
     return [*fields(scale), *rows(scale), *phases(scale), *ahead(scale), *requests(scale),
-            *small(scale), *metadata(scale), *curves(scale)]  # fmt: skip
+            *small(scale), *metadata(scale), *selections(scale), *mixed(scale),
+            *curves(scale)]  # fmt: skip
 
 
 def fields(scale: Scale) -> Iterator[Case]:
@@ -208,6 +216,35 @@ def metadata(scale: Scale) -> Iterator[Case]:
     quick = ["--quick"] if scale.groups < 100 else []
     words = {"words": [*quick, "metadata"]}
     yield Case("metadata", "kernel", KERNEL, words, ways=(*DISK, PASS_THROUGH))
+
+
+def selections(scale: Scale) -> Iterator[Case]:
+    """Reads of what is no regular hyperslab."""
+    given = {
+        "samples": scale.samples, "batch": scale.batch, "elements": scale.elements,
+        "parts": scale.parts, "calls": 5,
+    }  # fmt: skip
+    for layout in ("gzip", "chunked", "contiguous"):
+        for pattern in ("lists", "lists-cold", "mask", "runs", "points", "points-in-order"):
+            more = {"layout": layout, "pattern": pattern}
+            name = f"{pattern}-{layout}"
+            yield Case("selections", name, "selections", given | more, ("read",))
+
+
+def mixed(scale: Scale) -> Iterator[Case]:
+    """Scattered writes with something else between."""
+    ways = (*DISK, Way("log", "log"), Way("async,log", "async,log"))
+    for between in (
+        "nothing",
+        "other-written",
+        "other-read",
+        "itself-read",
+        "second-file",
+        "links",
+    ):
+        given = {"between": between, "count": scale.columns, "rows": scale.column}
+        payload = 8 * scale.columns * scale.column
+        yield Case("mixed", between, "mixed", given, ("write",), ways, payload)
 
 
 def curves(scale: Scale) -> Iterator[Case]:

@@ -82,6 +82,13 @@ CLAIMS = (
         for pattern in ("strided", "member")
         for device, bound in (("disk", 3), ("model", 20))
     ),
+    Claim("selections/lists-gzip", "read", 50),
+    Claim("selections/lists-cold-gzip", "read", 4),
+    Claim("selections/lists*-chunked", "read", 20),
+    Claim("selections/lists*-contiguous", "read", 10),
+    Claim("selections/mask-*", "read", 5),
+    Claim("selections/runs-*", "read", 10),
+    Claim("selections/points-*", "read", 1),
     Claim("metadata/tiny-datasets-disk", "write", 1),
     Claim("metadata/tiny-datasets-model", "write", 3),
     *(

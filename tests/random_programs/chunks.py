@@ -77,6 +77,8 @@ def write_chunk(model: Model, choices: Choices) -> None:
         packed = f"pack({zeros}, {dataset.filters!r}, 0)"
         model.say(f"{handle.name}.id.write_direct_chunk({where}, {packed}, 0)")
     model.say(f"{handle.name}.id.write_direct_chunk({where}, {raw}, {without})")
+    if without:
+        model.say(f"{handle.name}.id.refresh()")  # HDF5 may have the mask of those zeros in memory
     if choices.below(2):
         model.say(f"show({handle.name}[...])")
 
@@ -109,11 +111,15 @@ def look_at_chunks(model: Model, choices: Choices) -> None:
 
 @operation(3)
 def look_at_storage(model: Model, choices: Choices) -> None:
-    name = some_handle(model, choices).name
+    handle = some_handle(model, choices)
+    name, chunks = handle.name, handle.dataset.chunks
+    # HDF5 does not tell of the only chunk of a dataset while that is in its memory.
+    only = chunks and all(n <= m for n, m in zip(handle.dataset.shape, chunks, strict=True))
+    any_stored = "" if only else "show(s > 0); "
     model.say(
         choices.of(
             [
-                f"s = {name}.id.get_storage_size(); show(s > 0); show_layout(s)",
+                f"s = {name}.id.get_storage_size(); {any_stored}show_layout(s)",
                 f"show([{name}.id.get_space_status(), {name}.shape, {name}.chunks])",
                 f"show_layout({name}.id.get_offset())",
                 f"show([{name}.dtype, {name}.maxshape, {name}.fillvalue, {name}.compression])",

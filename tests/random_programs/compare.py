@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.build import take_findings
+
 from random_programs import script
 from random_programs.translate import Program, closes, statements
 from random_programs.workers import LostError, Worker
@@ -99,7 +101,10 @@ class Arena:
                 lost.append(f"{name}: {error}")
         if "native" not in answers:
             self.native_lost.append(text)  # nothing to compare with
+            take_findings()  # of what a sanitizer says when others end like it
             return
+        if found := take_findings():
+            lost.append(found)
         if lost:
             raise DifferenceError("\n".join(lost))
         native = answers["native"]

@@ -56,7 +56,8 @@ def copy(model: Model, choices: Choices) -> None:
     file = some_file(model, choices)
     to = some_file(model, choices)
     dataset = dataset_in(model, choices, file.which)
-    if dataset and not dataset.grows:
+    # HDF5 that refuses to copy into a file that is open for reading cannot close it afterwards.
+    if dataset and not dataset.grows and to.mode != "r":
         other = Dataset(**{**vars(dataset), "file": to.which, "path": model.name("x")})
         model.datasets.append(other)
         source = choices.of([repr(dataset.path), f"{file.name}[{dataset.path!r}]"])
@@ -100,10 +101,11 @@ def link(model: Model, choices: Choices) -> None:
 
 @operation(3)
 def group(model: Model, choices: Choices) -> None:
-    name = some_file(model, choices).name
+    file = some_file(model, choices)
+    name = file.name
     new = model.name("g")
     copied = f"{name}.copy('g', {new!r})"
-    if any(dataset.grows for dataset in model.datasets):
+    if file.mode == "r" or any(dataset.grows for dataset in model.datasets):
         copied = f"show('g' in {name})"
     model.say(
         choices.of(

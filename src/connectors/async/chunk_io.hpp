@@ -19,6 +19,7 @@ struct Statistics {
   std::uint64_t decoded_bytes = 0;
   std::uint64_t decoded_behind = 0;  // of those, chunks whose read had returned before
   std::uint64_t cache_hits = 0;
+  std::uint64_t scattered = 0;        // reads and writes of what is no regular hyperslab
   std::uint64_t direct_reads = 0;     // of contiguous data, without HDF5
   std::uint64_t requests_merged = 0;  // asynchronous ones that were carried out with others
   // Reads and writes of datasets that were left to HDF5, by the reason.

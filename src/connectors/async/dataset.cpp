@@ -52,14 +52,19 @@ H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
   return layout;
 }
 
-bool read_chunk_size(hid_t dcpl, Dataset& dataset) {
-  unsigned options = 0;
+bool read_chunk(hid_t dcpl, Elements& dataset) {
   std::array<hsize_t, engine::kMaxRank> chunk{};
   const int rank = h5.Pget_chunk(dcpl, chunk.size(), chunk.data());
-  if (rank <= 0 || h5.Pget_chunk_opts(dcpl, &options) < 0 || options != 0) return false;
+  if (rank <= 0) return false;
   dataset.rank = static_cast<unsigned>(rank);
   for (unsigned d = 0; d < dataset.rank; ++d) dataset.chunk[d] = chunk.at(d);
   return true;
+}
+
+// Whether the chunks at the borders are like all others.
+bool chunks_alike(hid_t dcpl) {
+  unsigned options = 0;
+  return h5.Pget_chunk_opts(dcpl, &options) >= 0 && options == 0;
 }
 
 bool countable(Dataset& dataset) {
@@ -99,7 +104,8 @@ Id<Kind::plist> creation_list(const vol::Object& object) {
 std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   const Id<Kind::plist> dcpl = creation_list(object);
   auto dataset = std::make_shared<Dataset>();
-  if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk_size(dcpl.get(), *dataset))
+  if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk(dcpl.get(), *dataset) ||
+      !chunks_alike(dcpl.get()))
     return nullptr;
   handle.why = "left_for_datatype";
   if (!vol::read_type(object, *dataset) || !countable(*dataset)) return nullptr;
@@ -161,8 +167,10 @@ Elements* elements_of(vol::Object& object) {
     const Aside aside;
     auto elements = std::make_unique<Elements>();
     if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
-        vol::read_identity(object, elements->identity))
+        vol::read_identity(object, elements->identity)) {
+      read_chunk(creation_list(object).get(), *elements);
       handle.elements = std::move(elements);
+    }
   }
   return handle.elements.get();
 }

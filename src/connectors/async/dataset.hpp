@@ -38,12 +38,14 @@ struct Contiguous {
 struct Elements : vol::Elements {
   ReadPace pace;
   std::optional<Contiguous> contiguous;  // once asked for
+  engine::Index chunk{};                 // all 0 where there are none
+
+  [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
 };
 
 // One for all handles of a dataset. The application's thread only.
 struct Dataset : Elements {
   std::uint64_t serial = 0;  // in the order of their discovery
-  engine::Index chunk{};
   std::size_t chunk_bytes = 0;
   engine::Pipeline pipeline;
   std::vector<std::byte> fill;  // one element
@@ -60,7 +62,6 @@ struct Dataset : Elements {
   std::size_t unstored = 0;                                                // of those, dirty ones
   std::size_t reading = 0;  // chunks that are being read behind the program
 
-  [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
   // Chunks that do not compress cost twice: HDF5 finds it out once more.
   [[nodiscard]] bool worth_encoding() const { return left_out < 4 || left_out < stored; }
   [[nodiscard]] UnderDataset under() const { return {handle->under, handle->connector->id()}; }

@@ -11,9 +11,11 @@
 #include "connectors/async/closings.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/reads_behind.hpp"
+#include "connectors/async/scattered.hpp"
 #include "engine/thread_pool.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/selection.hpp"
 #include "vol/transfer.hpp"
 #include "vol/transfer_list.hpp"
 
@@ -75,13 +77,46 @@ std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
   return static_cast<std::uint64_t>(time.count());
 }
 
+// Whether a call whose selection is no box is carried out here. Throws Error.
+template <typename Byte>
+bool take_scattered(vol::Object& object, const Ours& call, hid_t mem_type, hid_t mem_space,
+                    hid_t file_space, hid_t dxpl, Byte* program) {
+  constexpr bool kWrites = std::is_const_v<Byte>;
+  if (program == nullptr || !vol::is_scattered(file_space) || !vol::leaves_data_alone(dxpl))
+    return false;
+  if (call.dataset != nullptr) {
+    Dataset& dataset = *call.dataset;
+    if (call.why != "left_for_selection" || !ChunkCache::fits(dataset) ||
+        !dataset.grid().countable())
+      return false;
+    dataset.handle = &object;
+    const Scattered all{object, dataset, mem_type, mem_space, file_space, dxpl};
+    if constexpr (kWrites)
+      return dataset.worth_encoding() && write_scattered(all, dataset, program);
+    else
+      return read_scattered(all, dataset, program);
+  }
+  if constexpr (!kWrites) {
+    if (!filters_on(*object.connector)) return false;
+    Elements* const elements = elements_of(object);
+    return elements != nullptr && update_dims(*elements, object) &&
+           read_scattered({object, *elements, mem_type, mem_space, file_space, dxpl}, program);
+  }
+  return false;
+}
+
 Taken read(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
            void* buffer, void** req) {
   Ours call = ours(object, mem_type, mem_space, file_space, dxpl, buffer);
-  if (!call.transfer) return leave_to_hdf5(object, call, false);
   try {
     const Aside aside;
     auto* const program = static_cast<std::byte*>(buffer);
+    if (!call.transfer) {
+      if (!take_scattered(object, call, mem_type, mem_space, file_space, dxpl, program))
+        return leave_to_hdf5(object, call, false);
+      ++statistics().scattered;
+      return Taken::done;
+    }
     if (req != nullptr && may_read_behind(*call.dataset, *call.transfer))
       read_pieces_behind(call.dataset, *call.transfer, dxpl, program, req);
     else
@@ -120,6 +155,18 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
   } else if (call.transfer && !call.dataset->worth_encoding()) {
     call.transfer.reset();
     call.why = "left_for_no_gain";
+  }
+  try {
+    const Aside aside;
+    const auto* const program = static_cast<const std::byte*>(buffer);
+    if (!call.transfer && may_write(*object.connector) &&
+        take_scattered(object, call, mem_type, mem_space, file_space, dxpl, program)) {
+      ++statistics().scattered;
+      return Taken::done;
+    }
+  } catch (const std::exception& error) {
+    log(Level::info, describe(object) + " is written by HDF5: " + error.what());
+    call.why = "left_for_error";
   }
   if (!call.transfer) {
     count_left(object, call, mem_type, mem_space, file_space);
@@ -200,6 +247,7 @@ void report_filters() {
       {"chunks_decoded_behind", done.decoded_behind},
       {"chunk_cache_hits", done.cache_hits},
       {"direct_reads", done.direct_reads},
+      {"scattered_calls", done.scattered},
       {"requests_merged", done.requests_merged},
       {"calls_left_to_hdf5", calls},
       {"workers_ns", in_nanoseconds(workers.working)},

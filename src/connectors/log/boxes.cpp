@@ -11,7 +11,6 @@
 
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
-#include "connectors/log/sequences.hpp"
 #include "connectors/log/shared_file.hpp"
 #include "connectors/log/shared_transfer.hpp"
 #include "connectors/log/write.hpp"
@@ -20,8 +19,11 @@
 #include "vol/box_spaces.hpp"
 #include "vol/operations.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
+
+using vol::Runs;
 namespace {
 
 // Boxes `begin` to `end` of a call. A climate model's have 50 bytes each, and there are millions:
@@ -73,7 +75,7 @@ bool append_all(const Boxes& boxes, std::size_t most, Runs& rows) {
   rows.reserve(boxes.end - boxes.begin);
   for (std::size_t i = boxes.begin; i < boxes.end; ++i)
     if (!is_empty(boxes.count(i)) &&
-        !append_rows(boxes.start(i), boxes.count(i), strides, most, rows))
+        !vol::append_rows(boxes.start(i), boxes.count(i), strides, most, rows))
       return false;
   return true;
 }
@@ -158,7 +160,7 @@ void write_n(vol::Object& object, void* args) {
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
                   ", or the size of the type in memory");
     require_inside(boxes);
-    if (shared != nullptr && !countable(*boxes.dataset))
+    if (shared != nullptr && !vol::countable(*boxes.dataset))
       throw Error(vol::describe(object) + " has grown beyond what 64 bits count");
   }
   write_some(boxes);

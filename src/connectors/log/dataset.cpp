@@ -10,10 +10,10 @@
 #include "connectors/log/file.hpp"
 #include "connectors/log/opened.hpp"
 #include "connectors/log/read.hpp"
-#include "connectors/log/sequences.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -69,7 +69,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object) {
   unsigned links = 0;
   if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
       !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity, &links) ||
-      links == 0 || !vol::update_dims(*dataset, object) || !countable(*dataset))
+      links == 0 || !vol::update_dims(*dataset, object) || !vol::countable(*dataset))
     return nullptr;
   return dataset;
 }
@@ -199,7 +199,7 @@ bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* 
   grown.rank = dataset.rank;
   std::copy_n(extent, dataset.rank, grown.dims.begin());
   return std::equal(extent + 1, extent + dataset.rank, dataset.dims.begin() + 1) &&
-         countable(grown);
+         vol::countable(grown);
 }
 
 bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {

@@ -8,11 +8,11 @@
 
 #include "base/error.hpp"
 #include "connectors/log/file.hpp"
-#include "connectors/log/sequences.hpp"
 #include "engine/buffer.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/selection.hpp"
 #include "vol/transfer_list.hpp"
 
 namespace headrace::log_layout {
@@ -102,11 +102,11 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layer
                     const char* before) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   if (converts_otherwise(read.dxpl)) refuse(read, before);
-  const auto file = file_rows_of(dataset, read.file_space, kAny);
+  const auto file = vol::file_rows_of(dataset, read.file_space, kAny);
   const bool all = read.file_space == 0;  // H5S_ALL: then there is nothing
   if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0)) return read_below(read);
   if (!file) refuse(read, before);
-  const auto memory = memory_rows_of(read.mem_space, *file, kAny);
+  const auto memory = vol::memory_rows_of(read.mem_space, *file, kAny);
   // HDF5 says what it is.
   if (!memory || elements_of(*memory) != elements_of(*file)) return read_below(read);
   return read_rows(read, dataset, layers, *file, *memory);
@@ -120,9 +120,9 @@ std::optional<herr_t> read_logged(Read& read) {
   const Aside aside;
   if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object))
     return std::nullopt;
-  const auto file = file_rows_of(*dataset, read.file_space, kMostRows);
+  const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
   if (!file || elements_of(*file) * dataset->element > kMostBytes) return std::nullopt;
-  const auto memory = memory_rows_of(read.mem_space, *file, kMostRows);
+  const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
   if (!memory || elements_of(*memory) != elements_of(*file)) return std::nullopt;
   const engine::log::Layers* const layers = dataset->file->logged(*dataset, *file);
   if (layers == nullptr) return std::nullopt;

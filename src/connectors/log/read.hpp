@@ -6,10 +6,12 @@
 #include <span>
 
 #include "connectors/log/dataset.hpp"
-#include "connectors/log/sequences.hpp"
 #include "engine/buffer.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
+
+using vol::Runs;
 
 // One dataset of a call.
 struct Read {

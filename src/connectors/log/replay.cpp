@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "connectors/log/sequences.hpp"
 #include "engine/buffer.hpp"
 #include "engine/joined_boxes.hpp"
 #include "engine/log/pieces.hpp"
@@ -16,6 +15,7 @@
 #include "hdf5/native_chunks.hpp"
 #include "vol/box_spaces.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -231,7 +231,7 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
 template <typename ForBox>
 void for_boxes(Dataset& dataset, const Layers& layers, std::uint64_t most, const ForBox& action) {
   if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  if (layers.end() > engine::volume(dataset.rank, dataset.dims) || !countable(dataset))
+  if (layers.end() > engine::volume(dataset.rank, dataset.dims) || !vol::countable(dataset))
     throw Error("it is smaller than what the log holds of it, or has grown too large for a log");
   const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset, most)};
   engine::log::each_piece(

@@ -96,7 +96,7 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
   if (engine::volume(dataset.rank, box) == elements) return few(elements, box);
   // Listing no more of the rows than there may be.
   const std::uint64_t most = elements * dataset.element / kLongPiece;
-  return few(elements, dataset.dims) && file_rows_of(dataset, file_space, most).has_value();
+  return few(elements, dataset.dims) && vol::file_rows_of(dataset, file_space, most).has_value();
 }
 
 // Whether a log gains nothing, and HDF5 needs no other rank for what it writes instead. Not where
@@ -125,11 +125,11 @@ Write describe_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_
   if (file_space == kPlist || mem_space == kPlist)
     throw Error("selections in a transfer property list are not logged: " + vol::describe(object));
   Write write = write_of(dataset, object, mem_type, buffer);
-  auto file = file_rows_of(dataset, file_space, kAny);
+  auto file = vol::file_rows_of(dataset, file_space, kAny);
   if (!file) throw Error("a selection of " + vol::describe(object) + " is none within its extent");
   write.file = std::move(*file);
   write.elements = elements_of(write.file);
-  auto memory = memory_rows_of(mem_space, write.file, kAny);
+  auto memory = vol::memory_rows_of(mem_space, write.file, kAny);
   if (!memory || elements_of(*memory) != write.elements)
     throw Error("selections in memory and of " + vol::describe(object) +
                 " do not have the same number of elements");
@@ -195,7 +195,7 @@ vol::Written written_of(const SharedDataset& shared, const vol::Object& object, 
 void log_again(SharedDataset& shared, vol::Object& object, hid_t file_space) {
   Dataset& dataset = *shared.elements;
   if (!vol::update_dims(dataset, object) || selects_nothing(dataset, file_space)) return;
-  auto file = file_rows_of(dataset, file_space, kAny);
+  auto file = vol::file_rows_of(dataset, file_space, kAny);
   if (!file) throw Error("a selection of " + vol::describe(object) + " is not known");
   Write write;
   write.dataset = &dataset;

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 
-#include "connectors/log/sequences.hpp"
 #include "connectors/log/shared_file.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
+
+using vol::Runs;
 
 // The first such file of a call; null when there is none.
 SharedFile* shared_file_of(std::size_t count, void* const dset[]);

@@ -14,9 +14,9 @@
 #include "base/summary.hpp"
 #include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
-#include "connectors/log/sequences.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -57,7 +57,7 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
   auto write = begin_write(object, mem_type, buffer, why);
   if (!write) return std::nullopt;
   why = Left::selection;
-  auto file = file_rows_of(*write->dataset, file_space, kMostRows);
+  auto file = vol::file_rows_of(*write->dataset, file_space, kMostRows);
   if (!file) return std::nullopt;
   write->file = std::move(*file);
   write->elements = elements_of(write->file);
@@ -65,7 +65,7 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
     why = Left::rows;
     return std::nullopt;
   }
-  auto memory = memory_rows_of(mem_space, write->file, kMostRows);
+  auto memory = vol::memory_rows_of(mem_space, write->file, kMostRows);
   if (!memory || elements_of(*memory) != write->elements) return std::nullopt;
   write->memory = std::move(*memory);
   why = Left::conversion;
@@ -177,7 +177,8 @@ std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void
   }
   why = Left::conversion;
   write.buffer = static_cast<const std::byte*>(buffer);
-  if (!read_types(write) || !vol::update_dims(*write.dataset, object) || !countable(*write.dataset))
+  if (!read_types(write) || !vol::update_dims(*write.dataset, object) ||
+      !vol::countable(*write.dataset))
     return std::nullopt;
   return write;
 }

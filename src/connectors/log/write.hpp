@@ -6,12 +6,14 @@
 #include <span>
 
 #include "connectors/log/dataset.hpp"
-#include "connectors/log/sequences.hpp"
 #include "connectors/log/state.hpp"
 #include "engine/buffer.hpp"
 #include "engine/log/writer.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
+
+using vol::Runs;
 
 // The arguments of H5Dwrite_multi; returns whether all of its data is in the log now. Else nothing
 // is, and HDF5 must do it, or tell what is wrong.

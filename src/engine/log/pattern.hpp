@@ -9,19 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/runs.hpp"
+
 namespace headrace::engine {
-
-// Elements that follow one another in a dataset, flattened in row-major order.
-struct Run {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
-inline std::uint64_t elements_of(std::span<const Run> runs) {
-  std::uint64_t elements = 0;
-  for (const Run& run : runs) elements += run.count;
-  return elements;
-}
 
 // A list of runs, again and again: `count` times, `stride` elements apart.
 struct Repeat {
