@@ -59,9 +59,15 @@ H5VL_dataset_get_args_t get(const Object& object, H5VL_dataset_get_t what) {
 }
 
 bool read_type(const Object& object, Elements& elements) {
-  Id<Kind::datatype> type(get(object, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_TYPE, {}};
+  args.args.get_type.type_id = kInvalidId;
+  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
+                       nullptr) < 0)
+    return false;
+  Id<Kind::datatype> type(args.args.get_type.type_id);
   // A committed type is an object of the file, which it would keep open.
-  if (type && h5.Tcommitted(type.get()) > 0) type = Id<Kind::datatype>(h5.Tcopy(type.get()));
+  elements.committed = type && h5.Tcommitted(type.get()) > 0;
+  if (elements.committed) type = Id<Kind::datatype>(h5.Tcopy(type.get()));
   if (!type || !is_flat(type.get())) return false;
   const H5T_class_t kind = h5.Tget_class(type.get());
   elements.numeric = kind == H5T_INTEGER || kind == H5T_FLOAT;
@@ -88,6 +94,14 @@ bool read_identity(const Object& object, Identity& identity, unsigned* links) {
   identity = {info.fileno, info.token};
   if (links != nullptr) *links = info.rc;
   return true;
+}
+
+bool fills(hid_t dcpl) {
+  H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
+  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+  return h5.Pget_fill_time(dcpl, &time) >= 0 && h5.Pfill_value_defined(dcpl, &defined) >= 0 &&
+         (time == H5D_FILL_TIME_ALLOC ||
+          (time == H5D_FILL_TIME_IFSET && defined != H5D_FILL_VALUE_UNDEFINED));
 }
 
 bool read_dims(hid_t space, unsigned& rank, engine::Index& dims) {

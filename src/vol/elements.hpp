@@ -22,6 +22,9 @@ struct Elements {
   std::size_t element = 0;  // bytes
   Id<Kind::datatype> type;
   bool numeric = false;  // integers or floats: their conversions need no background
+  // The type is an object of the file: HDF5 only tells it in calls for objects that are open, not
+  // while it opens a file, nor in a context of ours.
+  bool committed = false;
 
   // The extent as it was at a time; see update_dims().
   engine::Index dims{};
@@ -38,6 +41,10 @@ bool read_rank(const Object& dataset, Elements& elements);
 // `links`: those that lead to it. Without one it goes with its last handle, and another object may
 // get its token.
 bool read_identity(const Object& dataset, Identity& identity, unsigned* links = nullptr);
+
+// Whether HDF5 puts something where nothing was written of a dataset with that creation list; else
+// reads leave the program's memory there as it is.
+bool fills(hid_t dcpl);
 
 // The extent of a dataspace; false when it has none.
 bool read_dims(hid_t space, unsigned& rank, engine::Index& dims);

@@ -120,3 +120,21 @@ def test_a_list_of_samples_decodes_each_once(filters: Layer) -> None:
 def test_chunks_that_cannot_be_kept_are_left_to_hdf5(filters: Layer) -> None:
     filters.python(partial(read_lists, small=True), "chunk_cache=1MiB;")
     assert filters.counted("scattered_calls") == 0
+
+
+def read_what_is_not_filled() -> None:
+    never = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    never.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    never.set_chunk((100,))
+    f = h5py.File("x.h5", "w")
+    space = h5py.h5s.create_simple((400,))
+    d = h5py.Dataset(h5py.h5d.create(f.id, b"d", h5py.h5t.NATIVE_INT32, space, never))
+    d[:100] = np.arange(100)
+    space.select_elements(np.array([[310], [305], [50]], "u8"))
+    buffer = np.full(3, 77, "i4")
+    d.id.read(h5py.h5s.create_simple((3,)), space, buffer)
+    assert buffer.tolist() == [77, 77, 50]
+
+
+def test_memory_stays_where_nothing_was_written(filters: Layer) -> None:
+    filters.python(read_what_is_not_filled)

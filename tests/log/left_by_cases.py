@@ -18,6 +18,12 @@ def anonymous() -> None:
     assert not d[20:].any()
 
 
+def committed() -> None:
+    d = h5py.File("x.h5")["d"]
+    assert (d[...] == np.tile([1, 2], 50)).all()
+    assert d.id.get_type().committed()
+
+
 def woven() -> None:
     for name in "x.h5", "y.h5":
         chunks = h5py.File(name)["d"][()].reshape(16, -1)

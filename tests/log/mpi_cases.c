@@ -1,6 +1,7 @@
 /* What ranks do to a file that is seldom done, each case by its name:
  *   converted   collective reads that HDF5 makes independent, of chunks that others write then
  *   anonymous   a dataset that gets its link later
+ *   committed   a dataset whose datatype is an object of the file
  *   woven       chunks whose places in the file are between those of another rank's
  *   cut         a chunk of which only a part is left, and written to
  *   twice       a file that is opened again, and written through both ids
@@ -103,6 +104,25 @@ static void anonymous(void) {
   REQUIRE(get(again, mine, 0, independent) == 2);
   H5Dclose(again);
   H5Dclose(d);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
+/* Each rank's numbers lie between those of the others. */
+static void committed(void) {
+  hid_t file = open_file("x.h5", MPI_COMM_WORLD, 1), type = H5Tcopy(H5T_NATIVE_INT);
+  REQUIRE(H5Tcommit2(file, "t", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  const hsize_t all = 100, first = (hsize_t)rank, apart = (hsize_t)ranks, n = all / apart;
+  hid_t space = H5Screate_simple(1, &all, NULL), memory = H5Screate_simple(1, &n, NULL);
+  hid_t d = H5Dcreate2(file, "d", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, &apart, &n, NULL);
+  int values[100];
+  for (hsize_t i = 0; i < n; ++i) values[i] = rank + 1;
+  REQUIRE(H5Dwrite(d, H5T_NATIVE_INT, memory, space, independent, values) >= 0);
+  REQUIRE(get(d, first, 0, independent) == rank + 1);
+  H5Sclose(memory);
+  H5Sclose(space);
+  H5Dclose(d);
+  H5Tclose(type);
   REQUIRE(H5Fclose(file) >= 0);
 }
 
@@ -328,9 +348,9 @@ int main(int argc, char **argv) {
     const char *name;
     void (*play)(void);
   } cases[] = {
-      {"converted", converted}, {"anonymous", anonymous}, {"woven", woven},  {"cut", cut},
-      {"twice", twice},         {"linked", linked},       {"grown", grown},  {"forked", forked},
-      {"full", full},           {"others", others},       {"long", long_run}};
+      {"converted", converted}, {"anonymous", anonymous}, {"woven", woven},   {"cut", cut},
+      {"twice", twice},         {"linked", linked},       {"grown", grown},   {"forked", forked},
+      {"committed", committed}, {"full", full},           {"others", others}, {"long", long_run}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -38,10 +38,14 @@ def refused(action: Callable[[], object]) -> bool:
 
 
 def begin() -> tuple[h5py.File, h5py.Dataset]:
-    """Chunks stay in HDF5's memory until the dataset is closed or flushed."""
+    """Chunks stay in HDF5's memory until the dataset is closed or flushed.
+
+    They have their places in the file: HDF5 2.0 loses those whose places it could not write, and
+    says so nowhere.
+    """
     f = h5py.File("x.h5", "w")
     pad = f.create_dataset("pad", data=np.ones(300000, "i1"))
-    f.create_dataset("d", (100, 100), "i4", chunks=(50, 50))[:, ::2] = 7
+    f.create_dataset("d", data=np.zeros((100, 100), "i4"), chunks=(50, 50))[:, ::2] = 7
     f.flush()
     return f, pad
 

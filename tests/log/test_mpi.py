@@ -82,6 +82,7 @@ def test_an_error_of_one_rank_is_told_to_all(
 CASES = [
     left.converted,
     left.anonymous,
+    left.committed,
     left.cut,
     left.twice,
     left.linked,

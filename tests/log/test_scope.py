@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
 import pytest
 from harness.seed import SEED
+from log.program_parts import hdf5_of_h5py
 
 if TYPE_CHECKING:
     from harness.layer import Layer
@@ -188,14 +190,20 @@ def test_a_deleted_dataset_is_written_while_it_is_open(layer: Layer, options: st
     layer.plain(check_what_is_new)
 
 
-def some(rng: np.random.Generator) -> tuple[slice | np.ndarray | int, ...]:
+def some(rng: np.random.Generator) -> tuple[Any, Any]:
     """A selection of a dataset of 60 by 60."""
     step = int(rng.integers(1, 4))
     start = int(rng.integers(0, 40))
     part = slice(start, start + int(rng.integers(1, 20)), step)
     rows = np.flatnonzero(rng.random(60) < 0.2)
     row = int(rng.integers(0, 60))
-    kinds = [(part, row), (row, part), (part, part), (slice(None), part), (rows, part)]
+    kinds: list[tuple[Any, Any]] = [
+        (part, row),
+        (row, part),
+        (part, part),
+        (slice(None), part),
+        (rows, part),
+    ]
     return kinds[int(rng.integers(0, len(kinds)))]
 
 
@@ -226,3 +234,72 @@ def test_reads_look_through_the_log(layer: Layer, chunks: tuple[int, int] | None
     assert layer.counted("writes_logged") > 100
     assert layer.counted("replays") < 20
     layer.plain("assert (h5py.File('x.h5')['g/a'][...] == np.load('expected.npy')).all()")
+
+
+def read_what_is_not_filled() -> None:
+    never = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    never.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    never.set_chunk((100,))
+    f = h5py.File("x.h5", "w")
+    space = h5py.h5s.create_simple((400,))
+    d = h5py.Dataset(h5py.h5d.create(f.id, b"d", h5py.h5t.NATIVE_INT32, space, never))
+    d[:100] = np.arange(100)
+    d[0:50:2] = np.full(25, 6)
+    space.select_hyperslab((90,), (20,))
+    buffer = np.full(20, 77, "i4")
+    d.id.read(h5py.h5s.create_simple((20,)), space, buffer)
+    assert buffer.tolist() == [*range(90, 100), *[77] * 10]
+    assert d[0] == 6
+    f.close()
+
+
+def test_memory_stays_where_nothing_was_written(layer: Layer) -> None:
+    layer.python(read_what_is_not_filled)
+    assert layer.counted("writes_logged") == 1
+
+
+def read_into_nothing() -> None:
+    f, a, _ = begin()
+    a[:, ::2] = np.ones((64, 32))
+    read = hdf5_of_h5py().H5Dread
+    read.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]
+    assert read(a.id.id, h5py.h5t.NATIVE_INT32.id, 0, 0, 0, None) < 0
+    assert (a[0, ::2] == 1).all()
+    f.close()
+
+
+def test_a_read_without_memory_is_refused(layer: Layer) -> None:
+    layer.python(read_into_nothing)
+
+
+def rename_and_open() -> None:
+    f, a, _ = begin()
+    a[:, ::2] = np.ones((64, 32))
+    Path("x.h5").rename("y.h5")
+    with h5py.File("y.h5", "r+") as again:
+        assert (again["g/a"][:, ::2] == 1).all()
+    f.close()
+
+
+@BOTH
+def test_a_file_that_is_renamed_while_it_is_open(layer: Layer, options: str) -> None:
+    layer.python(rename_and_open, options)
+    layer.plain("assert (h5py.File('y.h5')['g/a'][:, ::2] == 1).all()")
+
+
+def write_of_a_committed_type() -> None:
+    f = h5py.File("x.h5", "w")
+    f["t"] = np.dtype("i4")
+    d = f.create_dataset("g/a", (64, 64), dtype=f["t"])
+    d[:, ::2] = np.full((64, 32), 7)
+    f.create_dataset("b", (64, 64), "i4")[:, ::2] = np.full((64, 32), 8)
+    f.close()
+
+
+@BOTH
+def test_datasets_of_committed_types(layer: Layer, options: str) -> None:
+    layer.python(write_of_a_committed_type, options)
+    assert layer.counted("writes_logged") == (1 if options else 2)
+    layer.python("h5py.File('x.h5', 'r+').close()")
+    layer.plain("assert (h5py.File('x.h5')['g/a'][:, ::2] == 7).all()")
+    layer.plain("assert (h5py.File('x.h5')['b'][:, ::2] == 8).all()")

@@ -109,7 +109,7 @@ TEST(Scattered, TooManyAreNone) {
 
 TEST(Scattered, RowsOfWholeChunksAreOneFragment) {
   const Grid grid{4, {100, 8, 8, 3}, {1, 8, 8, 3}};
-  const std::vector<engine::Run> file{{5 * 192, 192}, {7 * 192, 192}};
+  const std::vector<engine::Run> file{{960, 192}, {1344, 192}};
   const std::vector<engine::Run> memory{{0, 384}};
   const auto fragments = fragments_of(grid, file, memory, 2);
   ASSERT_TRUE(fragments);

@@ -28,7 +28,7 @@ def _values(given: dict[str, Any]) -> NDArray[Any]:
     if given["pattern"].startswith("lists"):
         count = given["samples"] * int(np.prod(_SAMPLE))
         noise = np.random.default_rng(5).integers(0, 40, count, dtype="u1")
-        return noise.reshape(given["samples"], *_SAMPLE)
+        return np.reshape(noise, (given["samples"], *_SAMPLE))
     return data.values(given["elements"])
 
 

@@ -143,7 +143,8 @@ struct Connector : vol::PassThrough<Connector> {
       return 0;
     if (count != 1) {
       settle();
-      for (std::size_t i = 0; i < count; ++i) distrust(vol::Object::from(dset[i]), true);
+      for (std::size_t i = 0; i < count; ++i)
+        distrust(touched_by(vol::Object::from(dset[i])), true);
     }
     std::optional<ProgramBuffers> buffers;
     mark_buffers(buffers, count, dset, mem_type, mem_space, file_space, dxpl, buf);

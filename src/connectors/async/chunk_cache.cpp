@@ -157,6 +157,7 @@ void ChunkCache::drop(Dataset& dataset, std::uint64_t place) {
 }
 
 void ChunkCache::drop(Dataset& dataset) {
+  if (dataset.unstored > 0) settle(vol::Touched::dataset(dataset.identity));
   while (!dataset.cached.empty()) drop(ChunkRef(dataset.cached.begin()->second));
 }
 
@@ -252,7 +253,10 @@ void ChunkCache::settle(const vol::Touched& touched, const vol::UnderConnector* 
     for (const ChunkRef& chunk : chunks) wait_for(*chunk);
   } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close
     stores_.finish();
-    while (!dirty_.empty()) lose(ChunkRef(dirty_.begin()->second));
+    const auto next = [&] {
+      return std::ranges::find_if(dirty_, [&](const auto& one) { return is_touched(*one.second); });
+    };
+    for (auto at = next(); at != dirty_.end(); at = next()) lose(ChunkRef(at->second));
   }
   close_stored();
 }

@@ -59,8 +59,9 @@ class ChunkCache {
   void store_behind(const ChunkRef& chunk);
   // Stores what has been encoded behind; waits for nothing.
   void store_encoded() noexcept;
-  // What is dropped is not stored, unless a worker encodes it already.
+  // What is dropped of a chunk is not stored, unless a worker encodes it already.
   void drop(Dataset& dataset, std::uint64_t place);
+  // Of a dataset dirty chunks are stored first.
   void drop(Dataset& dataset);
 
   // Bytes of dirty chunks that are stored through the connector, that is of its file.

@@ -31,7 +31,7 @@ void write_by_hdf5(Dataset& dataset, const engine::Index& origin, std::span<cons
                    engine::strides_of(dataset.rank, dataset.chunk, dataset.element), dense.data(),
                    engine::strides_of(dataset.rank, box.count, dataset.element));
   const BoxSpaces spaces(dataset, box);
-  doubt(&dataset);
+  doubt(vol::Touched::dataset(dataset.identity));
   ++dataset.left_out;
   ++statistics().left_out;
   void* self = &object;

@@ -73,15 +73,12 @@ bool countable(Dataset& dataset) {
 }
 
 bool read_fill(hid_t dcpl, Dataset& dataset) {
-  H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
   H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
   H5D_alloc_time_t allocated = H5D_ALLOC_TIME_ERROR;
-  if (h5.Pget_fill_time(dcpl, &time) < 0 || h5.Pfill_value_defined(dcpl, &defined) < 0 ||
-      h5.Pget_alloc_time(dcpl, &allocated) < 0)
+  if (h5.Pfill_value_defined(dcpl, &defined) < 0 || h5.Pget_alloc_time(dcpl, &allocated) < 0)
     return false;
   dataset.fresh = allocated != H5D_ALLOC_TIME_EARLY;  // HDF5 has stored chunks then
-  dataset.fills = time == H5D_FILL_TIME_ALLOC ||
-                  (time == H5D_FILL_TIME_IFSET && defined != H5D_FILL_VALUE_UNDEFINED);
+  dataset.fills = vol::fills(dcpl);
   dataset.fill.assign(dataset.element, std::byte{0});
   return !dataset.fills || defined != H5D_FILL_VALUE_USER_DEFINED ||
          h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
@@ -168,7 +165,10 @@ Elements* elements_of(vol::Object& object) {
     auto elements = std::make_unique<Elements>();
     if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
         vol::read_identity(object, elements->identity)) {
-      read_chunk(creation_list(object).get(), *elements);
+      const Id<Kind::plist> dcpl = creation_list(object);
+      read_chunk(dcpl.get(), *elements);
+      elements->as_stored = h5.Pget_nfilters(dcpl.get()) == 0;
+      elements->fills = vol::fills(dcpl.get());
       handle.elements = std::move(elements);
     }
   }
@@ -206,10 +206,10 @@ std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
   return object.state == nullptr ? nullptr : static_cast<Handle*>(object.state.get())->dataset;
 }
 
-void doubt(Dataset* dataset) {
+void doubt(const vol::Touched& touched) {
   ++doubts();
   for_each_dataset([&](Dataset& one) {
-    if (dataset == nullptr || dataset == &one) one.fresh = false;
+    if (touched.has(one.identity)) one.fresh = false;
   });
 }
 

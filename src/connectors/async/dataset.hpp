@@ -14,7 +14,7 @@
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
 #include "vol/box_spaces.hpp"
-#include "vol/elements.hpp"
+#include "vol/touched.hpp"
 
 namespace headrace::async {
 
@@ -39,6 +39,8 @@ struct Elements : vol::Elements {
   ReadPace pace;
   std::optional<Contiguous> contiguous;  // once asked for
   engine::Index chunk{};                 // all 0 where there are none
+  bool as_stored = false;                // elements are stored as they are
+  bool fills = true;                     // whether HDF5 puts `fill` where nothing was written
 
   [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
 };
@@ -49,7 +51,6 @@ struct Dataset : Elements {
   std::size_t chunk_bytes = 0;
   engine::Pipeline pipeline;
   std::vector<std::byte> fill;  // one element
-  bool fills = true;            // whether HDF5 puts it where nothing was written
   bool fresh = false;           // made by this process: no chunk lacks a filter; see doubt()
   std::size_t native_cache = 0;
   std::size_t stored = 0;    // chunks of ours
@@ -89,8 +90,8 @@ void note_created(vol::Object& object, hid_t dcpl);
 // The dataset if dataset_of() has found it before; null otherwise.
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object);
 
-// Chunks of the dataset, of any for null, may lack filters from now on.
-void doubt(Dataset* dataset);
+// Chunks of what is touched may lack filters from now on.
+void doubt(const vol::Touched& touched);
 
 // Forgets datasets that no handle is open for. Their chunks must be clean.
 void forget_closed_datasets();

@@ -29,6 +29,7 @@ constexpr unsigned kReadWrite = 0x01;  // H5F_ACC_RDWR, a macro that calls the l
 constexpr unsigned kSwmr = 0x60;       // H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool mounted = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 // A file was opened with a page buffer: handles that are opened later share it, and do not say so.
 bool page_buffers = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -138,9 +139,17 @@ H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long fil
   return state.number == file ? state.reads : nullptr;  // another number: a mounted file's
 }
 
-unsigned long number_of(const vol::UnderConnector& connector) {
-  return static_cast<const FileState*>(connector.state.get())->number;
+// While HDF5 2.0 ends it closes ids of files that are gone, of which it must not be asked. Who has
+// one by an object behind an external link has the connector of another file.
+vol::Touched file_touched_by(const vol::Effects& effects, const vol::Object& object) {
+  if (mounted || effects.any(vol::effect::unknown)) return {};
+  const auto& state = *static_cast<const FileState*>(object.connector->state.get());
+  const bool closes = effects.any(vol::effect::closes);
+  const unsigned long number = closes ? state.number : number_of_file(object);
+  return number == 0 ? vol::Touched() : vol::Touched::file(number);
 }
+
+void note_mounted() { mounted = true; }
 
 bool is_open(const vol::UnderConnector& connector) {
   return static_cast<const FileState*>(connector.state.get())->open;

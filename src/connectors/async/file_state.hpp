@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drivers/async/write_behind.hpp"
-#include "vol/object.hpp"
+#include "vol/touched.hpp"
 
 namespace headrace::async {
 
@@ -33,8 +33,10 @@ bool reads_pass_by(const vol::UnderConnector& connector);
 // number `file`, and nothing lies above the driver. Null otherwise. Open as long as a dataset is.
 H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long file);
 
-// The same: HDF5's number of it.
-unsigned long number_of(const vol::UnderConnector& connector);
+// The same: what a call touches that is made for `object`, a file or its id. All once one has been
+// mounted in another.
+vol::Touched file_touched_by(const vol::Effects& effects, const vol::Object& object);
+void note_mounted();
 
 // The same: whether the program has not closed it. Objects that it leaves open keep it open below.
 bool is_open(const vol::UnderConnector& connector);

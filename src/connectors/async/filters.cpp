@@ -54,7 +54,8 @@ Taken leave_to_hdf5(const vol::Object& object, const Ours& ours, bool writes) {
                                    : vol::Touched());
   if (writes && ours.dataset != nullptr) {
     cache().drop(*ours.dataset);
-    doubt(ours.dataset.get());  // HDF5 leaves out a filter that gains nothing
+    doubt(vol::Touched::dataset(
+        ours.dataset->identity));  // HDF5 leaves out a filter that gains nothing
   }
   return Taken::left_to_hdf5;
 }
@@ -188,23 +189,26 @@ void settle(const vol::Touched& touched, const vol::UnderConnector* through) noe
   cache().settle(touched, through);
 }
 
-vol::Touched touched_by(const vol::Effects& effects, vol::Object* object) {
-  if (object == nullptr || !filters_on(*object->connector)) return {};
-  if (effects.reach == vol::Reach::file) return vol::Touched::file(number_of(*object->connector));
-  if (effects.reach != vol::Reach::object || !stands_alone(*object)) return {};
-  const Elements* const elements = elements_of(*object);
+vol::Touched touched_by(vol::Object& dataset) {
+  if (!stands_alone(dataset)) return {};
+  const Elements* const elements = elements_of(dataset);
   return elements == nullptr ? vol::Touched() : vol::Touched::dataset(elements->identity);
 }
 
-void distrust(const vol::Object& object, bool masks) {
+vol::Touched touched_by(const vol::Effects& effects, vol::Object* object) {
+  if (object == nullptr || !filters_on(*object->connector)) return {};
+  if (effects.reach == vol::Reach::object) return touched_by(*object);
+  return effects.reach == vol::Reach::file ? file_touched_by(effects, *object) : vol::Touched();
+}
+
+void distrust(const vol::Touched& touched, bool masks) {
   end_reads(true);  // HDF5 might have to read for them what was there at their time
+  settle(touched);
   extents_may_have_changed();
-  const auto dataset = known_dataset_of(object);
   for_each_dataset([&](Dataset& one) {
-    if (dataset != nullptr && &one != dataset.get()) return;
-    cache().drop(one);
+    if (touched.has(one.identity)) cache().drop(one);
   });
-  if (masks) doubt(dataset.get());
+  if (masks) doubt(touched);
 }
 
 bool only_grows(const vol::Object& object, const hsize_t* extent) {

@@ -22,13 +22,14 @@ Taken write_chunks(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t f
 // nothing when none is dirty.
 void settle(const vol::Touched& touched = {},
             const vol::UnderConnector* through = nullptr) noexcept;
+// What reads and writes of a dataset, by HDF5, may touch.
+vol::Touched touched_by(vol::Object& dataset);
 // What a call that HDF5 is about to carry out may touch. `object`: it is made for, or null.
 vol::Touched touched_by(const vol::Effects& effects, vol::Object* object);
 
-// HDF5 is about to change the dataset in a way of its own: its chunks are dropped, its extent is
-// asked for anew. For a handle that was not read or written yet all datasets are. settle() first.
-// With `masks` its chunks may lack filters from now on.
-void distrust(const vol::Object& object, bool masks);
+// HDF5 is about to change what is touched in a way of its own: chunks are dropped when they are
+// stored, extents are asked for anew. With `masks` chunks may lack filters from now on.
+void distrust(const vol::Touched& touched, bool masks);
 
 // Whether the dataset is about to grow by further rows of chunks only: those that it has stay what
 // and where they are. The extent is asked for anew then.

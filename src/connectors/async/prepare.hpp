@@ -58,6 +58,16 @@ constexpr bool sees_to_it_itself(vol::Callback callback) {
          callback == Callback::dataset_close || callback == Callback::group_close;
 }
 
+// Whether a call is made for a file, but with another object of it.
+template <typename... Args>
+bool is_of_object(const Args&... /*args*/) {
+  return false;
+}
+inline bool is_of_object(void* const& /*self*/, H5VL_file_specific_args_t* const& args,
+                         const hid_t& /*dxpl*/, void** const& /*req*/) {
+  return args->op_type == H5VL_FILE_FLUSH && args->args.flush.obj_type != H5I_FILE;
+}
+
 // Whatever HDF5 does next, it finds the chunks that this connector holds in the file.
 template <vol::Callback callback, typename... Args>
 void prepare_for(const Args&... args) {
@@ -74,16 +84,18 @@ void prepare_for(const Args&... args) {
   carry_out_queue();
   vol::Object* const object = vol::object_of(args...);
   const bool of_file = effects.reach == vol::Reach::file && object != nullptr;
-  settle(touched_by(effects, object), of_file ? object->connector.get() : nullptr);
+  const vol::Touched touched = is_of_object(args...) ? vol::Touched() : touched_by(effects, object);
+  settle(touched, of_file ? object->connector.get() : nullptr);
   settle_mpi_files();
   if constexpr (callback == Callback::dataset_specific || callback == Callback::dataset_optional ||
                 callback == Callback::object_specific)
-    if (effects.any(kChanges)) distrust(*object, callback == Callback::dataset_optional);
+    if (effects.any(kChanges)) distrust(touched, callback == Callback::dataset_optional);
   if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
     forget_closed_datasets();
   if constexpr (callback == Callback::file_close) note_closing(*object);
   if (!effects.any(vol::effect::unknown)) {
     if (effects.any(vol::effect::unlinks)) note_unlinked();
+    if (effects.any(vol::effect::mounts)) note_mounted();
     stop_where_others_look(effects, object);
   }
   if constexpr (callback == Callback::dataset_optional)

@@ -42,9 +42,8 @@ std::optional<Selection> selection_of(const Scattered& call, std::optional<Runs>
   const bool converts = h5.Tequal(call.mem_type, dataset.type.get()) <= 0;
   const H5T_class_t kind = h5.Tget_class(call.mem_type);
   const std::size_t mem_element = h5.Tget_size(call.mem_type);
-  if (mem_element == 0 ||
-      (converts && !(dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT))))
-    return std::nullopt;
+  const bool numbers = dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT);
+  if (mem_element == 0 || (converts && !numbers)) return std::nullopt;
   return Selection{std::move(*file), std::move(*memory), elements, mem_element, converts};
 }
 
@@ -230,6 +229,10 @@ Box box_of(const Grid& grid, const Index& origin, std::uint64_t begin, std::uint
 std::optional<Runs> slow_rows_of(const Scattered& call) {
   constexpr std::uint64_t kRows = 16;
   const Elements& dataset = call.elements;
+  std::uint64_t bytes = 0;
+  if (!dataset.as_stored || !dataset.fills ||
+      __builtin_mul_overflow(engine::volume(dataset.rank, dataset.dims), dataset.element, &bytes))
+    return std::nullopt;
   const bool points = h5.Sget_select_type(call.file_space) == H5S_SEL_POINTS;
   if (points && !vol::goes_back(call.file_space)) return std::nullopt;
   if (points || dataset.chunk[0] != 0) return vol::file_rows_of(dataset, call.file_space, kMost);
@@ -272,6 +275,7 @@ class BlockReader {
   }
 
   bool read_near(Fragments fragments) {
+    constexpr std::size_t kMostBytes = 64 << 20;
     const Fragment& first = fragments.front();
     std::uint64_t end = 0;
     for (const Fragment& one : fragments) end = std::max(end, one.in_chunk + one.count);
@@ -279,10 +283,8 @@ class BlockReader {
     if (fragments.size() == 1 && engine::volume(grid_.rank, box.count) == first.count)
       return read_box(box, program_ + first.in_memory * element_);
     const std::size_t bytes = engine::volume(grid_.rank, box.count) * element_;
-    if (buffer_.size() < bytes) {
-      buffer_ = Buffer(bytes);
-      std::ranges::fill(buffer_.bytes(), std::byte{0});  // HDF5 may leave memory as it is
-    }
+    if (bytes > kMostBytes) return false;  // some rows, each of which is very long
+    if (buffer_.size() < bytes) buffer_ = Buffer(bytes);
     if (!read_box(box, buffer_.data())) return false;
     const Index strides = engine::strides_of(grid_.rank, grid_.chunk, 1);
     const Index within = engine::strides_of(grid_.rank, box.count, element_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <iterator>
 
 #include "base/log.hpp"
 #include "connectors/log/file.hpp"
@@ -18,11 +19,13 @@ bool names_changed = false;      // NOLINT(cppcoreguidelines-avoid-non-const-glo
 bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 template <typename Action>
-void for_files(std::vector<File*> files, const Touched& touched, const Action& action) {
-  if (files.empty()) return;
+void for_files(const std::vector<File*>& those, const Touched& touched, const Action& action) {
+  if (those.empty()) return;
   const Aside aside;
-  for (File* file : files)
-    if (file->is_touched(touched)) action(*file);
+  std::vector<File*> files;  // actions change what those are
+  std::ranges::copy_if(those, std::back_inserter(files),
+                       [&](const File* file) { return file->is_touched(touched); });
+  for (File* file : files) action(*file);
 }
 
 template <typename Action>
@@ -114,7 +117,7 @@ void settle_and_unmark(const Touched& touched) noexcept {
 
 void settle_and_unmark(const char* name) noexcept {
   for (const File* file : std::vector(pending().marked))
-    if (file->is_called(name)) return settle_and_unmark(Touched::file(file->number()));
+    if (file->is_called(name)) settle_and_unmark(Touched::file(file->number()));
 }
 
 void keep_all(unsigned long number) {

@@ -18,6 +18,8 @@
 namespace headrace::log_layout {
 namespace {
 
+constexpr std::size_t kFew = 1024;  // what takes as long to look through as reading on in the log
+
 Dataset* known(const vol::Object& object) {
   return object.state == nullptr ? nullptr
                                  : static_cast<Handle*>(object.state.get())->dataset.get();
@@ -27,6 +29,7 @@ Dataset* known(const vol::Object& object) {
 bool read_layout(const vol::Object& object, Dataset& dataset) {
   const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   const H5D_layout_t layout = h5.Pget_layout(dcpl.get());
+  dataset.fills = vol::fills(dcpl.get());
   if (layout == H5D_CONTIGUOUS) return h5.Pget_external_count(dcpl.get()) == 0;
   if (layout != H5D_CHUNKED) return false;
   std::array<hsize_t, engine::kMaxRank> chunk{};
@@ -51,8 +54,10 @@ std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
     require_not_stored(object, file);
     return nullptr;
   }
-  // Who opens the other file looks for a log of that one only.
-  if (!file.is(dataset->identity.file)) return nullptr;
+  // Who opens the other file looks for a log of that one only; and puts logs in order while HDF5
+  // opens the file.
+  if (!file.is(dataset->identity.file) || (dataset->committed && file.keeps_names()))
+    return nullptr;
   dataset->file = &file;
   dataset = file.know(dataset);
   if (file.stored() == nullptr || dataset->stored != nullptr) return dataset;
@@ -94,9 +99,16 @@ void Dataset::look_up(const vol::Object& through) {
   allocated_ = size;
 }
 
+void Dataset::Logged::note(engine::Pattern pattern, std::uint64_t first) {
+  many = many || since.size() == kFew;
+  if (many)
+    since.clear();
+  else
+    since.push_back({std::move(pattern), first});
+}
+
 bool Dataset::Logged::may_miss(std::span<const engine::Run> rows) const {
-  constexpr std::size_t kMost = 1024;  // what takes as long as reading on in the log
-  if (since.size() * rows.size() > kMost) return true;
+  if (many || since.size() * rows.size() > kFew) return true;
   const auto has = [](const Write& write, const engine::Run& row) {
     const std::uint64_t end = row.first + row.count;
     if (end <= write.first) return false;

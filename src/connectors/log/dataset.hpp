@@ -18,6 +18,7 @@ class File;
 struct Dataset : vol::Elements {
   File* file = nullptr;
   engine::Index chunk{};    // all 0 when it is contiguous
+  bool fills = true;        // whether HDF5 puts something where nothing was written
   std::uint32_t place = 0;  // in the log
   bool pending = false;     // whether there is anything in the log
   // What that may take in the file, in bytes, counting chunks and blocks as often as rows touch
@@ -35,7 +36,9 @@ struct Dataset : vol::Elements {
     };
     engine::log::Layers layers;
     std::uint64_t end;
-    std::vector<Write> since;
+    std::vector<Write> since;  // few
+    bool many = false;         // have been written since, and are not all in there
+    void note(engine::Pattern pattern, std::uint64_t first);
     // Whether reads of those rows may need what was written since.
     [[nodiscard]] bool may_miss(std::span<const engine::Run> rows) const;
   };

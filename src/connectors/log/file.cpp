@@ -66,10 +66,12 @@ bool File::is(const vol::Object& file) const {
   return opened != nullptr && opened->number == number_;
 }
 
-// One that nothing is open of may have been deleted, and its token be another one's now.
+// One that nothing is open of may have been deleted, and its token be another one's now; not where
+// a log of an earlier program is read, in a file that nobody writes to.
 std::shared_ptr<Dataset> File::know(const std::shared_ptr<Dataset>& dataset) {
   auto& known = datasets_[dataset->identity];
-  if (known == nullptr || (known.use_count() == 1 && !known->pending)) known = dataset;
+  if (known == nullptr || (known.use_count() == 1 && !known->pending && known->stored == nullptr))
+    known = dataset;
   return known;
 }
 
@@ -195,6 +197,7 @@ const engine::log::Layers* File::logged(Dataset& dataset,
     logged->layers.add(reader, dataset.place, log_->epoch(), logged->end);
     logged->end = log_->epoch();
     logged->since.clear();
+    logged->many = false;
   }
   looked_through_ += logged->layers.size();
   return looked_through_ > kMost ? nullptr : &logged->layers;
@@ -267,7 +270,9 @@ bool File::keeps_log() const noexcept { return owner_ && marks(place_.below, *ow
 
 bool File::is_called(const char* name) const {
   std::error_code none;
-  return path_of(name) == path() || std::filesystem::equivalent(name, path(), none);
+  // It may have been renamed since.
+  return path_of(name) == path() || std::filesystem::equivalent(name, path(), none) ||
+         !std::filesystem::exists(path(), none);
 }
 
 bool File::is_touched(const Touched& touched) const {

@@ -53,8 +53,13 @@ inline std::optional<Closed> take_closed(const vol::Object& object) {
 
 // By its number: the file of an object behind an external link is another one. Throws Error.
 inline unsigned long number_of_file(const vol::Object& object, H5I_type_t type) {
-  if (type == H5I_FILE) return File::of(*object.connector)->number();
+  const File& file = *File::of(*object.connector);
+  if (type == H5I_FILE && file.is(object)) return file.number();
   const Aside aside;
+  if (type == H5I_FILE) {
+    const auto number = number_of({object.under, object.connector->id()});
+    return number ? *number : file.number();
+  }
   H5O_info2_t info{};
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
   args.args.get_info = {H5O_INFO_BASIC, &info};

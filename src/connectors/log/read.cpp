@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "connectors/log/all_files.hpp"
 #include "connectors/log/file.hpp"
 #include "engine/buffer.hpp"
 #include "hdf5/library_context.hpp"
@@ -112,21 +114,27 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layer
   return read_rows(read, dataset, layers, *file, *memory);
 }
 
-std::optional<herr_t> read_logged(Read& read) {
+bool read_logged(Read& read) {
   constexpr std::size_t kMostRows = 4096;
   constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
+  if (read.buffer == nullptr) return false;
   Dataset* const dataset = dataset_of(read.object);
-  if (dataset == nullptr || !dataset->file->holds_anew(*dataset)) return std::nullopt;
+  if (dataset == nullptr || !dataset->fills || !dataset->file->holds_anew(*dataset)) return false;
   const Aside aside;
-  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object))
-    return std::nullopt;
+  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object)) return false;
   const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
-  if (!file || elements_of(*file) * dataset->element > kMostBytes) return std::nullopt;
+  if (!file || elements_of(*file) * dataset->element > kMostBytes) return false;
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
-  if (!memory || elements_of(*memory) != elements_of(*file)) return std::nullopt;
+  if (!memory || elements_of(*memory) != elements_of(*file)) return false;
   const engine::log::Layers* const layers = dataset->file->logged(*dataset, *file);
-  if (layers == nullptr) return std::nullopt;
-  return read_rows(read, *dataset, *layers, *file, *memory);
+  if (layers == nullptr) return false;
+  try {
+    if (read_rows(read, *dataset, *layers, *file, *memory) >= 0) return true;
+  } catch (const std::exception& error) {
+    log(Level::info, vol::describe(read.object) + " is not read through its log: " + error.what());
+  }
+  give_again();  // and HDF5 tells what is wrong
+  return false;
 }
 
 bool reads_stored(std::span<void*> datasets) {

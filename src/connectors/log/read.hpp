@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 
 #include "connectors/log/dataset.hpp"
@@ -29,8 +28,9 @@ herr_t read_below(Read& read);
 herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
                     const char* before);
 // A small read of one dataset that writes are logged of, through the log: what is in it stays
-// there. None where HDF5 had better get that first.
-std::optional<herr_t> read_logged(Read& read);
+// there. False where HDF5 is to get that first, as what it reads is much, or it has to say what is
+// wrong.
+bool read_logged(Read& read);
 // Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
 // those of the rows, which are the selection of the file. False when HDF5 fails.
 bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,

@@ -78,7 +78,7 @@ void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& wr
   const std::uint64_t first = std::ranges::min(write.file, {}, &Run::first).first;
   engine::Pattern pattern(write.file, std::span(strides).first(dataset.rank - 1));
   log.add(place, pattern, first);
-  if (dataset.logged) dataset.logged->since.push_back({std::move(pattern), first});
+  if (dataset.logged) dataset.logged->note(std::move(pattern), first);
   ++statistics().writes;
   statistics().bytes += write.elements * dataset.element;
   statistics().rows += write.file.size();
