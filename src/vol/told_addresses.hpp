@@ -1,6 +1,6 @@
 // Datasets of which a program knows where their data lies in the file, because HDF5 has told it
-// (vol/effects.def). It may read and write those bytes by itself at
-// any later time, without a call, so connectors leave such datasets to HDF5 from then on.
+// (vol/effects.def). It may read and write those bytes by itself at any later time, without a call,
+// so connectors leave such datasets to HDF5 from then on.
 //
 // The application's thread only.
 #pragma once

@@ -47,6 +47,12 @@ std::optional<Selection> selection_of(const Scattered& call, std::optional<Runs>
   return Selection{std::move(*file), std::move(*memory), elements, mem_element, converts};
 }
 
+// HDF5 converts a part at a time, where this layer needs memory for all elements.
+bool too_large_to_convert(const Scattered& call, const Selection& selection) {
+  constexpr std::uint64_t kMostBytes = 64 << 20;
+  return selection.elements > kMostBytes / std::max(selection.mem_element, call.elements.element);
+}
+
 // The elements of a selection in the dataset's type, one after the other.
 class Converted {
  public:
@@ -330,6 +336,7 @@ bool read_scattered(const Scattered& call, Dataset& dataset, std::byte* program)
     if (fragments) gather_all(dataset, *fragments, program);
     return fragments.has_value();
   }
+  if (too_large_to_convert(call, *selection)) return false;
   Converted converted(call, *selection);
   const auto fragments =
       engine::fragments_of(dataset.grid(), selection->file, converted.runs(), kMost);
@@ -349,6 +356,7 @@ bool write_scattered(const Scattered& call, Dataset& dataset, const std::byte* p
     if (fragments) scatter_all(dataset, *fragments, program);
     return fragments.has_value();
   }
+  if (too_large_to_convert(call, *selection)) return false;
   Converted converted(call, *selection);
   converted.from_program(program);
   const auto fragments =
