@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from random_programs.choices import Choices
-from random_programs.creating import NUMBERS, values
-from random_programs.model import Handle, Model
+from random_programs.creating import NUMBERS, PACKED, place, values
+from random_programs.model import Dataset, Handle, Model
+from random_programs.opening import some_file
 from random_programs.registry import operation
 from random_programs.transfers import some_handle
 
@@ -61,24 +62,35 @@ def append(model: Model, choices: Choices) -> None:
 @operation(4)
 def write_chunk(model: Model, choices: Choices) -> None:
     handle = some_chunked(model, choices)
-    # What is no chunk of theirs would end many a filter, and the process with it.
-    if handle is None or handle.dataset.kind not in NUMBERS or handle.dataset.filters == "?":
+    # What is no chunk of theirs would end many a filter, and the process with it. HDF5 may take the
+    # mask of a chunk that it has in memory for that of one that is then written in its place.
+    if handle is None or handle.dataset.kind not in NUMBERS or handle.dataset.masked:
         return
     dataset, step = handle.dataset, model.next_step()
+    if dataset.filters == "?":
+        return
     assert dataset.chunks is not None
-    array = values(step, dataset.chunks, dataset.kind)
-    where = chunk_in(choices, handle)
-    without = choices.below(1 << len(dataset.filters)) if choices.rarely(6) else 0
-    raw = f"pack({array}, {dataset.filters!r}, {without})"
-    if without:
-        # HDF5 keeps the filter mask of a chunk that had as many bytes before. How many that were
-        # depends on the encoder; those of zeros do not, as the program encodes them.
-        zeros = f"np.zeros({dataset.chunks}, TYPES[{dataset.kind!r}])"
-        packed = f"pack({zeros}, {dataset.filters!r}, 0)"
-        model.say(f"{handle.name}.id.write_direct_chunk({where}, {packed}, 0)")
-    model.say(f"{handle.name}.id.write_direct_chunk({where}, {raw}, {without})")
-    if without:
-        model.say(f"{handle.name}.id.refresh()")  # HDF5 may have the mask of those zeros in memory
+    raw = f"pack({values(step, dataset.chunks, dataset.kind)}, {dataset.filters!r}, 0)"
+    model.say(f"{handle.name}.id.write_direct_chunk({chunk_in(choices, handle)}, {raw}, 0)")
+    if choices.below(2):
+        model.say(f"show({handle.name}[...])")
+
+
+@operation(1)
+def write_masked_chunk(model: Model, choices: Choices) -> None:
+    """The first chunk of a new dataset, without some of the filters."""
+    file = some_file(model, choices)
+    kind, (options, filters) = choices.of(NUMBERS), choices.of(PACKED)
+    chunk = choices.of([6, 4, 1, 10])
+    dataset = Dataset(file.which, "", (10,), kind, (chunk,), filters=filters, masked=True)
+    handle = place(model, choices, dataset)
+    model.say(
+        f"{handle.name} = {file.name}.create_dataset({dataset.path!r}, (10,), TYPES[{kind!r}], "
+        f"chunks=({chunk},), {options})"
+    )
+    without = choices.below(1 << len(filters))
+    raw = f"pack({values(model.next_step(), (chunk,), kind)}, {filters!r}, {without})"
+    model.say(f"{handle.name}.id.write_direct_chunk((0,), {raw}, {without})")
     if choices.below(2):
         model.say(f"show({handle.name}[...])")
 
