@@ -34,8 +34,6 @@ FILTERS = (
     ("**hdf5plugin.Zfp(reversible=True)", "?", "f"),
     ("shuffle=True, **hdf5plugin.Zstd(clevel=5)", "?", ""),
 )
-# Those that `pack` can apply.
-PACKED = tuple((options, names) for options, names, _ in FILTERS if names != "?")
 # Those of the filters above that may store more than they are given. Blosc and LZF then give up.
 GROWING = ("fletcher32", "scaleoffset", "Zstd", "Blosc2", "Bitshuffle", "LZ4", "BZip2", "Zfp")
 NUMBERS = ("i4", "f4", "u1", "f8", "i2be", "f8be", "u8", "i8")

@@ -22,7 +22,6 @@ class Dataset:
     scalar: bool = False
     virtual: bool = False
     grows: bool = False  # when stored: native HDF5 corrupts its memory when it copies those
-    masked: bool = False  # a chunk of it is stored without some of the filters
 
 
 @dataclass
