@@ -16,7 +16,7 @@ from bench.common.ways import Way
 from headrace.bench.child import telling
 from headrace.bench.privacy import without_folders
 from headrace.errors import HeadraceError
-from headrace.log_files import contents
+from headrace.logs.files import contents
 
 from . import ledgers
 from .cases import KERNEL, Case

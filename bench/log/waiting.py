@@ -13,7 +13,7 @@ from bench.common.evidence import LIMIT, RunError
 
 from headrace.bench.privacy import without_folders
 from headrace.errors import FileError
-from headrace.log_files import contents, waiting_logs
+from headrace.logs.files import contents, waiting_logs
 
 _REPLAY = "from headrace.cli import app; app()"
 

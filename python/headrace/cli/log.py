@@ -11,7 +11,7 @@ from rich.text import Text
 
 from headrace.cli.output import console, reports_errors, warn
 from headrace.errors import FileError
-from headrace.log_files import Foreign, contents, folder_of, foreign_logs, waiting_logs
+from headrace.logs.files import Foreign, contents, folder_of, foreign_logs, waiting_logs
 
 app = typer.Typer(name="log", help="Look into logs of the `log` layer.", no_args_is_help=True)
 

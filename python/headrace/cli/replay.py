@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from headrace import launcher
 from headrace.cli.output import console, error_console, reports_errors, warn
 from headrace.errors import FileError
-from headrace.log_files import contents, waiting_logs
-from headrace.replay import replay as put_in_order
+from headrace.logs.files import contents, waiting_logs
+from headrace.logs.replay import replay as put_in_order
 
 EXAMPLES = """
 **Examples**

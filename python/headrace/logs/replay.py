@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from headrace import launcher
 from headrace.errors import FileError
-from headrace.log_files import covers_nothing, waiting_logs, was_never_flushed
+from headrace.logs.files import covers_nothing, waiting_logs, was_never_flushed
 from headrace.plan import inherited_environment, prepare
 from headrace.plugins import library_dir
 from headrace.statistics import events, length

@@ -1,0 +1,1 @@
+"""The logs that the log layer leaves beside files, and how they come into the files."""
