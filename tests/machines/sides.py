@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import reject
-from random_programs.compare import DifferenceError, Stack, data_only, difference
+from random_programs.compare import DifferenceError, Stack, difference, seen
 from random_programs.workers import LostError, Worker
 
 LIMIT = 60.0  # seconds for one step
-MARKER = "_headrace_log"  # the attribute that says that a file has a log
 # What cannot be done with a file that is open for reading and has a log (docs/guide/log.md).
 REFUSED = "has a log, which must be replayed first"
 Answer = list[dict[str, Any]]
@@ -200,13 +199,3 @@ class Sides:
 
 def same_bytes(one: Path, other: Path) -> bool:
     return one.read_bytes() == other.read_bytes()
-
-
-def seen(result: dict[str, Any], stack: Stack) -> dict[str, Any]:
-    """Without what may differ: layouts, and messages of errors."""
-    shown = [what if kind == "same" else kind for kind, what in result["shown"]]
-    if stack.later:
-        shown = [data_only(what) for what in shown]
-        if shown and isinstance(shown[0], list) and MARKER in shown[0]:  # and their number
-            shown = [[name for name in shown[0] if name != MARKER], shown[1] - 1]
-    return {"shown": shown, "error": result.get("error")}

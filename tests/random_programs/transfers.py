@@ -200,6 +200,10 @@ def elsewhere(model: Model, choices: Choices) -> None:
     where = choices.of(["in_thread", "in_thread", "in_child"])
     for requests in model.requests if where == "in_child" else ():
         model.say(f"{requests}.wait()")  # until then they are the parent's
+    if where == "in_child":
+        # Where another thread called HDF5 last the log layer does not know that it is done: the
+        # child gets an error then (docs/guide/log.md).
+        model.say(f"show(len({handle.name}.attrs))")
     model.say(f"show({where}(lambda: {handle.name}[{text}]))")
 
 
