@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "connectors/async/chunk_cache.hpp"
-#include "connectors/async/closings.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/closings.hpp"
 #include "connectors/async/control.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
+#include "connectors/async/mpi_staging.hpp"
 #include "connectors/async/prepare.hpp"
-#include "connectors/async/queue.hpp"
-#include "connectors/async/raw_writes.hpp"
-#include "connectors/async/request.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/requests/request.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/buffer.hpp"
 #include "vol/pass_through.hpp"

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
-#include "connectors/async/queue.hpp"
+#include "connectors/async/requests/queue.hpp"
 #include "drivers/async/mpi_file.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "hdf5/quiet_errors.hpp"

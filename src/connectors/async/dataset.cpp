@@ -3,9 +3,9 @@
 #include <map>
 #include <optional>
 
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/pipeline.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/told_addresses.hpp"
 

@@ -9,16 +9,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "connectors/async/read_pace.hpp"
+#include "connectors/async/requests/read_pace.hpp"
 #include "engine/box.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
-#include "vol/box_spaces.hpp"
+#include "vol/elements.hpp"
 #include "vol/touched.hpp"
 
 namespace headrace::async {
 
-using vol::BoxSpaces;
 using vol::describe;
 using vol::extent_known;
 using vol::extents_may_have_changed;

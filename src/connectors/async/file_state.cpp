@@ -4,7 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/summary.hpp"
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"

@@ -5,15 +5,13 @@
 #include <string_view>
 
 #include "connectors/async/dataset.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::async {
 
-struct Transfer {
-  engine::Box box;  // in the dataset
+struct Transfer : vol::BlockTransfer {
   hid_t mem_type = kInvalidId;
-  std::size_t mem_element = 0;
-  engine::Index mem_strides{};  // bytes, for each dimension of the box
-  std::size_t mem_offset = 0;   // bytes, of the box's first element
+  std::size_t mem_element = 0;  // bytes
   bool converts = false;        // the memory's type is another number type
 };
 

@@ -1,6 +1,6 @@
-#include "connectors/async/call.hpp"
-#include "connectors/async/chunk_cache.hpp"
-#include "connectors/async/chunk_io.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/call.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 #include "engine/ordered.hpp"
 
 namespace headrace::async {

@@ -1,12 +1,11 @@
-#include "connectors/async/chunk_io.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "connectors/async/selection.hpp"
+#include "connectors/async/selections/transfer.hpp"
 #include "engine/thread_pool.hpp"
-#include "vol/box_spaces.hpp"
-#include "vol/pass_through.hpp"
+#include "vol/box_io.hpp"
 
 namespace headrace::async {
 namespace {
@@ -30,18 +29,10 @@ void write_by_hdf5(Dataset& dataset, const engine::Index& origin, std::span<cons
   engine::copy_box(dataset.rank, box.count, dataset.element, raw.data(),
                    engine::strides_of(dataset.rank, dataset.chunk, dataset.element), dense.data(),
                    engine::strides_of(dataset.rank, box.count, dataset.element));
-  const BoxSpaces spaces(dataset, box);
   doubt(vol::Touched::dataset(dataset.identity));
   ++dataset.left_out;
   ++statistics().left_out;
-  void* self = &object;
-  hid_t type = dataset.type.get();
-  hid_t memory = spaces.memory();
-  hid_t file = spaces.file();
-  const void* buffer = dense.data();
-  if (vol::own::dataset_write(1, &self, &type, &memory, &file, h5.transfer_list.get(), &buffer,
-                              nullptr) < 0)
-    throw Error("HDF5 cannot write a chunk");
+  if (!vol::write_box(object, dataset, box, dense.data())) throw Error("HDF5 cannot write a chunk");
 }
 
 bool one_chunk(const Dataset& dataset) {

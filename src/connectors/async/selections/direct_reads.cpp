@@ -1,8 +1,8 @@
-#include "connectors/async/direct_reads.hpp"
+#include "connectors/async/selections/direct_reads.hpp"
 
-#include "connectors/async/chunk_io.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/selection.hpp"
+#include "connectors/async/selections/transfer.hpp"
 #include "hdf5/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
 

@@ -1,10 +1,10 @@
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "connectors/async/chunk_io.hpp"
-#include "connectors/async/closings.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
+#include "connectors/async/chunks/closings.hpp"
 #include "engine/ordered.hpp"
 #include "engine/thread_pool.hpp"
 #include "hdf5/library_context.hpp"

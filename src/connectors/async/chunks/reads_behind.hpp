@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "connectors/async/dataset.hpp"
-#include "connectors/async/selection.hpp"
+#include "connectors/async/selections/transfer.hpp"
 
 namespace headrace::async {
 

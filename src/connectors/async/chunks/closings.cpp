@@ -1,4 +1,4 @@
-#include "connectors/async/closings.hpp"
+#include "connectors/async/chunks/closings.hpp"
 
 #include <list>
 #include <new>

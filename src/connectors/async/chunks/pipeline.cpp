@@ -1,4 +1,4 @@
-#include "connectors/async/pipeline.hpp"
+#include "connectors/async/chunks/pipeline.hpp"
 
 #include <algorithm>
 #include <array>

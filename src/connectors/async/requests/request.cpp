@@ -1,17 +1,18 @@
-#include "connectors/async/request.hpp"
+#include "connectors/async/requests/request.hpp"
 
 #include <algorithm>
 
+#include "connectors/async/chunks/reads_behind.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/queue.hpp"
-#include "connectors/async/reads_behind.hpp"
-#include "connectors/async/selection.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/selections/transfer.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/forward.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::async {
 namespace {
@@ -56,21 +57,6 @@ hid_t error_stack(const Request& request) {
   return h5.Eget_current_stack();
 }
 
-// All that a transfer may touch, in bytes from the begin of the buffer; 0 when that cannot be told.
-std::size_t buffer_bytes(const vol::Object& dataset, hid_t type, hid_t space) {
-  const Aside aside;
-  Id<Kind::dataspace> own;
-  if (space <= H5S_PLIST) {  // H5S_ALL, H5S_BLOCK and H5S_PLIST are no dataspaces
-    H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
-    args.args.get_space.space_id = kInvalidId;
-    h5.VLdataset_get(dataset.under, dataset.connector->id(), &args, kDefaultPlist, nullptr);
-    own = Id<Kind::dataspace>(args.args.get_space.space_id);
-    space = own.get();
-  }
-  const hssize_t elements = h5.Sget_simple_extent_npoints(space);
-  return elements < 0 ? 0 : static_cast<std::size_t>(elements) * h5.Tget_size(type);
-}
-
 // HDF5 has nothing to do with the elements after it has read them: no conversion, perhaps in their
 // place, and no pages of its page buffer to put over them.
 bool lies_as_in_file(vol::Object& dataset, hid_t mem_type, hid_t mem_space, hid_t file_space,
@@ -84,10 +70,11 @@ bool lies_as_in_file(vol::Object& dataset, hid_t mem_type, hid_t mem_space, hid_
 }
 
 template <typename Call>
-herr_t lend(const vol::Object& dataset, hid_t mem_type, hid_t mem_space, const void* buffer,
-            void** req, Call call) {
-  const engine::Lending lending(
-      {static_cast<const std::byte*>(buffer), buffer_bytes(dataset, mem_type, mem_space)});
+herr_t lend(vol::Object& dataset, hid_t mem_type, hid_t mem_space, hid_t file_space,
+            const void* buffer, void** req, Call call) {
+  const std::size_t bytes =
+      vol::memory_extent(&dataset, mem_space, file_space) * h5.Tget_size(mem_type);
+  const engine::Lending lending({static_cast<const std::byte*>(buffer), bytes});
   const herr_t result = call();
   const auto completion = lending.completion();
   if (completion == nullptr) return result;
@@ -132,7 +119,7 @@ herr_t read_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_sp
   if (req == nullptr || count != 1) return read();
   vol::Object& dataset = vol::Object::from(dset[0]);
   if (!lies_as_in_file(dataset, mem_type[0], mem_space[0], file_space[0], dxpl)) return read();
-  return lend(dataset, mem_type[0], mem_space[0], buf[0], req, read);
+  return lend(dataset, mem_type[0], mem_space[0], file_space[0], buf[0], req, read);
 }
 
 herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -141,7 +128,8 @@ herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_s
     return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
   };
   if (req == nullptr || count != 1) return write();
-  return lend(vol::Object::from(dset[0]), mem_type[0], mem_space[0], buf[0], req, write);
+  return lend(vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0], buf[0], req,
+              write);
 }
 
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status) {

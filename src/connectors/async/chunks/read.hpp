@@ -1,8 +1,8 @@
 // The pieces of a read.
 #pragma once
 
-#include "connectors/async/call.hpp"
-#include "connectors/async/chunk_io.hpp"
+#include "connectors/async/chunks/call.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 #include "engine/ordered.hpp"
 
 namespace headrace::async {

@@ -1,16 +1,15 @@
-#include "connectors/async/reads_behind.hpp"
+#include "connectors/async/chunks/reads_behind.hpp"
 
 #include <limits>
 #include <new>
 
-#include "connectors/async/chunk_cache.hpp"
-#include "connectors/async/closings.hpp"
-#include "connectors/async/read.hpp"
-#include "connectors/async/request.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/closings.hpp"
+#include "connectors/async/chunks/read.hpp"
+#include "connectors/async/requests/request.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/box_spaces.hpp"
-#include "vol/pass_through.hpp"
+#include "vol/box_io.hpp"
 
 namespace headrace::async {
 namespace {
@@ -48,15 +47,8 @@ void read_by_hdf5(const Reading& reading, const Piece& piece) {
   const LibraryContext context;
   const Aside aside;
   if (!update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  const BoxSpaces spaces(dataset, piece.box);
   engine::Buffer dense(reading.call.elements(piece) * dataset.element);
-  void* self = dataset.handle;
-  hid_t type = dataset.type.get();
-  hid_t memory = spaces.memory();
-  hid_t file = spaces.file();
-  void* buffer = dense.data();
-  if (vol::own::dataset_read(1, &self, &type, &memory, &file, h5.transfer_list.get(), &buffer,
-                             nullptr) < 0) {
+  if (!vol::read_box(*dataset.handle, dataset, piece.box, dense.data())) {
     reading.request->stack = std::make_shared<const ErrorStack>(h5.Eget_current_stack());
     throw Error("reading " + describe(*dataset.handle) + " failed");
   }

@@ -1,4 +1,4 @@
-#include "connectors/async/queue.hpp"
+#include "connectors/async/requests/queue.hpp"
 
 #include <unistd.h>
 
@@ -6,19 +6,20 @@
 #include <list>
 #include <vector>
 
-#include "connectors/async/chunk_io.hpp"
-#include "connectors/async/direct_reads.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/filters.hpp"
-#include "connectors/async/request.hpp"
-#include "connectors/async/selection.hpp"
+#include "connectors/async/requests/request.hpp"
+#include "connectors/async/selections/direct_reads.hpp"
+#include "connectors/async/selections/transfer.hpp"
 #include "engine/buffer.hpp"
 #include "engine/merge.hpp"
 #include "engine/reading/pace.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/box_spaces.hpp"
+#include "vol/box_io.hpp"
 #include "vol/pass_through.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::async {
 namespace {
@@ -58,23 +59,17 @@ Queue& queue() {
 
 // The call that the program would have made for the box. False when HDF5 refuses.
 bool transfer_box(const Batch& batch, const Box& box, Buffer& memory) {
-  const BoxSpaces spaces(*batch.elements, box);
+  const vol::BoxSpaces spaces(*batch.elements, box);
   vol::Object& object = *batch.object;
-  hid_t type = batch.elements->type.get();
-  hid_t mem_space = spaces.memory();
-  hid_t file_space = spaces.file();
+  const hid_t type = batch.elements->type.get();
   const hid_t dxpl = h5.transfer_list.get();
-  void* self = &object;
-  if (batch.writes) {
-    const void* buffer = memory.data();
-    return write_chunks(object, type, mem_space, file_space, dxpl, buffer) == Taken::done ||
-           vol::own::dataset_write(1, &self, &type, &mem_space, &file_space, dxpl, &buffer,
-                                   nullptr) >= 0;
-  }
-  void* buffer = memory.data();
-  return read_chunks(object, type, mem_space, file_space, dxpl, buffer) == Taken::done ||
-         vol::own::dataset_read(1, &self, &type, &mem_space, &file_space, dxpl, &buffer, nullptr) >=
-             0;
+  if (batch.writes)
+    return write_chunks(object, type, spaces.memory(), spaces.file(), dxpl, memory.data()) ==
+               Taken::done ||
+           vol::write_box(object, *batch.elements, box, memory.data());
+  return read_chunks(object, type, spaces.memory(), spaces.file(), dxpl, memory.data()) ==
+             Taken::done ||
+         vol::read_box(object, *batch.elements, box, memory.data());
 }
 
 // Between the program's memory and that of the box which the request is a part of.
@@ -181,15 +176,6 @@ void carry_out(const Batch& batch) noexcept {
   if (!batch.writes) batch.elements->pace.note_waited(outcome.slow());
 }
 
-// Of the elements that a call selects in memory; more than any where that is not told there.
-std::size_t bytes_of(hid_t mem_type, hid_t mem_space) {
-  const Aside aside;
-  if (mem_space <= H5S_PLIST) return ~std::size_t{0};  // H5S_ALL and its like are no dataspaces
-  const hssize_t elements = h5.Sget_select_npoints(mem_space);
-  return elements < 0 ? ~std::size_t{0}
-                      : static_cast<std::size_t>(elements) * h5.Tget_size(mem_type);
-}
-
 // The batch that the request belongs to; what may not be put off any longer is carried out first.
 Batch& batch_for(vol::Object& object, Elements& elements, bool writes) {
   for (Batch& batch : queue().batches) {
@@ -234,7 +220,8 @@ bool better_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, void* 
   // Beside what waits it may find its place, and what waits may be what it reads.
   if (req == nullptr || !queue().batches.empty() || !filters_on(*object.connector)) return false;
   const Elements* elements = elements_of(object);
-  return elements != nullptr && elements->pace.fast() && bytes_of(mem_type, mem_space) <= kSmall;
+  return elements != nullptr && elements->pace.fast() && vol::is_dataspace(mem_space) &&
+         vol::transfer_bytes(&object, mem_type, mem_space, mem_space) <= kSmall;
 }
 
 herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "connectors/async/dataset.hpp"
-#include "connectors/async/selection.hpp"
+#include "connectors/async/selections/transfer.hpp"
 #include "engine/box.hpp"
 #include "engine/buffer.hpp"
 

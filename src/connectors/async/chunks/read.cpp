@@ -1,6 +1,6 @@
-#include "connectors/async/read.hpp"
+#include "connectors/async/chunks/read.hpp"
 
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
 
 namespace headrace::async {
 namespace {

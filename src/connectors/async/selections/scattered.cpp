@@ -1,13 +1,13 @@
-#include "connectors/async/scattered.hpp"
+#include "connectors/async/selections/scattered.hpp"
 
 #include <cstring>
 
-#include "connectors/async/chunk_cache.hpp"
-#include "connectors/async/chunk_io.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 #include "engine/ordered.hpp"
 #include "engine/scattered.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/pass_through.hpp"
+#include "vol/box_io.hpp"
 #include "vol/selection.hpp"
 
 namespace headrace::async {
@@ -32,19 +32,15 @@ struct Selection {
   bool converts;
 };
 
-// Only numbers are converted: what the others have in memory already may have to stay.
 std::optional<Selection> selection_of(const Scattered& call, std::optional<Runs> file) {
   const Elements& dataset = call.elements;
   if (!file) return std::nullopt;
   auto memory = vol::memory_rows_of(call.mem_space, *file, kMost);
   const std::uint64_t elements = engine::elements_of(*file);
   if (!memory || engine::elements_of(*memory) != elements) return std::nullopt;
-  const bool converts = h5.Tequal(call.mem_type, dataset.type.get()) <= 0;
-  const H5T_class_t kind = h5.Tget_class(call.mem_type);
-  const std::size_t mem_element = h5.Tget_size(call.mem_type);
-  const bool numbers = dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT);
-  if (mem_element == 0 || (converts && !numbers)) return std::nullopt;
-  return Selection{std::move(*file), std::move(*memory), elements, mem_element, converts};
+  const auto type = vol::memory_type_of(dataset, call.mem_type);
+  if (!type) return std::nullopt;
+  return Selection{std::move(*file), std::move(*memory), elements, type->size, type->converts};
 }
 
 // HDF5 converts a part at a time, where this layer needs memory for all elements.
@@ -306,14 +302,7 @@ class BlockReader {
   }
 
   bool read_box(const Box& box, std::byte* to) {
-    const BoxSpaces spaces(call_.elements, box);
-    void* self = &call_.object;
-    hid_t type = call_.mem_type;
-    hid_t memory = spaces.memory();
-    hid_t file = spaces.file();
-    void* buffer = to;
-    return vol::own::dataset_read(1, &self, &type, &memory, &file, call_.dxpl, &buffer, nullptr) >=
-           0;
+    return vol::read_box(call_.object, call_.elements, box, to, {call_.mem_type, call_.dxpl});
   }
 
   const Scattered& call_;
