@@ -1,4 +1,4 @@
-// What a transfer selects, of a dataset and of the program's memory: as one block, as runs of
+// What a transfer selects, of a dataset and of the program's memory: as a hyperslab, as runs of
 // elements, or as their bounds. The one place that decodes HDF5's selections.
 //
 // The functions call HDF5, which may leave errors on its stack: callers keep that (see Aside).
@@ -30,24 +30,30 @@ struct MemoryType {
 // memory or file have already may have to stay in parts of all others.
 std::optional<MemoryType> memory_type_of(const Elements& dataset, hid_t mem_type);
 
-// A dataspace whose selection is one solid block of at least one element.
-struct Block {
+// A dataspace whose selection is one solid block, or a regular hyperslab of single elements. There
+// is at least one element.
+struct Hyperslab {
   unsigned rank = 0;
   engine::Index dims{};  // of the dataspace
-  engine::Box box;
+  engine::Box box;       // the first element, and how many there are
+  engine::Index step = engine::kEach;
 };
-std::optional<Block> block_of(hid_t space);
+std::optional<Hyperslab> hyperslab_of(hid_t space);
 
-// A transfer of one block of a dataset.
-struct BlockTransfer {
-  engine::Box box;              // in the dataset
+// A transfer of such elements of a dataset.
+struct HyperslabTransfer {
+  engine::Box box;  // in the dataset: the first element, and how many there are
+  engine::Index step = engine::kEach;
   engine::Index mem_strides{};  // bytes between neighbours in memory, for each dimension of the box
   std::size_t mem_offset = 0;   // bytes, of the box's first element
+
+  // Whether the box has all elements that lie in it.
+  [[nodiscard]] bool is_block() const { return step == engine::kEach; }
 };
-// Of a dataset whose extent is up to date. `mem_element`: bytes. None when it is not one block of
-// elements, in memory too, that HDF5 would transfer.
-std::optional<BlockTransfer> block_transfer_of(const Elements& dataset, hid_t mem_space,
-                                               hid_t file_space, std::size_t mem_element);
+// Of a dataset whose extent is up to date. `mem_element`: bytes. None when the selection in file or
+// memory is no Hyperslab of elements that HDF5 would transfer.
+std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset, hid_t mem_space,
+                                                       hid_t file_space, std::size_t mem_element);
 
 // The elements from the first to the last that a regular hyperslab or a whole dataspace selects,
 // counted row by row. None for other selections, and where nothing is selected.

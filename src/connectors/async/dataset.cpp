@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -20,7 +21,7 @@ struct Handle {
   std::unique_ptr<Elements> elements;  // once asked for, when there is no dataset
   bool asked = false;
   bool asked_elements = false;
-  std::optional<std::uint64_t> created;  // the doubts at that time
+  std::optional<std::uint64_t> created;  // times_masks_were_possible() then
   std::optional<bool> alone;             // once asked for
   vol::AddressesTold addresses_told;
   std::string_view why = "left_for_file";  // it is left to HDF5
@@ -34,8 +35,8 @@ Registry& registry() {
   return registry;
 }
 
-// How often chunks may have come to lack filters, in this process.
-std::uint64_t& doubts() {
+// How often chunks may have come to lack filters in this process.
+std::uint64_t& times_masks_were_possible() {
   static std::uint64_t count = 0;
   return count;
 }
@@ -114,7 +115,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
       !vol::read_identity(object, dataset->identity))
     return nullptr;
   dataset->native_cache = native_cache_of(object);
-  dataset->cache = cache_share(*object.connector);
+  dataset->share = cache_share(*object.connector);
   return dataset;
 }
 
@@ -128,7 +129,7 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   auto& known = registry()[dataset->identity];
   if (known == nullptr) {
     dataset->serial = ++serial;
-    dataset->fresh = dataset->fresh && handle.created == doubts();
+    dataset->fresh = dataset->fresh && handle.created == times_masks_were_possible();
     known = std::move(dataset);
   }
   return known;
@@ -142,6 +143,19 @@ bool left_for_addresses(const vol::Object& object, Handle& handle) {
 }
 
 }  // namespace
+
+engine::Buffer Dataset::encode(const engine::CachedChunk& chunk) const {
+  return engine::encode(pipeline, chunk.bytes.bytes());
+}
+
+// A chunk that HDF5 has written, as a filter gains nothing, is HDF5's to cache from then on.
+bool Dataset::store(const engine::CachedChunk& chunk, const engine::Buffer& encoded) {
+  const Aside aside;
+  store_chunk(*this, chunk.origin, encoded, chunk.bytes.bytes());
+  return encoded.size() > 0;
+}
+
+void Dataset::lose(const std::exception_ptr& error) noexcept { handle->connector->defer(error); }
 
 std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
   if (!filters_on(*object.connector) && !only_decodes(*object.connector)) return nullptr;
@@ -178,7 +192,7 @@ Elements* elements_of(vol::Object& object) {
 void note_created(vol::Object& object, hid_t dcpl) {
   if (!filters_on(*object.connector)) return;
   Handle& handle = handle_of(object);
-  handle.created = doubts();
+  handle.created = times_masks_were_possible();
   // HDF5 has just used the list: the questions do not fail, and the stack that they clear is empty.
   handle.asked = note_layout(dcpl, handle) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
 }
@@ -206,8 +220,8 @@ std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
   return object.state == nullptr ? nullptr : static_cast<Handle*>(object.state.get())->dataset;
 }
 
-void doubt(const vol::Touched& touched) {
-  ++doubts();
+void masks_are_possible(const vol::Touched& touched) {
+  ++times_masks_were_possible();
   for_each_dataset([&](Dataset& one) {
     if (touched.has(one.identity)) one.fresh = false;
   });

@@ -21,7 +21,7 @@ struct FileState {
   H5FD_t* reads = nullptr;  // see driver_for_reads()
   unsigned long number = 0;
   unsigned pauses = 0;  // of the workers
-  std::shared_ptr<CacheShare> cache;
+  std::shared_ptr<engine::CacheShare> cache;
   std::optional<engine::Wish> threads;
 };
 
@@ -93,10 +93,9 @@ bool has_page_buffer(hid_t fapl) {
 }  // namespace
 
 void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
-                 const Options& options) {
+                 const AsyncOptions& options) {
   auto state = std::make_shared<FileState>();
-  const bool on = (flags & kSwmr) == 0 && value_of(kSettings, "seat", options) != "vfd" &&
-                  is_on(kSettings, "filters", options);
+  const bool on = (flags & kSwmr) == 0 && options.above && options.filters;
   state->filters = on && !parallel(fapl);
   state->only_decodes = on && parallel(fapl) && !collective_metadata_reads(fapl) && read_only(file);
   state->writable = created || (flags & kReadWrite) != 0;
@@ -106,8 +105,8 @@ void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
   if (reads_pass_by(*file.connector) && read_only(file)) state->reads = driver_on_top(file);
   page_buffers = page_buffers || has_page_buffer(fapl);
   if (!state->filters && !state->only_decodes) return;
-  state->cache = cache().make_share(number_of(kSettings, "chunk_cache", options));
-  state->threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
+  state->cache = cache().make_share(options.chunk_cache);
+  state->threads.emplace(options.threads);
 }
 
 bool filters_on(const vol::UnderConnector& connector) {
@@ -120,7 +119,7 @@ bool only_decodes(const vol::UnderConnector& connector) {
          static_cast<const FileState*>(connector.state.get())->only_decodes;
 }
 
-std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector) {
+std::shared_ptr<engine::CacheShare> cache_share(const vol::UnderConnector& connector) {
   return static_cast<const FileState*>(connector.state.get())->cache;
 }
 

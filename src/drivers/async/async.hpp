@@ -35,7 +35,7 @@ struct Driver<vfd::Over::sec2>
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
     try {
-      begin(OpenFile::of(file), name, flags, options);
+      begin(OpenFile::of(file), name, flags, AsyncOptions(options));
     } catch (...) {
       end(OpenFile::of(file));
       Base::close(file);

@@ -1,269 +1,61 @@
 #include "connectors/async/chunks/cache.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/chunks/closings.hpp"
-#include "engine/ordered.hpp"
-#include "engine/thread_pool.hpp"
+#include "connectors/async/chunks/reads_behind.hpp"
 #include "hdf5/library_context.hpp"
-#include "hdf5/quiet_errors.hpp"
 
 namespace headrace::async {
+namespace {
 
-class StoreJob final : public engine::Job {
- public:
-  StoreJob(ChunkCache& cache, ChunkRef chunk) : cache_(cache), chunk_(std::move(chunk)) {
-    chunk_->storing = true;
-    cache_.behind_ += chunk_->bytes.size();
-  }
-  StoreJob(const StoreJob&) = delete;
-  StoreJob& operator=(const StoreJob&) = delete;
-  ~StoreJob() override {
-    chunk_->storing = false;
-    cache_.behind_ -= chunk_->bytes.size();
-  }
-
-  void work() override {
-    try {
-      encoded_ = engine::encode(chunk_->dataset->pipeline, chunk_->bytes.bytes());
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-  }
-
-  // One chunk's failure is no reason to lose the others.
-  void finish() override {
-    try {
-      if (error_ != nullptr) std::rethrow_exception(error_);
-      if (encoded_.size() == 0) chunk_->passing = true;  // HDF5's from now on
-      store_chunk(*chunk_->dataset, chunk_->origin, encoded_, chunk_->bytes.bytes());
-    } catch (...) {
-      cache_.lose(chunk_);
-      return;
-    }
-    cache_.stored(chunk_);
-  }
-
- private:
-  ChunkCache& cache_;
-  ChunkRef chunk_;
-  engine::Buffer encoded_;
-  std::exception_ptr error_;
-};
-
-std::shared_ptr<CacheShare> ChunkCache::make_share(std::size_t limit) {
-  const std::shared_ptr<CacheShare> share(new CacheShare{limit, 0, {}}, [this](CacheShare* gone) {
-    std::erase(shares_, gone);
-    delete gone;
-    set_limit();
-  });
-  shares_.push_back(share.get());
-  set_limit();
-  return share;
+// All owners of the cache's chunks are datasets of this connector.
+const Dataset& dataset_with(const engine::ChunkOwner& owner) {
+  return static_cast<const Dataset&>(owner);
 }
 
-void ChunkCache::set_limit() {
-  const auto largest = std::ranges::max_element(shares_, {}, &CacheShare::limit);
-  limit_ = largest == shares_.end() ? 0 : (*largest)->limit;
-}
-
-bool ChunkCache::fits(const Dataset& dataset) {
-  const std::size_t limit = dataset.cache->limit;
-  return dataset.chunk_bytes <= limit && dataset.native_cache <= limit;
-}
-
-std::size_t ChunkCache::behind_limit(const Dataset& dataset) { return dataset.cache->limit / 2; }
-
-std::size_t ChunkCache::cost(const CachedChunk& chunk) {
-  constexpr std::size_t kBookkeeping = 512;
-  return chunk.bytes.size() + kBookkeeping;
-}
-
-ChunkRef ChunkCache::find(Dataset& dataset, std::uint64_t place) {
-  const auto found = dataset.cached.find(place);
-  if (found == dataset.cached.end()) return nullptr;
-  use(found->second);
-  return found->second;
-}
-
-void ChunkCache::use(const ChunkRef& chunk) {
-  std::list<ChunkRef>& by_age = chunk->dataset->cache->by_age;
-  by_age.splice(by_age.begin(), by_age, chunk->place_by_age);
-  chunk->used = ++uses_;
-}
-
-ChunkRef ChunkCache::find_to_write(Dataset& dataset, std::uint64_t place) {
-  const ChunkRef chunk = find(dataset, place);
-  if (chunk == nullptr) return nullptr;
-  chunk->passing = false;
-  wait_for(*chunk);
-  return find(dataset, place);  // not any more when it could not be stored
-}
-
-void ChunkCache::insert(const ChunkRef& chunk) {
-  CacheShare& share = *chunk->dataset->cache;
-  make_room(share, cost(*chunk));
-  share.by_age.push_front(chunk);
-  chunk->place_by_age = share.by_age.begin();
-  chunk->used = ++uses_;
-  chunk->dataset->cached.insert_or_assign(chunk->place, chunk);
-  used_ += cost(*chunk);
-  share.used += cost(*chunk);
-}
-
-void ChunkCache::mark_dirty(const ChunkRef& chunk) {
-  if (chunk->dirty) return;
-  // Registered after HDF5's, so called before it: HDF5 that ends can store no dataset's first
-  // chunk.
-  static const bool at_exit = std::atexit([] {
-                                if (cache().nothing_waits()) return;
-                                const LibraryContext context;
-                                cache().settle();
-                              }) == 0;
-  static_cast<void>(at_exit);
-  dirty_.emplace(key(*chunk), chunk);
-  chunk->dirty = true;
-  ++chunk->dataset->unstored;
-}
-
-void ChunkCache::mark_clean(CachedChunk& chunk) {
-  if (!chunk.dirty) return;
-  chunk.dirty = false;
-  --chunk.dataset->unstored;
-  dirty_.erase(key(chunk));
-}
-
-void ChunkCache::store_encoded() noexcept {
+// Registered after HDF5's function, so called before it: HDF5 that ends can store no dataset's
+// first chunk.
+void store_at_exit() {
   if (nothing_waits()) return;
-  const Aside aside;
-  stores_.finish_done();
-  close_stored();
+  const LibraryContext context;
+  store_chunks();
 }
 
-void ChunkCache::remove(const ChunkRef& chunk) {
-  mark_clean(*chunk);
-  CacheShare& share = *chunk->dataset->cache;
-  used_ -= cost(*chunk);
-  share.used -= cost(*chunk);
-  share.by_age.erase(chunk->place_by_age);
-  chunk->dataset->cached.erase(chunk->place);
+engine::ChunkCache& make_cache() {
+  std::atexit(&store_at_exit);
+  return *new engine::ChunkCache;  // leaked: HDF5 closes what is open while the process exits
 }
 
-void ChunkCache::drop(Dataset& dataset, std::uint64_t place) {
-  const auto found = dataset.cached.find(place);
-  if (found != dataset.cached.end()) drop(ChunkRef(found->second));
-}
+}  // namespace
 
-void ChunkCache::drop(Dataset& dataset) {
-  if (dataset.unstored > 0) settle(vol::Touched::dataset(dataset.identity));
-  while (!dataset.cached.empty()) drop(ChunkRef(dataset.cached.begin()->second));
-}
-
-void ChunkCache::drop(const ChunkRef& chunk) {
-  wait_for(*chunk);
-  const auto found = chunk->dataset->cached.find(chunk->place);
-  if (found != chunk->dataset->cached.end() && found->second == chunk) remove(chunk);
-}
-
-// The one whose oldest chunk must go to make room for so many bytes; null when there is room, or
-// nothing that could go.
-CacheShare* ChunkCache::share_to_cut(CacheShare& own, std::size_t bytes) {
-  if (own.used + bytes > own.limit && !own.by_age.empty()) return &own;
-  if (used_ + bytes <= limit_) return nullptr;
-  CacheShare* oldest = nullptr;
-  for (CacheShare* share : shares_)
-    if (!share->by_age.empty() &&
-        (oldest == nullptr || share->by_age.back()->used < oldest->by_age.back()->used))
-      oldest = share;
-  return oldest;
-}
-
-void ChunkCache::make_room(CacheShare& own, std::size_t bytes) {
-  while (CacheShare* share = share_to_cut(own, bytes)) {
-    const ChunkRef oldest = share->by_age.back();
-    if (oldest->dirty) store_oldest(*share);
-    // It is gone already when it was passing, or could not be stored.
-    if (!share->by_age.empty() && share->by_age.back() == oldest) remove(oldest);
-  }
-}
-
-// Several at once, so that all threads have work.
-void ChunkCache::store_oldest(const CacheShare& share) {
-  const ChunkRef oldest = share.by_age.back();
-  std::vector<ChunkRef> chunks;
-  const std::size_t most = 4 * std::size_t{engine::workers()};
-  for (auto at = share.by_age.rbegin(); at != share.by_age.rend() && chunks.size() < most; ++at)
-    if ((*at)->dirty) chunks.push_back(*at);
-  store_behind(chunks);
-  for (const ChunkRef& chunk : chunks)
-    if (chunk == oldest || !engine::may_run_behind(chunk->dataset->pipeline)) wait_for(*chunk);
-}
-
-void ChunkCache::stored(const ChunkRef& chunk) {
-  mark_clean(*chunk);
-  if (chunk->passing) remove(chunk);
-}
-
-void ChunkCache::lose(const ChunkRef& chunk) noexcept {
-  chunk->dataset->handle->connector->defer(std::current_exception());
-  remove(chunk);
-}
-
-void ChunkCache::store_behind(const ChunkRef& chunk) {
-  if (chunk->storing) return;
-  mark_dirty(chunk);
-  while (!stores_.empty() && behind_ + chunk->bytes.size() > behind_limit(*chunk->dataset))
-    stores_.finish_oldest();
-  stores_.give(std::make_unique<StoreJob>(*this, chunk));
-}
-
-// To make way for one, others may be finished: those are stored and perhaps gone.
-void ChunkCache::store_behind(const std::vector<ChunkRef>& chunks) {
-  for (const ChunkRef& chunk : chunks)
-    if (chunk->dirty) store_behind(chunk);
-}
-
-void ChunkCache::wait_for(const CachedChunk& chunk) {
-  while (chunk.storing) stores_.finish_oldest();
-}
-
-std::size_t ChunkCache::unstored_bytes(const vol::UnderConnector& connector) const {
-  std::size_t bytes = 0;
-  for (const auto& [key, chunk] : dirty_)
-    if (chunk->dataset->handle->connector.get() == &connector) bytes += chunk->bytes.size();
-  return bytes;
-}
-
-bool ChunkCache::nothing_waits() const { return dirty_.empty() && !any_closing(); }
-
-void ChunkCache::settle(const vol::Touched& touched, const vol::UnderConnector* through) noexcept {
-  if (nothing_waits()) return;
-  const Aside aside;
-  const auto is_touched = [&](const CachedChunk& chunk) {
-    return touched.has(chunk.dataset->identity) ||
-           chunk.dataset->handle->connector.get() == through;
-  };
-  try {
-    std::vector<ChunkRef> chunks;
-    for (const auto& [key, chunk] : dirty_)
-      if (is_touched(*chunk)) chunks.push_back(chunk);
-    store_behind(chunks);
-    for (const ChunkRef& chunk : chunks) wait_for(*chunk);
-  } catch (...) {  // out of memory: nothing dirty may stay, its handle may be about to close
-    stores_.finish();
-    const auto next = [&] {
-      return std::ranges::find_if(dirty_, [&](const auto& one) { return is_touched(*one.second); });
-    };
-    for (auto at = next(); at != dirty_.end(); at = next()) lose(ChunkRef(at->second));
-  }
-  close_stored();
-}
-
-ChunkCache& cache() {
-  static auto& cache = *new ChunkCache;
+engine::ChunkCache& cache() {
+  static auto& cache = make_cache();
   return cache;
+}
+
+bool nothing_waits() { return cache().all_stored() && !any_closing(); }
+
+void store_encoded() noexcept {
+  if (nothing_waits()) return;
+  cache().store_encoded();
+  close_stored();
+}
+
+void store_chunks(const vol::Touched& touched, const vol::UnderConnector* through) noexcept {
+  if (any_closing()) end_reads(true);
+  if (nothing_waits()) return;
+  cache().store([&](const engine::ChunkOwner& owner) {
+    const Dataset& dataset = dataset_with(owner);
+    return touched.has(dataset.identity) || dataset.handle->connector.get() == through;
+  });
+  close_stored();
+}
+
+std::size_t unstored_bytes(const vol::UnderConnector& connector) {
+  return cache().unstored_bytes([&](const engine::ChunkOwner& owner) {
+    return dataset_with(owner).handle->connector.get() == &connector;
+  });
 }
 
 }  // namespace headrace::async

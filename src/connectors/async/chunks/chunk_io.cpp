@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "connectors/async/selections/transfer.hpp"
+#include "base/error.hpp"
+#include "connectors/async/statistics.hpp"
 #include "engine/thread_pool.hpp"
 #include "vol/box_io.hpp"
 
@@ -29,7 +30,7 @@ void write_by_hdf5(Dataset& dataset, const engine::Index& origin, std::span<cons
   engine::copy_box(dataset.rank, box.count, dataset.element, raw.data(),
                    engine::strides_of(dataset.rank, dataset.chunk, dataset.element), dense.data(),
                    engine::strides_of(dataset.rank, box.count, dataset.element));
-  doubt(vol::Touched::dataset(dataset.identity));
+  masks_are_possible(vol::Touched::dataset(dataset.identity));
   ++dataset.left_out;
   ++statistics().left_out;
   if (!vol::write_box(object, dataset, box, dense.data())) throw Error("HDF5 cannot write a chunk");
@@ -42,11 +43,6 @@ bool one_chunk(const Dataset& dataset) {
 }
 
 }  // namespace
-
-Statistics& statistics() {
-  static auto& statistics = *new Statistics;  // leaked: HDF5 ends after the process's statics
-  return statistics;
-}
 
 void store_chunk(Dataset& dataset, const engine::Index& origin, const engine::Buffer& encoded,
                  std::span<const std::byte> raw) {

@@ -33,7 +33,7 @@ bool close_behind(vol::Object& object) noexcept try {
   constexpr std::size_t kMost = 64;
   auto dataset = known_dataset_of(object);
   if (dataset == nullptr || dataset->handle != &object ||
-      (dataset->unstored == 0 && dataset->reading == 0) || !is_open(*object.connector) ||
+      (dataset->unstored() == 0 && dataset->reading == 0) || !is_open(*object.connector) ||
       closings().size() >= kMost)
     return false;
   ClosingDataset& closing = closings().emplace_back(
@@ -49,7 +49,7 @@ void close_stored() noexcept {
   if (!any_closing()) return;
   const Aside aside;
   std::erase_if(closings(), [](ClosingDataset& closing) {
-    if (closing.dataset->unstored > 0 || closing.dataset->reading > 0) return false;
+    if (closing.dataset->unstored() > 0 || closing.dataset->reading > 0) return false;
     close(closing);
     return true;
   });

@@ -1,42 +1,35 @@
 #include "connectors/async/chunks/read.hpp"
 
 #include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/statistics.hpp"
 
 namespace headrace::async {
 namespace {
 
 using engine::Buffer;
-using engine::Piece;
-
-// Whether the chunk lies in the program's memory as it is.
-bool straight(const Call& call, const Piece& piece) {
-  if (!piece.whole || call.transfer.converts) return false;
-  for (unsigned d = 0; d < call.dataset.rank; ++d)
-    if (piece.box.count[d] != 1 && call.transfer.mem_strides[d] != call.chunk_strides[d])
-      return false;
-  return true;
-}
 
 class ReadJob final : public engine::Job {
  public:
-  ReadJob(const Call& call, const Piece& piece, StoredChunk stored, std::byte* program)
-      : call_(call), piece_(piece), stored_(std::move(stored)), program_(program) {}
+  ReadJob(const ChunkTransfer& transfer, const Part& part, StoredChunk stored, std::byte* program)
+      : transfer_(transfer), part_(part), stored_(std::move(stored)), program_(program) {}
 
-  void work() override { chunk_ = decode_piece(call_, piece_, stored_, program_, keep()); }
+  void work() override { chunk_ = decode_part(transfer_, part_, stored_, program_, keep()); }
 
   void finish() override {
-    if (call_.transfer.converts)
-      call_.deliver(piece_, call_.in_chunk<const std::byte>(piece_, chunk_.data()), program_);
+    if (transfer_.transfer().converts) transfer_.deliver(part_, chunk_.data(), program_);
     // Of a chunk that lacks filters the cache would not know it.
     if (!keep() || stored_.mask != 0) return;
-    cache().insert(std::make_shared<CachedChunk>(call_.dataset, piece_, std::move(chunk_)));
+    cache().insert(std::make_shared<engine::CachedChunk>(transfer_.dataset(), part_.chunk,
+                                                         part_.origin, std::move(chunk_)));
   }
 
  private:
-  [[nodiscard]] bool keep() const { return !piece_.covers; }
+  // Who reads whole chunks one after the other seldom reads them again; who reads them by lists, as
+  // loaders of samples do, reads them again in another order.
+  [[nodiscard]] bool keep() const { return !part_.covers || transfer_.transfer().is_scattered(); }
 
-  const Call& call_;
-  Piece piece_;
+  const ChunkTransfer& transfer_;
+  Part part_;
   StoredChunk stored_;
   std::byte* program_;
   Buffer chunk_;
@@ -44,46 +37,46 @@ class ReadJob final : public engine::Job {
 
 }  // namespace
 
-Buffer decode_piece(const Call& call, const Piece& piece, const StoredChunk& stored,
-                    std::byte* program, bool keep) {
-  const Dataset& dataset = call.dataset;
-  if (!keep && straight(call, piece)) {
-    const auto to = call.in_program(piece, program);
+Buffer decode_part(const ChunkTransfer& transfer, const Part& part, const StoredChunk& stored,
+                   std::byte* program, bool keep) {
+  const Dataset& dataset = transfer.dataset();
+  const bool converts = transfer.transfer().converts;
+  const auto place = transfer.in_program(part, program);
+  if (std::byte* const straight = keep || converts ? nullptr : transfer.as_chunk(part, place)) {
     engine::decode(dataset.pipeline, stored.mask, stored.bytes.bytes(),
-                   {to.data, dataset.chunk_bytes});
+                   {straight, dataset.chunk_bytes});
     return {};
   }
   Buffer chunk(dataset.chunk_bytes);
   engine::decode(dataset.pipeline, stored.mask, stored.bytes.bytes(), chunk.bytes());
-  if (!call.transfer.converts)
-    call.deliver(piece, call.in_chunk<const std::byte>(piece, chunk.data()), program);
+  if (!converts) transfer.gather(part, chunk.data(), place);
   return chunk;
 }
 
-void read_now(const Call& call, const Piece& piece, StoredChunk stored, std::byte* program,
-              engine::Ordered& ordered) {
-  ordered.give(std::make_unique<ReadJob>(call, piece, std::move(stored), program));
+void read_now(const ChunkTransfer& transfer, const Part& part, StoredChunk stored,
+              std::byte* program, engine::Ordered& ordered) {
+  ordered.give(std::make_unique<ReadJob>(transfer, part, std::move(stored), program));
 }
 
-bool deliver_cached(const Call& call, const Piece& piece, std::byte* program) {
-  const ChunkRef chunk = cache().find(call.dataset, piece.chunk);
+bool deliver_cached(const ChunkTransfer& transfer, const Part& part, std::byte* program) {
+  const engine::ChunkRef chunk = cache().find(transfer.dataset(), part.chunk);
   if (chunk == nullptr) return false;
   ++statistics().cache_hits;
-  call.deliver(piece, call.in_chunk<const std::byte>(piece, chunk->bytes.data()), program);
+  transfer.deliver(part, chunk->bytes.data(), program);
   return true;
 }
 
-void read_pieces(const Call& call, std::byte* program) {
-  cache().store_encoded();
-  engine::Ordered ordered(window_of(call.dataset));
-  engine::Pieces pieces(call.grid, call.transfer.box);
-  for (Piece piece; pieces.next(piece);) {
-    if (deliver_cached(call, piece, program)) continue;
-    StoredChunk stored = load_chunk(call.dataset, piece.origin);
+void read_parts(const ChunkTransfer& transfer, std::byte* program) {
+  store_encoded();
+  engine::Ordered ordered(window_of(transfer.dataset()));
+  Parts parts(transfer);
+  for (Part part; parts.next(part);) {
+    if (deliver_cached(transfer, part, program)) continue;
+    StoredChunk stored = load_chunk(transfer.dataset(), part.origin);
     if (stored.bytes.size() == 0)
-      call.deliver_fill(piece, program);
+      transfer.deliver_fill(part, program);
     else
-      read_now(call, piece, std::move(stored), program, ordered);
+      read_now(transfer, part, std::move(stored), program, ordered);
   }
   ordered.finish();
 }

@@ -7,6 +7,7 @@
 #include "connectors/async/chunks/closings.hpp"
 #include "connectors/async/chunks/read.hpp"
 #include "connectors/async/requests/request.hpp"
+#include "connectors/async/statistics.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/box_io.hpp"
@@ -14,16 +15,13 @@
 namespace headrace::async {
 namespace {
 
-using engine::Piece;
-
 // A read under way.
 struct Reading {
   Reading(std::shared_ptr<Dataset> of, const Transfer& what, hid_t dxpl, std::byte* to)
-      : dataset(std::move(of)), transfer(what), call(*dataset, transfer, dxpl), program(to) {}
+      : dataset(std::move(of)), transfer(*dataset, what, dxpl), program(to) {}
 
   std::shared_ptr<Dataset> dataset;
-  Transfer transfer;
-  Call call;
+  ChunkTransfer transfer;
   std::byte* program;
   std::shared_ptr<Request> request =
       std::make_shared<Request>(std::make_shared<engine::Completion>());
@@ -42,24 +40,23 @@ Pending& pending() {
 
 // What cannot be decoded here; HDF5 may find an error, too. Throws Error. The handle is open: who
 // closes it ends its reads before.
-void read_by_hdf5(const Reading& reading, const Piece& piece) {
+void read_by_hdf5(const Reading& reading, const Part& part) {
   Dataset& dataset = *reading.dataset;
   const LibraryContext context;
   const Aside aside;
   if (!update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  engine::Buffer dense(reading.call.elements(piece) * dataset.element);
-  if (!vol::read_box(*dataset.handle, dataset, piece.box, dense.data())) {
+  engine::Buffer dense = reading.transfer.buffer_for(part);
+  if (!vol::read_box(*dataset.handle, dataset, part.box, dense.data())) {
     reading.request->stack = std::make_shared<const ErrorStack>(h5.Eget_current_stack());
     throw Error("reading " + describe(*dataset.handle) + " failed");
   }
-  const auto from = reading.call.dense(piece, dense, dataset.element);
-  reading.call.deliver(piece, {from.data, from.strides}, reading.program);
+  reading.transfer.deliver_dense(part, dense, reading.program);
 }
 
 class ReadBehindJob final : public engine::Job {
  public:
-  ReadBehindJob(std::shared_ptr<Reading> reading, const Piece& piece, StoredChunk stored)
-      : reading_(std::move(reading)), piece_(piece), stored_(std::move(stored)) {
+  ReadBehindJob(std::shared_ptr<Reading> reading, const Part& part, StoredChunk stored)
+      : reading_(std::move(reading)), part_(part), stored_(std::move(stored)) {
     reading_->request->completion->begin();
     ++reading_->dataset->reading;
     pending().bytes += stored_.bytes.size();
@@ -75,7 +72,7 @@ class ReadBehindJob final : public engine::Job {
   void work() override {
     worked_ = true;
     try {
-      decode_piece(reading_->call, piece_, stored_, reading_->program, false);
+      decode_part(reading_->transfer, part_, stored_, reading_->program, false);
       reading_->request->completion->end(nullptr);
     } catch (...) {
       failed_ = true;
@@ -85,7 +82,7 @@ class ReadBehindJob final : public engine::Job {
   void finish() override {
     if (!failed_) return;
     try {
-      read_by_hdf5(*reading_, piece_);
+      read_by_hdf5(*reading_, part_);
       reading_->request->completion->end(nullptr);
     } catch (...) {
       reading_->request->completion->end(std::current_exception());
@@ -94,36 +91,36 @@ class ReadBehindJob final : public engine::Job {
 
  private:
   std::shared_ptr<Reading> reading_;
-  Piece piece_;
+  Part part_;
   StoredChunk stored_;
   bool failed_ = false;
   bool worked_ = false;
 };
 
-void give(const std::shared_ptr<Reading>& reading, const Piece& piece, StoredChunk stored) {
+void give(const std::shared_ptr<Reading>& reading, const Part& part, StoredChunk stored) {
   Pending& all = pending();
-  const std::size_t limit = ChunkCache::behind_limit(*reading->dataset);
+  const std::size_t limit = reading->dataset->share->behind_limit();
   while (!all.jobs.empty() && all.bytes + stored.bytes.size() > limit) all.jobs.finish_oldest();
-  all.jobs.give(std::make_unique<ReadBehindJob>(reading, piece, std::move(stored)));
+  all.jobs.give(std::make_unique<ReadBehindJob>(reading, part, std::move(stored)));
   ++statistics().decoded_behind;
 }
 
 // Whether anything is left to do.
 bool start(const std::shared_ptr<Reading>& reading) {
-  const Call& call = reading->call;
-  engine::Ordered now(window_of(call.dataset));
-  engine::Pieces pieces(call.grid, call.transfer.box);
+  const ChunkTransfer& transfer = reading->transfer;
+  engine::Ordered now(window_of(transfer.dataset()));
+  Parts parts(transfer);
   bool left = false;
-  for (Piece piece; pieces.next(piece);) {
-    if (deliver_cached(call, piece, reading->program)) continue;
-    StoredChunk stored = load_chunk(call.dataset, piece.origin);
+  for (Part part; parts.next(part);) {
+    if (deliver_cached(transfer, part, reading->program)) continue;
+    StoredChunk stored = load_chunk(transfer.dataset(), part.origin);
     if (stored.bytes.size() == 0) {
-      call.deliver_fill(piece, reading->program);
-    } else if (piece.covers) {
-      give(reading, piece, std::move(stored));
+      transfer.deliver_fill(part, reading->program);
+    } else if (part.covers) {
+      give(reading, part, std::move(stored));
       left = true;
     } else {
-      read_now(call, piece, std::move(stored), reading->program, now);
+      read_now(transfer, part, std::move(stored), reading->program, now);
     }
   }
   now.finish();
@@ -134,13 +131,13 @@ bool start(const std::shared_ptr<Reading>& reading) {
 
 bool may_read_behind(const Dataset& dataset, const Transfer& transfer) {
   constexpr std::size_t kSmallest = 128U << 10U;
-  return !transfer.converts && engine::may_run_behind(dataset.pipeline) &&
-         engine::volume(dataset.rank, transfer.box.count) * dataset.element >= kSmallest;
+  return !transfer.converts && !transfer.is_scattered() && dataset.encodes_behind() &&
+         transfer.elements * dataset.element >= kSmallest;
 }
 
-void read_pieces_behind(const std::shared_ptr<Dataset>& dataset, const Transfer& transfer,
-                        hid_t dxpl, std::byte* program, void** req) {
-  cache().store_encoded();
+void read_parts_behind(const std::shared_ptr<Dataset>& dataset, const Transfer& transfer,
+                       hid_t dxpl, std::byte* program, void** req) {
+  store_encoded();
   end_reads(false);
   const auto reading = std::make_shared<Reading>(dataset, transfer, dxpl, program);
   try {

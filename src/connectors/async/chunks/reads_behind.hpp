@@ -9,13 +9,13 @@
 
 namespace headrace::async {
 
-// Whether it is large enough, and such that workers can do it.
+// Whether a read is large enough, and such that workers can do it.
 bool may_read_behind(const Dataset& dataset, const Transfer& transfer);
 
-// As read_pieces(). `req` becomes the request where something is left to do; the memory is the
-// program's until then.
-void read_pieces_behind(const std::shared_ptr<Dataset>& dataset, const Transfer& transfer,
-                        hid_t dxpl, std::byte* program, void** req);
+// As read_parts(). `req` becomes the request where something is left to do; the memory is the
+// program's until then. The transfer is one that may be read behind.
+void read_parts_behind(const std::shared_ptr<Dataset>& dataset, const Transfer& transfer,
+                       hid_t dxpl, std::byte* program, void** req);
 
 // Ends the requests of what has been decoded; with `all`, after waiting for the rest.
 void end_reads(bool all) noexcept;

@@ -1,153 +1,151 @@
 #include "connectors/async/chunks/cache.hpp"
-#include "connectors/async/chunks/call.hpp"
 #include "connectors/async/chunks/chunk_io.hpp"
+#include "connectors/async/chunks/chunk_transfer.hpp"
+#include "connectors/async/statistics.hpp"
 #include "engine/ordered.hpp"
 
 namespace headrace::async {
 namespace {
 
 using engine::Buffer;
-using engine::Piece;
+using engine::CachedChunk;
+using engine::ChunkRef;
 
-// A piece of what the program writes, in the file's type.
-struct Source {
-  Place<const std::byte> place;
+// A part of what the program writes, in the file's type.
+struct Given {
+  Source place;
   Buffer converted;  // where it is, unless that is the program's memory
 };
 
-Source source_of(const Call& call, const Piece& piece, const std::byte* program) {
-  const Place<const std::byte> given = call.in_program(piece, program);
-  if (!call.transfer.converts) return {given, Buffer()};
-  Buffer buffer = call.conversion_buffer(piece);
-  call.copy(piece, call.transfer.mem_element, given,
-            call.dense(piece, buffer, call.transfer.mem_element));
-  call.convert(call.transfer.mem_type, call.dataset.type.get(), piece, buffer);
-  const Place<std::byte> dense = call.dense(piece, buffer, call.dataset.element);
-  return {{dense.data, dense.strides}, std::move(buffer)};
+Given given_for(const ChunkTransfer& transfer, const Part& part, const std::byte* program) {
+  Given given{};
+  given.place = transfer.source_of(part, program, given.converted);
+  return given;
+}
+
+// A chunk all of which is written.
+Buffer raw_chunk(const ChunkTransfer& transfer, const Part& part, const Source& from) {
+  Buffer raw(transfer.dataset().chunk_bytes);
+  if (!part.whole) engine::fill_all(transfer.dataset().fill, raw.bytes());
+  transfer.scatter(part, from, raw.data());
+  return raw;
+}
+
+ChunkRef insert(const ChunkTransfer& transfer, const Part& part, Buffer bytes) {
+  const auto chunk =
+      std::make_shared<CachedChunk>(transfer.dataset(), part.chunk, part.origin, std::move(bytes));
+  cache().insert(chunk);
+  return chunk;
 }
 
 // Only the last part of a large write: what comes before would be waited for, and costs a copy.
-bool may_be_behind(const Dataset& dataset, std::size_t elements_left) {
-  return engine::may_run_behind(dataset.pipeline) && ChunkCache::fits(dataset) &&
-         elements_left <= ChunkCache::behind_limit(dataset) / dataset.element;
+bool may_be_behind(const Dataset& dataset, std::uint64_t elements_left) {
+  return dataset.encodes_behind() && dataset.fits_cache() &&
+         elements_left <= dataset.share->behind_limit() / dataset.element;
 }
 
-// A chunk all of which is written, to be encoded after the program's call has returned.
-void write_behind(const Call& call, const Piece& piece, const Source& source) {
-  Buffer raw(call.dataset.chunk_bytes);
-  if (!piece.whole) engine::fill_all(call.dataset.fill, raw.bytes());
-  call.copy(piece, call.dataset.element, source.place, call.in_chunk(piece, raw.data()));
-  const auto chunk = std::make_shared<CachedChunk>(call.dataset, piece, std::move(raw));
+// Has a chunk that is written as a whole encoded after the program's call has returned.
+void write_behind(const ChunkTransfer& transfer, const Part& part, const Given& given) {
+  const ChunkRef chunk = insert(transfer, part, raw_chunk(transfer, part, given.place));
   chunk->passing = true;
-  cache().insert(chunk);
   cache().store_behind(chunk);
   ++statistics().encoded_behind;
 }
 
-// The same, encoded while the program waits.
+// Encodes a chunk that is written as a whole while the program waits.
 class WriteJob final : public engine::Job {
  public:
-  WriteJob(const Call& call, const Piece& piece, Source source)
-      : call_(call), piece_(piece), source_(std::move(source)) {}
+  WriteJob(const ChunkTransfer& transfer, const Part& part, Given given)
+      : transfer_(transfer), part_(part), given_(std::move(given)) {}
 
   void work() override {
-    const Dataset& dataset = call_.dataset;
-    raw_ = {source_.place.data, dataset.chunk_bytes};
-    if (!lies_as_stored()) {
-      copied_ = Buffer(dataset.chunk_bytes);
-      if (!piece_.whole) engine::fill_all(dataset.fill, copied_.bytes());
-      call_.copy(piece_, dataset.element, source_.place, call_.in_chunk(piece_, copied_.data()));
+    const Dataset& dataset = transfer_.dataset();
+    if (const std::byte* const as_it_is = transfer_.as_chunk(part_, given_.place)) {
+      raw_ = {as_it_is, dataset.chunk_bytes};
+    } else {
+      copied_ = raw_chunk(transfer_, part_, given_.place);
       raw_ = copied_.bytes();
     }
     encoded_ = engine::encode(dataset.pipeline, raw_);
   }
 
-  void finish() override { store_chunk(call_.dataset, piece_.origin, encoded_, raw_); }
+  void finish() override { store_chunk(transfer_.dataset(), part_.origin, encoded_, raw_); }
 
  private:
-  [[nodiscard]] bool lies_as_stored() const {
-    for (unsigned d = 0; d < call_.dataset.rank; ++d)
-      if (piece_.box.count[d] != 1 && source_.place.strides[d] != call_.chunk_strides[d])
-        return false;
-    return piece_.whole;
-  }
-
-  const Call& call_;
-  Piece piece_;
-  Source source_;
+  const ChunkTransfer& transfer_;
+  Part part_;
+  Given given_;
   Buffer copied_;
   std::span<const std::byte> raw_;
   Buffer encoded_;
 };
 
-// A part of a chunk that is not in the cache.
+// Puts a part into a chunk that is not in the cache.
 class UpdateJob final : public engine::Job {
  public:
-  UpdateJob(const Call& call, const Piece& piece, Source source, StoredChunk stored)
-      : call_(call), piece_(piece), source_(std::move(source)), stored_(std::move(stored)) {}
+  UpdateJob(const ChunkTransfer& transfer, const Part& part, Given given, StoredChunk stored)
+      : transfer_(transfer), part_(part), given_(std::move(given)), stored_(std::move(stored)) {}
 
   void work() override {
-    const Dataset& dataset = call_.dataset;
+    const Dataset& dataset = transfer_.dataset();
     chunk_ = Buffer(dataset.chunk_bytes);
     if (stored_.bytes.size() == 0)
       engine::fill_all(dataset.fill, chunk_.bytes());
     else
       engine::decode(dataset.pipeline, stored_.mask, stored_.bytes.bytes(), chunk_.bytes());
-    call_.copy(piece_, dataset.element, source_.place, call_.in_chunk(piece_, chunk_.data()));
+    transfer_.scatter(part_, given_.place, chunk_.data());
   }
 
-  void finish() override {
-    const auto chunk = std::make_shared<CachedChunk>(call_.dataset, piece_, std::move(chunk_));
-    cache().insert(chunk);
-    cache().mark_dirty(chunk);
-  }
+  void finish() override { cache().mark_dirty(insert(transfer_, part_, std::move(chunk_))); }
 
  private:
-  const Call& call_;
-  Piece piece_;
-  Source source_;
+  const ChunkTransfer& transfer_;
+  Part part_;
+  Given given_;
   StoredChunk stored_;
   Buffer chunk_;
 };
 
 // A part of a chunk, or all that the array has of it yet: rows may be appended.
-void write_part(const Call& call, const Piece& piece, Source source, engine::Ordered& ordered) {
-  Dataset& dataset = call.dataset;
-  if (const ChunkRef chunk = cache().find_to_write(dataset, piece.chunk)) {
+void update(const ChunkTransfer& transfer, const Part& part, Given given,
+            engine::Ordered& ordered) {
+  Dataset& dataset = transfer.dataset();
+  if (const ChunkRef chunk = cache().find_to_write(dataset, part.chunk)) {
     ++statistics().cache_hits;
-    call.copy(piece, dataset.element, source.place, call.in_chunk(piece, chunk->bytes.data()));
+    transfer.scatter(part, given.place, chunk->bytes.data());
     cache().mark_dirty(chunk);
     return;
   }
   StoredChunk stored;
-  if (!piece.covers || is_stored(dataset, piece.origin)) stored = load_chunk(dataset, piece.origin);
+  if (!part.covers || is_stored(dataset, part.origin)) stored = load_chunk(dataset, part.origin);
   require_all_filters(stored.mask);
-  ordered.give(std::make_unique<UpdateJob>(call, piece, std::move(source), std::move(stored)));
+  ordered.give(std::make_unique<UpdateJob>(transfer, part, std::move(given), std::move(stored)));
 }
 
 }  // namespace
 
-void write_pieces(const Call& call, const std::byte* program) {
-  cache().store_encoded();
-  engine::Ordered ordered(window_of(call.dataset));
-  engine::Pieces pieces(call.grid, call.transfer.box);
-  std::size_t left = engine::volume(call.dataset.rank, call.transfer.box.count);  // elements
-  for (Piece piece; pieces.next(piece);) {
-    Source source = source_of(call, piece, program);
-    const bool alone = piece.box.count == call.transfer.box.count;
+void write_parts(const ChunkTransfer& transfer, const std::byte* program) {
+  Dataset& dataset = transfer.dataset();
+  store_encoded();
+  engine::Ordered ordered(window_of(dataset));
+  Parts parts(transfer);
+  std::uint64_t left = transfer.transfer().elements;
+  for (Part part; parts.next(part);) {
+    Given given = given_for(transfer, part, program);
+    const bool alone = part.elements == transfer.transfer().elements;
     // What a stored chunk has outside the array comes into it when that grows: HDF5 keeps it.
-    const bool kept = !piece.whole && is_stored(call.dataset, piece.origin);
-    if (!piece.covers || kept || (!piece.whole && alone && ChunkCache::fits(call.dataset))) {
-      write_part(call, piece, std::move(source), ordered);
+    const bool kept = !part.whole && is_stored(dataset, part.origin);
+    if (!part.covers || kept || (!part.whole && alone && dataset.fits_cache())) {
+      update(transfer, part, std::move(given), ordered);
     } else {
-      cache().drop(call.dataset, piece.chunk);
-      require_all_filters(call.dataset, piece.origin);
-      if (may_be_behind(call.dataset, left))
-        write_behind(call, piece, source);
+      cache().drop(dataset, part.chunk);
+      require_all_filters(dataset, part.origin);
+      if (may_be_behind(dataset, left))
+        write_behind(transfer, part, given);
       else
-        ordered.give(std::make_unique<WriteJob>(call, piece, std::move(source)));
+        ordered.give(std::make_unique<WriteJob>(transfer, part, std::move(given)));
     }
-    left -= call.elements(piece);
+    left -= part.elements;
   }
   ordered.finish();
 }

@@ -6,25 +6,17 @@
 #include <list>
 #include <vector>
 
-#include "connectors/async/chunks/chunk_io.hpp"
-#include "connectors/async/file_state.hpp"
-#include "connectors/async/filters.hpp"
 #include "connectors/async/requests/request.hpp"
-#include "connectors/async/selections/direct_reads.hpp"
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/statistics.hpp"
+#include "connectors/async/transfers.hpp"
 #include "engine/buffer.hpp"
 #include "engine/merge.hpp"
 #include "engine/reading/pace.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/box_io.hpp"
-#include "vol/pass_through.hpp"
-#include "vol/transfer.hpp"
 
 namespace headrace::async {
 namespace {
-
-constexpr std::size_t kSmall = ReadPace::kSmall;  // what is larger is written from where it lies
 
 using Clock = std::chrono::steady_clock;
 using engine::Box;
@@ -57,21 +49,6 @@ Queue& queue() {
   return queue;
 }
 
-// The call that the program would have made for the box. False when HDF5 refuses.
-bool transfer_box(const Batch& batch, const Box& box, Buffer& memory) {
-  const vol::BoxSpaces spaces(*batch.elements, box);
-  vol::Object& object = *batch.object;
-  const hid_t type = batch.elements->type.get();
-  const hid_t dxpl = h5.transfer_list.get();
-  if (batch.writes)
-    return write_chunks(object, type, spaces.memory(), spaces.file(), dxpl, memory.data()) ==
-               Taken::done ||
-           vol::write_box(object, *batch.elements, box, memory.data());
-  return read_chunks(object, type, spaces.memory(), spaces.file(), dxpl, memory.data()) ==
-             Taken::done ||
-         vol::read_box(object, *batch.elements, box, memory.data());
-}
-
 // Between the program's memory and that of the box which the request is a part of.
 void copy_part(const Elements& elements, const Waiting& part, const Box& box, Buffer& memory,
                bool to_program) {
@@ -101,7 +78,9 @@ bool carry_out(const Batch& batch, const Box& box, std::span<const std::uint32_t
   // For reads too: HDF5 leaves memory as it is where nothing was written and there is no fill
   // value.
   for (const std::uint32_t i : parts) copy_part(elements, batch.waiting[i], box, memory, false);
-  if (!transfer_box(batch, box, memory)) return false;
+  const bool done = batch.writes ? write_box(*batch.object, *batch.elements, box, memory.data())
+                                 : read_box(*batch.object, *batch.elements, box, memory.data());
+  if (!done) return false;
   if (!batch.writes)
     for (const std::uint32_t i : parts) copy_part(elements, batch.waiting[i], box, memory, true);
   return true;
@@ -188,67 +167,23 @@ Batch& batch_for(vol::Object& object, Elements& elements, bool writes) {
   return queue().batches.emplace_back(Batch{&object, &elements, writes, {}});
 }
 
-bool add(vol::Object& object, bool writes, hid_t mem_type, hid_t mem_space, hid_t file_space,
-         hid_t dxpl, std::byte* buffer, void** req) {
+}  // namespace
+
+bool queue_is_empty() { return queue().batches.empty(); }
+
+void enqueue(vol::Object& object, Elements& elements, const Transfer& transfer, bool writes,
+             std::byte* buffer, void** req) {
   constexpr std::size_t kMostBytes = 16U << 20U;
-  if (req == nullptr || buffer == nullptr || !filters_on(*object.connector) ||
-      (writes && !may_write(*object.connector)))
-    return false;
-  Elements* elements = elements_of(object);
-  if (elements == nullptr) return false;
-  std::string_view why;
-  auto transfer = transfer_of(*elements, object, mem_type, mem_space, file_space, dxpl, why);
-  if (!transfer || transfer->converts) return false;
-  const std::size_t bytes = engine::volume(elements->rank, transfer->box.count) * elements->element;
-  if (bytes > kSmall) return false;
   const auto request = std::make_shared<Request>(std::make_shared<engine::Completion>());
   std::unique_ptr<vol::Object> handle(Request::make(request, object.connector));
-  batch_for(object, *elements, writes).waiting.push_back({*transfer, buffer, request});
+  batch_for(object, elements, writes).waiting.push_back({transfer, buffer, request});
   request->completion->begin();
   request->queued = true;
   *req = handle.release();
   queue().process = ::getpid();
-  queue().bytes += bytes;
-  const std::size_t most = writes ? ReadPace::kMost : elements->pace.most_waiting();
+  queue().bytes += transfer.elements * elements.element;
+  const std::size_t most = writes ? ReadPace::kMost : elements.pace.most_waiting();
   if (++queue().count >= most || queue().bytes >= kMostBytes) carry_out_queue();
-  return true;
-}
-
-}  // namespace
-
-bool better_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, void* const* req) {
-  // Beside what waits it may find its place, and what waits may be what it reads.
-  if (req == nullptr || !queue().batches.empty() || !filters_on(*object.connector)) return false;
-  const Elements* elements = elements_of(object);
-  return elements != nullptr && elements->pace.fast() && vol::is_dataspace(mem_space) &&
-         vol::transfer_bytes(&object, mem_type, mem_space, mem_space) <= kSmall;
-}
-
-herr_t read_at_once(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                    hid_t dxpl, void* buffer) {
-  const Clock::time_point begin = Clock::now();
-  void* self = &object;
-  const bool done =
-      read_directly(object, mem_type, mem_space, file_space, dxpl, buffer) ||
-      read_chunks(object, mem_type, mem_space, file_space, dxpl, buffer) == Taken::done;
-  const herr_t result = done ? 0
-                             : vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space,
-                                                      dxpl, &buffer, nullptr);
-  elements_of(object)->pace.note_at_once(Clock::now() - begin);
-  return result;
-}
-
-bool queue_read(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
-                void* buffer, void** req) {
-  return add(object, false, mem_type, mem_space, file_space, dxpl, static_cast<std::byte*>(buffer),
-             req);
-}
-
-bool queue_write(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
-                 const void* buffer, void** req) {
-  // Nobody writes to it.
-  return add(object, true, mem_type, mem_space, file_space, dxpl,
-             static_cast<std::byte*>(const_cast<void*>(buffer)), req);
 }
 
 void carry_out_queue() noexcept {

@@ -3,15 +3,11 @@
 #include <algorithm>
 
 #include "connectors/async/chunks/reads_behind.hpp"
-#include "connectors/async/dataset.hpp"
-#include "connectors/async/file_state.hpp"
 #include "connectors/async/requests/queue.hpp"
-#include "connectors/async/selections/transfer.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/forward.hpp"
-#include "vol/pass_through.hpp"
 #include "vol/transfer.hpp"
 
 namespace headrace::async {
@@ -57,35 +53,11 @@ hid_t error_stack(const Request& request) {
   return h5.Eget_current_stack();
 }
 
-// HDF5 has nothing to do with the elements after it has read them: no conversion, perhaps in their
-// place, and no pages of its page buffer to put over them.
-bool lies_as_in_file(vol::Object& dataset, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                     hid_t dxpl) {
-  if (!reads_pass_by(*dataset.connector)) return false;
-  Elements* elements = elements_of(dataset);
-  if (elements == nullptr) return false;
-  std::string_view why;
-  const auto transfer = transfer_of(*elements, dataset, mem_type, mem_space, file_space, dxpl, why);
-  return transfer && !transfer->converts;
-}
-
-template <typename Call>
-herr_t lend(vol::Object& dataset, hid_t mem_type, hid_t mem_space, hid_t file_space,
-            const void* buffer, void** req, Call call) {
-  const std::size_t bytes =
-      vol::memory_extent(&dataset, mem_space, file_space) * h5.Tget_size(mem_type);
-  const engine::Lending lending({static_cast<const std::byte*>(buffer), bytes});
-  const herr_t result = call();
-  const auto completion = lending.completion();
-  if (completion == nullptr) return result;
-  if (result >= 0 && *req == nullptr) {
-    *req = Request::make(std::make_shared<Request>(completion), dataset.connector);
-    return result;
-  }
-  // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.
-  completion->wait(nanoseconds::max());
-  if (completion->error() != nullptr) std::rethrow_exception(completion->error());
-  return result;
+// All that a call may touch of the program's buffer; nothing where that cannot be told.
+std::span<const std::byte> reached_by(const Arguments& call, const void* buffer) {
+  const Aside aside;
+  const std::uint64_t elements = vol::memory_extent(&call.object, call.mem_space, call.file_space);
+  return {static_cast<const std::byte*>(buffer), elements * h5.Tget_size(call.mem_type)};
 }
 
 }  // namespace
@@ -111,25 +83,20 @@ Request* Request::of(void* object) {
   return found.under == nullptr ? static_cast<Request*>(found.state.get()) : nullptr;
 }
 
-herr_t read_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                 hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-  const auto read = [&] {
-    return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
-  };
-  if (req == nullptr || count != 1) return read();
-  vol::Object& dataset = vol::Object::from(dset[0]);
-  if (!lies_as_in_file(dataset, mem_type[0], mem_space[0], file_space[0], dxpl)) return read();
-  return lend(dataset, mem_type[0], mem_space[0], file_space[0], buf[0], req, read);
-}
-
-herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                  hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-  const auto write = [&] {
-    return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
-  };
-  if (req == nullptr || count != 1) return write();
-  return lend(vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0], buf[0], req,
-              write);
+herr_t lend(const Arguments& call, const void* buffer, void** req,
+            const std::function<herr_t()>& transfer) {
+  const engine::Lending lending(reached_by(call, buffer));
+  const herr_t result = transfer();
+  const auto completion = lending.completion();
+  if (completion == nullptr) return result;
+  if (result >= 0 && *req == nullptr) {
+    *req = Request::make(std::make_shared<Request>(completion), call.object.connector);
+    return result;
+  }
+  // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.
+  completion->wait(nanoseconds::max());
+  if (completion->error() != nullptr) std::rethrow_exception(completion->error());
+  return result;
 }
 
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status) {

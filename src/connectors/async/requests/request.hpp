@@ -6,8 +6,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 
+#include "connectors/async/selections/transfer.hpp"
 #include "engine/lending.hpp"
 #include "vol/object.hpp"
 
@@ -43,13 +45,10 @@ struct Request {
   static Request* of(void* object);
 };
 
-// The connector's dataset_read and dataset_write for data that goes to the connector below. When
-// HDF5 asks for a request, the program's buffer is lent to the driver; the request is that of what
-// is under way.
-herr_t read_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                 hid_t file_space[], hid_t dxpl, void* buf[], void** req);
-herr_t write_lent(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                  hid_t file_space[], hid_t dxpl, const void* buf[], void** req);
+// Calls `transfer`, the call of the connector below, with the program's buffer lent to the driver;
+// `req` becomes the request of what is under way then.
+herr_t lend(const Arguments& call, const void* buffer, void** req,
+            const std::function<herr_t()>& transfer);
 
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status);
 herr_t request_notify(void* self, H5VL_request_notify_t callback, void* context);

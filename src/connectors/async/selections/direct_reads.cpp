@@ -1,8 +1,7 @@
 #include "connectors/async/selections/direct_reads.hpp"
 
-#include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/statistics.hpp"
 #include "hdf5/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -36,25 +35,21 @@ bool is_run(const Elements& elements, const engine::Index& count, const engine::
 
 }  // namespace
 
-bool read_directly(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                   hid_t dxpl, void* buffer) {
-  Elements& elements = *elements_of(object);
-  if (elements.contiguous && elements.contiguous->driver == nullptr) return false;
-  std::string_view why;
-  const auto transfer = transfer_of(elements, object, mem_type, mem_space, file_space, dxpl, why);
-  if (!transfer || transfer->converts) return false;
+bool read_directly(const vol::Object& object, Elements& elements, const Transfer& transfer,
+                   void* buffer) {
+  if (!transfer.is_plain_block()) return false;
   if (!elements.contiguous) elements.contiguous = find(object, elements);
   const auto [driver, address] = *elements.contiguous;
   if (driver == nullptr) return false;
-  const engine::Index& count = transfer->box.count;
+  const engine::Index& count = transfer.box.count;
   const auto strides = engine::strides_of(elements.rank, elements.dims, elements.element);
-  if (!is_run(elements, count, strides) || !is_run(elements, count, transfer->mem_strides))
+  if (!is_run(elements, count, strides) || !is_run(elements, count, transfer.mem_strides))
     return false;
-  const haddr_t place = address + engine::offset_of(elements.rank, transfer->box.start, strides);
-  const std::size_t bytes = engine::volume(elements.rank, count) * elements.element;
+  const haddr_t place = address + engine::offset_of(elements.rank, transfer.box.start, strides);
   const Aside aside;
-  if (driver->cls->read(driver, H5FD_MEM_DRAW, h5.transfer_list.get(), place, bytes,
-                        static_cast<std::byte*>(buffer) + transfer->mem_offset) < 0)
+  if (driver->cls->read(driver, H5FD_MEM_DRAW, h5.transfer_list.get(), place,
+                        transfer.elements * elements.element,
+                        static_cast<std::byte*>(buffer) + transfer.mem_offset) < 0)
     return false;
   ++statistics().direct_reads;
   return true;

@@ -2,13 +2,13 @@
 // reads 64 KiB for each block of random ones.
 #pragma once
 
-#include "vol/object.hpp"
+#include "connectors/async/selections/transfer.hpp"
 
 namespace headrace::async {
 
 // Reads one run of bytes that is one in memory, too, by our driver. False when HDF5 must read it,
 // be it to find the error.
-bool read_directly(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                   hid_t dxpl, void* buffer);
+bool read_directly(const vol::Object& object, Elements& elements, const Transfer& transfer,
+                   void* buffer);
 
 }  // namespace headrace::async
