@@ -1,6 +1,6 @@
 // Logs each call that HDF5 makes to its VOL connector: what was called, on what, how long it took.
-// No callback is named one by one: a template shadows them all, expanded from the list, and what
-// meaning.hpp says of the arguments follows from their types.
+// No callback is named one by one: hooks are called around them all, and what meaning.hpp says of
+// the arguments follows from their types.
 #include <unistd.h>
 
 #include <chrono>
@@ -56,52 +56,34 @@ Log& the_log() {
   return *log;
 }
 
-// A callback that logs what it does around another one of the same signature.
-template <Callback callback, auto under, typename Signature = decltype(under)>
-struct Logged;
+struct Connector : vol::PassThrough<Connector> {
+  static constexpr const char* kName = "headrace_log_calls";
+  static constexpr H5VL_class_value_t kValue = 7290;
+  static constexpr std::span<const Setting> kSettings = log_calls::kSettings;
+  static constexpr std::array kOverrides{Callback::info_from_str};
 
-template <Callback callback, auto under, typename R, typename... Args>
-struct Logged<callback, under, R (*)(Args...)> {
-  static R call(Args... args) {
-    Log& log = the_log();
-    const std::string what = meaning<callback>(args...);
-    const Clock::time_point begin = Clock::now();
-    try {
-      const R result = under(args...);
-      log.add(callback, what, begin, result != failure_value<R>());
-      return result;
-    } catch (...) {
-      log.add(callback, what, begin, false);
-      throw;
-    }
-  }
-};
-
-struct Connector;
-
-// What the connector does besides logging: it obeys its option.
-struct Configured : vol::PassThrough<Connector> {
+  // Besides logging: it obeys its option.
   static herr_t info_from_str(const char* text, void** info) {
     const herr_t result = PassThrough::info_from_str(text, info);
     the_log().configure(static_cast<vol::Info*>(*info)->options);
     return result;
   }
-};
 
-struct Connector : Configured {
-  static constexpr const char* kName = "headrace_log_calls";
-  static constexpr H5VL_class_value_t kValue = 7290;
-  static constexpr std::span<const Setting> kSettings = log_calls::kSettings;
-  static constexpr std::array kOverrides{
-#define HEADRACE_VOL(name, member, how, position) Callback::name,
-#include "vol/callbacks.def"
-#undef HEADRACE_VOL
+  struct During {
+    std::string what;
+    Clock::time_point begun;
+
+    template <Callback callback, typename... Args>
+    void begin(const Args&... args) {
+      the_log();  // what is logged is the time since it was made
+      what = meaning<callback>(args...);
+      begun = Clock::now();
+    }
+    template <Callback callback, typename R, typename... Args>
+    void end(const vol::Outcome<R>& outcome, const Args&... /*args*/) const {
+      the_log().add(callback, what, begun, !outcome.failed());
+    }
   };
-
-#define HEADRACE_VOL(name, member, how, position) \
-  static constexpr vol::signature::name name = &Logged<Callback::name, Configured::name>::call;
-#include "vol/callbacks.def"
-#undef HEADRACE_VOL
 };
 
 }  // namespace

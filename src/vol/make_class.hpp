@@ -8,6 +8,7 @@
 #include "base/edge.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/closing.hpp"
+#include "vol/hooks.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::vol {
@@ -40,44 +41,11 @@ constexpr bool overrides(Callback callback) {
 template <typename C>
 herr_t terminate() noexcept {
   constexpr signature::terminate kEnd = C::terminate;
-  const herr_t result = Edge<Traits<C>, Callback::terminate, kEnd>::call();
+  constexpr signature::terminate kEntry = hooked<C, Callback::terminate, kEnd>();
+  const herr_t result = Edge<Traits<C>, Callback::terminate, kEntry>::call();
   report_counts(Seat::vol, C::kName, kCallbackNames, Traits<C>::counts());
   write_summary();
   return result;
-}
-
-// A connector may have a template `before<callback>(arguments...)`, which is called first in each
-// callback that works on objects, even if the connector does not shadow it. What it throws is
-// the callback's error. With it may come a type `During`, of which each such call has an object.
-struct Nothing {};
-
-template <typename C>
-auto during() {
-  if constexpr (requires { typename C::During; })
-    return std::type_identity<typename C::During>();
-  else
-    return std::type_identity<Nothing>();
-}
-
-template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
-struct Hooked;
-
-template <typename C, Callback callback, auto function, typename R, typename... Args>
-struct Hooked<C, callback, function, R (*)(Args...)> {
-  static R call(Args... args) {
-    [[maybe_unused]] const typename decltype(during<C>())::type during{};
-    C::template before<callback>(args...);
-    return function(args...);
-  }
-};
-
-template <typename C, Callback callback, auto function>
-constexpr auto hooked() {
-  if constexpr (callback > Callback::wrap_free_wrap_ctx &&
-                requires { &C::template before<Callback::optional>; })
-    return &Hooked<C, callback, function>::call;
-  else
-    return function;
 }
 
 template <typename C>

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "hdf5/id.hpp"
 #include "vol/driver_seat.hpp"
+#include "vol/state.hpp"
 
 namespace headrace::vol {
 
@@ -34,8 +35,8 @@ class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
   void look_below(void* under_file);
   [[nodiscard]] const DriverSeat& seat() const { return seat_; }
 
-  // What the layer keeps for the file; null until it puts something there.
-  std::shared_ptr<void> state;
+  // What the layer keeps for the file.
+  State state;
 
   // Throws Error unless objects of the other file can be handed to the same connector.
   void require_same(const UnderConnector& other) const;
@@ -64,7 +65,7 @@ using UnderRef = std::shared_ptr<UnderConnector>;
 // Owned by HDF5: made by open and create, freed by a close (or request_free) that succeeds.
 class Object {
  public:
-  Object(void* below, UnderRef through, std::shared_ptr<void> kept = nullptr)
+  Object(void* below, UnderRef through, State kept = {})
       : under(below), connector(std::move(through)), state(std::move(kept)) {}
 
   // False for memory that is none. While the library ends HDF5 (2.0.0) looks for a file among those
@@ -90,7 +91,7 @@ class Object {
  public:
   void* under;  // null once closed, when the connector failed after that
   UnderRef connector;
-  std::shared_ptr<void> state;  // what the layer keeps with it
+  State state;  // what the layer keeps with it
 };
 
 // Puts the request that the connector below returned, if any, into an Object of ours.

@@ -14,6 +14,8 @@ from random_programs.workers import LostError, Worker
 
 LIMIT = 60.0  # seconds for one step
 MARKER = "_headrace_log"  # the attribute that says that a file has a log
+# What cannot be done with a file that is open for reading and has a log (docs/guide/log.md).
+REFUSED = "has a log, which must be replayed first"
 Answer = list[dict[str, Any]]
 
 
@@ -57,6 +59,7 @@ class Sides:
     steps: int = 0
     failed: int = 0
     looks: int = 0
+    refused: int = 0  # examples that end with a copy that is refused
     natively_lost: list[str] = field(default_factory=list)
     history: list[str] = field(default_factory=list)
     found: list[str] = field(default_factory=list)  # what differed, the shrunk one last
@@ -138,6 +141,10 @@ class Sides:
             # have had it flushed.
             if "show_chunk(" in statement and "error" in here:
                 continue
+            if side.stack.later and ".copy(" in statement and REFUSED in there.get("message", ""):
+                self.refused += 1
+                self.broken = True
+                reject()  # the file that it was to be copied to is another one from here on
             if where := difference(seen(here, side.stack), seen(there, side.stack), ""):
                 raise self.differs(f"{side.stack.name}: {statement}\n  {where}\n  {there}")
 

@@ -67,6 +67,7 @@ def agree(names: Sequence[str], examples: int, steps: int, folder: Path) -> None
                 print(f"{one.name}: {what} {done}")
                 assert done > (least * sides.steps if LONG else 0), (one.name, what)
     assert sides.looks > 0.5 * sides.examples
+    assert sides.refused <= 1 + 0.05 * sides.examples
     assert len(sides.natively_lost) <= 1 + 0.05 * sides.examples, sides.natively_lost
     assert sides.failed < 0.4 * sides.steps, "most statements must work"
 

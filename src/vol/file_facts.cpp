@@ -1,0 +1,73 @@
+#include "vol/file_facts.hpp"
+
+#include <filesystem>
+
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::vol {
+namespace {
+
+unsigned long features_of(hid_t fapl) {
+  const Aside aside;
+  unsigned long features = 0;
+  h5.FDdriver_query(h5.Pget_driver(fapl), &features);
+  return features;
+}
+
+bool ask(const BelowFile& file, H5VL_file_get_args_t& args) {
+  const Aside aside;
+  return h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) >= 0;
+}
+
+}  // namespace
+
+bool is_parallel(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0; }
+
+bool reads_metadata_together(hid_t fapl) {
+  if (!is_parallel(fapl)) return false;
+  const Aside aside;
+  int reads = 0;  // H5P_USER_FALSE
+  return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
+}
+
+bool makes_ordinary_files(hid_t fapl) {
+  return (features_of(fapl) & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0;
+}
+
+bool has_page_buffer(hid_t fapl) {
+  const Aside aside;
+  std::size_t size = 0;
+  unsigned least_metadata = 0;
+  unsigned least_raw = 0;
+  return h5.Pget_page_buffer_size(fapl, &size, &least_metadata, &least_raw) < 0 || size > 0;
+}
+
+std::string path_of(const char* name) {
+  std::error_code failure;
+  auto path = std::filesystem::canonical(name, failure);
+  if (failure) path = std::filesystem::absolute(name, failure);
+  return path;
+}
+
+std::optional<unsigned long> number_of(const BelowFile& file) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};
+  args.args.get_fileno.fileno = &number;
+  return ask(file, args) ? std::optional(number) : std::nullopt;
+}
+
+bool is_read_only(const BelowFile& file) {
+  unsigned flags = kReadWrite;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_INTENT, {}};
+  args.args.get_intent.flags = &flags;
+  return ask(file, args) && (flags & kReadWrite) == 0;
+}
+
+bool only_one_open(const BelowFile& file) {
+  std::size_t open = 0;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_OBJ_COUNT, {}};
+  args.args.get_obj_count = {H5F_OBJ_ALL, &open};
+  return ask(file, args) && open <= 1;
+}
+
+}  // namespace headrace::vol
