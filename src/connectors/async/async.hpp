@@ -63,11 +63,12 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), flags, true, fapl);
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req),
+                  {name, flags, true, fapl});
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), flags, false, fapl);
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), {name, flags, false, fapl});
   }
 
   static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
@@ -122,10 +123,10 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr auto request_free = &async::request_free;
 
  private:
-  static void* opened(void* file, unsigned flags, bool created, hid_t fapl) {
+  static void* opened(void* file, const vol::Opening& opening) {
     if (file == nullptr) return nullptr;
-    const auto info = vol::info_of(fapl, layer());
-    note_opened(vol::Object::from(file), flags, created, fapl, AsyncOptions(info->options));
+    const auto info = vol::info_of(opening.fapl, layer());
+    note_opened(vol::Object::from(file), opening, AsyncOptions(info->options));
     return file;
   }
 };

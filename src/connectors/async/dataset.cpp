@@ -1,6 +1,5 @@
 #include "connectors/async/dataset.hpp"
 
-#include <map>
 #include <optional>
 
 #include "connectors/async/chunks/cache.hpp"
@@ -8,6 +7,7 @@
 #include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/registry.hpp"
 #include "vol/told_addresses.hpp"
 
 namespace headrace::async {
@@ -27,11 +27,9 @@ struct Handle {
   std::string_view why = "left_for_file";  // it is left to HDF5
 };
 
-using Registry = std::map<Identity, std::shared_ptr<Dataset>>;
-
 // Leaked: HDF5 closes what is open while the process exits.
-Registry& registry() {
-  static auto& registry = *new Registry;
+vol::Registry<Dataset>& registry() {
+  static auto& registry = *new vol::Registry<Dataset>;
   return registry;
 }
 
@@ -41,10 +39,7 @@ std::uint64_t& times_masks_were_possible() {
   return count;
 }
 
-Handle& handle_of(vol::Object& object) {
-  if (object.state == nullptr) object.state = std::make_shared<Handle>();
-  return *static_cast<Handle*>(object.state.get());
-}
+Handle& handle_of(vol::Object& object) { return object.state.get<Handle>(); }
 
 H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
   const H5D_layout_t layout = h5.Pget_layout(dcpl);
@@ -126,13 +121,9 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   const Aside aside;
   std::shared_ptr<Dataset> dataset = examine(object, handle);
   if (dataset == nullptr) return nullptr;
-  auto& known = registry()[dataset->identity];
-  if (known == nullptr) {
-    dataset->serial = ++serial;
-    dataset->fresh = dataset->fresh && handle.created == times_masks_were_possible();
-    known = std::move(dataset);
-  }
-  return known;
+  dataset->serial = ++serial;
+  dataset->fresh = dataset->fresh && handle.created == times_masks_were_possible();
+  return registry().know(std::move(dataset), [](const Dataset&) { return false; });
 }
 
 // The program reads its data past HDF5, so nothing of it is held here.
@@ -198,7 +189,8 @@ void note_created(vol::Object& object, hid_t dcpl) {
 }
 
 std::string_view why_not(const vol::Object& object) {
-  return object.state == nullptr ? Handle().why : static_cast<Handle*>(object.state.get())->why;
+  const Handle* const handle = object.state.find<Handle>();
+  return handle == nullptr ? Handle().why : handle->why;
 }
 
 std::string_view ask_why_not(vol::Object& object) {
@@ -210,35 +202,32 @@ std::string_view ask_why_not(vol::Object& object) {
 }
 
 bool stands_alone(const vol::Object& object) {
-  if (object.state == nullptr) return false;
-  Handle& handle = *static_cast<Handle*>(object.state.get());
-  if (!handle.alone) note_layout(creation_list(object).get(), handle);
-  return handle.alone.value_or(false);
+  Handle* const handle = object.state.find<Handle>();
+  if (handle == nullptr) return false;
+  if (!handle->alone) note_layout(creation_list(object).get(), *handle);
+  return handle->alone.value_or(false);
 }
 
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
-  return object.state == nullptr ? nullptr : static_cast<Handle*>(object.state.get())->dataset;
+  const Handle* const handle = object.state.find<Handle>();
+  return handle == nullptr ? nullptr : handle->dataset;
 }
 
 void masks_are_possible(const vol::Touched& touched) {
   ++times_masks_were_possible();
-  for_each_dataset([&](Dataset& one) {
-    if (touched.has(one.identity)) one.fresh = false;
-  });
+  registry().for_each(touched, [](Dataset& one) { one.fresh = false; });
 }
 
 void forget_closed_datasets() {
-  std::erase_if(registry(), [](const auto& entry) {
-    if (entry.second.use_count() > 1) return false;
-    cache().drop(*entry.second);
+  registry().forget_closed([](Dataset& dataset) {
+    cache().drop(dataset);
     const Aside aside;  // a library that ends has taken the id away already
-    entry.second->type = Id<Kind::datatype>();
-    return true;
+    dataset.type = Id<Kind::datatype>();
   });
 }
 
-void for_each_dataset(const std::function<void(Dataset&)>& function) {
-  for (const auto& [identity, dataset] : registry()) function(*dataset);
+void drop_chunks(const vol::Touched& touched) {
+  registry().for_each(touched, [](Dataset& one) { cache().drop(one); });
 }
 
 }  // namespace headrace::async

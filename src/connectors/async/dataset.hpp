@@ -2,7 +2,6 @@
 // whose filters it takes over, the rest.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -97,7 +96,7 @@ void masks_are_possible(const vol::Touched& touched);
 
 // Forgets datasets that no handle is open for. Their chunks must be clean.
 void forget_closed_datasets();
-// Calls for each dataset that is known.
-void for_each_dataset(const std::function<void(Dataset&)>& function);
+// Drops the cached chunks of what is touched, after storing those that are dirty.
+void drop_chunks(const vol::Touched& touched);
 
 }  // namespace headrace::async

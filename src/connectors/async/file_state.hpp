@@ -3,13 +3,13 @@
 
 #include "drivers/async/write_behind.hpp"
 #include "engine/chunk_cache.hpp"
+#include "vol/file_facts.hpp"
 #include "vol/touched.hpp"
 
 namespace headrace::async {
 
 // To be called when a file was opened, with the program's arguments and the file's options.
-void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
-                 const AsyncOptions& options);
+void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options);
 
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);

@@ -23,9 +23,7 @@ void forget_touched(const vol::Touched& touched, bool masks) {
   end_reads(true);  // HDF5 might have to read for them what was there at their time
   store_chunks(touched);
   extents_may_have_changed();
-  for_each_dataset([&](Dataset& one) {
-    if (touched.has(one.identity)) cache().drop(one);
-  });
+  drop_chunks(touched);
   if (masks) masks_are_possible(touched);
 }
 

@@ -1,10 +1,8 @@
 #include "connectors/async/chunks/cache.hpp"
 
-#include <cstdlib>
-
 #include "connectors/async/chunks/closings.hpp"
 #include "connectors/async/chunks/reads_behind.hpp"
-#include "hdf5/library_context.hpp"
+#include "hdf5/lifecycle.hpp"
 
 namespace headrace::async {
 namespace {
@@ -14,16 +12,9 @@ const Dataset& dataset_with(const engine::ChunkOwner& owner) {
   return static_cast<const Dataset&>(owner);
 }
 
-// Registered after HDF5's function, so called before it: HDF5 that ends can store no dataset's
-// first chunk.
-void store_at_exit() {
-  if (nothing_waits()) return;
-  const LibraryContext context;
-  store_chunks();
-}
-
 engine::ChunkCache& make_cache() {
-  std::atexit(&store_at_exit);
+  // HDF5 that ends can store no dataset's first chunk.
+  before_process_ends({[] { return !nothing_waits(); }, [] { store_chunks(); }});
   return *new engine::ChunkCache;  // leaked: HDF5 closes what is open while the process exits
 }
 

@@ -5,12 +5,18 @@
 
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/kept_open.hpp"
 
 namespace headrace::async {
 namespace {
 
 struct ClosingDataset {
-  vol::Object handle;
+  ClosingDataset(vol::Object& closed, std::shared_ptr<Dataset> of)
+      : below(closed), dataset(std::move(of)) {
+    dataset->handle = &below.object();
+  }
+
+  vol::KeptOpen below;
   std::shared_ptr<Dataset> dataset;
 };
 
@@ -20,11 +26,13 @@ std::list<ClosingDataset>& closings() {
 }
 
 void close(ClosingDataset& closing) {
-  if (closing.dataset->handle == &closing.handle) closing.dataset->handle = nullptr;
-  const vol::Object& handle = closing.handle;
-  if (h5.VLdataset_close(handle.under, handle.connector->id(), h5.transfer_list.get(), nullptr) < 0)
-    handle.connector->defer(std::make_exception_ptr(
-        Error("a dataset could not be closed after its chunks were stored")));
+  vol::Object& handle = closing.below.object();
+  if (closing.dataset->handle == &handle) closing.dataset->handle = nullptr;
+  try {
+    closing.below.close();
+  } catch (const Error&) {
+    handle.connector->defer(std::current_exception());
+  }
 }
 
 }  // namespace
@@ -36,10 +44,7 @@ bool close_behind(vol::Object& object) noexcept try {
       (dataset->unstored() == 0 && dataset->reading == 0) || !is_open(*object.connector) ||
       closings().size() >= kMost)
     return false;
-  ClosingDataset& closing = closings().emplace_back(
-      vol::Object{object.under, object.connector, object.state}, std::move(dataset));
-  closing.dataset->handle = &closing.handle;
-  object.under = nullptr;
+  closings().emplace_back(object, std::move(dataset));
   return true;
 } catch (const std::bad_alloc&) {
   return false;

@@ -80,7 +80,7 @@ vol::Object* Request::make(std::shared_ptr<Request> request, const vol::UnderRef
 
 Request* Request::of(void* object) {
   const vol::Object& found = vol::Object::from(object);
-  return found.under == nullptr ? static_cast<Request*>(found.state.get()) : nullptr;
+  return found.under == nullptr ? found.state.find<Request>() : nullptr;
 }
 
 herr_t lend(const Arguments& call, const void* buffer, void** req,
