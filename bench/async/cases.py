@@ -219,16 +219,21 @@ def metadata(scale: Scale) -> Iterator[Case]:
 
 
 def selections(scale: Scale) -> Iterator[Case]:
-    """Reads of what is no regular hyperslab."""
+    """Reads and writes of what is no block."""
     given = {
         "samples": scale.samples, "batch": scale.batch, "elements": scale.elements,
         "parts": scale.parts, "calls": 5,
     }  # fmt: skip
     for layout in ("gzip", "chunked", "contiguous"):
-        for pattern in ("lists", "lists-cold", "mask", "runs", "points", "points-in-order"):
+        for pattern in ("lists", "lists-cold", "mask", "converted", "runs", "points",
+                        "points-in-order", "steps"):  # fmt: skip
             more = {"layout": layout, "pattern": pattern}
             name = f"{pattern}-{layout}"
             yield Case("selections", name, "selections", given | more, ("read",))
+        for pattern in ("lists", "runs", "points", "points-in-order", "steps"):
+            more = {"layout": layout, "pattern": pattern}
+            name = f"written-{pattern}-{layout}"
+            yield Case("selections", name, "selections", given | more, ("write",))
 
 
 def mixed(scale: Scale) -> Iterator[Case]:

@@ -156,12 +156,14 @@ bool Grid::aligned(const Box& box) const {
   return true;
 }
 
-Pieces::Pieces(const Grid& grid, const Box& box) : grid_(grid), box_(box) {
-  for (unsigned d = 0; d < grid.rank; ++d) {
-    first_[d] = box.start[d] / grid.chunk[d];
-    last_[d] = (box.start[d] + box.count[d] - 1) / grid.chunk[d];
-  }
-  at_ = first_;
+Pieces::Pieces(const Grid& grid, const Box& box, const Index& step)
+    : grid_(grid), box_(box), step_(step) {}
+
+// How many of the elements from the one that comes next on lie in its chunk.
+std::uint64_t Pieces::count_at(unsigned d) const {
+  const std::uint64_t next = box_.start[d] + at_[d] * step_[d];
+  const std::uint64_t before_end = grid_.chunk[d] - next % grid_.chunk[d];
+  return std::min(box_.count[d] - at_[d], (before_end - 1) / step_[d] + 1);
 }
 
 bool Pieces::next(Piece& piece) {
@@ -171,24 +173,20 @@ bool Pieces::next(Piece& piece) {
   piece.whole = true;
   for (unsigned d = 0; d < grid_.rank; ++d) {
     const std::uint64_t size = grid_.chunk[d];
-    const std::uint64_t begin = at_[d] * size;
-    const std::uint64_t within = std::min(grid_.dims[d] - begin, size);
-    const std::uint64_t from = std::max(begin, box_.start[d]);
-    const std::uint64_t to = std::min(begin + within, box_.start[d] + box_.count[d]);
+    const std::uint64_t first = box_.start[d] + at_[d] * step_[d];
+    const std::uint64_t begin = first / size * size;
+    const std::uint64_t count = count_at(d);
     piece.origin[d] = begin;
-    piece.box.start[d] = from;
-    piece.box.count[d] = to - from;
-    piece.covers = piece.covers && to - from == within;
-    piece.whole = piece.whole && to - from == size;
-    piece.chunk = piece.chunk * ((grid_.dims[d] - 1) / size + 1) + at_[d];
+    piece.box.start[d] = first;
+    piece.box.count[d] = count;
+    piece.covers = piece.covers && count == std::min(grid_.dims[d] - begin, size);
+    piece.whole = piece.whole && count == size;
+    piece.chunk = piece.chunk * ((grid_.dims[d] - 1) / size + 1) + first / size;
   }
   unsigned d = grid_.rank;
-  while (d > 0 && at_[d - 1] == last_[d - 1]) {
-    at_[d - 1] = first_[d - 1];
-    --d;
-  }
+  while (d > 0 && at_[d - 1] + piece.box.count[d - 1] == box_.count[d - 1]) at_[--d] = 0;
   more_ = d > 0;
-  if (more_) ++at_[d - 1];
+  if (more_) at_[d - 1] += piece.box.count[d - 1];
   return true;
 }
 

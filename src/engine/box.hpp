@@ -39,7 +39,7 @@ void fill_all(std::span<const std::byte> element, std::span<std::byte> to);
 struct Piece {
   std::uint64_t chunk = 0;  // its place among all chunks, row-major
   Index origin{};           // of the chunk in the array
-  Box box;                  // in the array
+  Box box;                  // the first element in the array, and how many there are
   bool covers = false;      // all of the chunk that lies within the array
   bool whole = false;       // all of the chunk
 };
@@ -56,20 +56,29 @@ struct Grid {
   [[nodiscard]] bool aligned(const Box& box) const;
 };
 
-// The pieces of a box in the order of their chunks. The box lies within the grid and holds at least
-// one element.
+// 1 in each dimension: the step of a box that has all elements.
+inline constexpr Index kEach = [] {
+  Index each{};
+  each.fill(1);
+  return each;
+}();
+
+// The pieces of a box in the order of their chunks; with steps, those that have some of the
+// elements start, start + step, … of each dimension, `count` of them. All lie within the grid, and
+// there is at least one. The arguments must outlive the object.
 class Pieces {
  public:
-  Pieces(const Grid& grid, const Box& box);
+  Pieces(const Grid& grid, const Box& box, const Index& step = kEach);
   // False at the end.
   bool next(Piece& piece);
 
  private:
+  [[nodiscard]] std::uint64_t count_at(unsigned d) const;
+
   const Grid& grid_;
   const Box& box_;
-  Index first_{};
-  Index last_{};
-  Index at_{};
+  const Index& step_;
+  Index at_{};  // elements of each dimension that are done
   bool more_ = true;
 };
 

@@ -105,6 +105,33 @@ class Cutter {
   std::vector<Fragment> fragments_;
 };
 
+// Where a fragment begins, in elements; `before`: those of the fragments before it.
+constexpr auto kInChunk = [](const Fragment& one, std::uint64_t /*before*/) {
+  return one.in_chunk;
+};
+constexpr auto kInMemory = [](const Fragment& one, std::uint64_t /*before*/) {
+  return one.in_memory;
+};
+constexpr auto kInOrder = [](const Fragment& /*one*/, std::uint64_t before) { return before; };
+
+template <typename FromAt, typename ToAt>
+void copy_each(std::span<const Fragment> fragments, std::size_t element, const std::byte* from,
+               const FromAt& from_at, std::byte* to, const ToAt& to_at) {
+  std::uint64_t before = 0;
+  for (const Fragment& one : fragments) {
+    const std::byte* source = from + from_at(one, before) * element;
+    std::byte* target = to + to_at(one, before) * element;
+    const std::size_t bytes = one.count * element;
+    if (bytes == 8)  // a single number, most often: its size is known here
+      std::memcpy(target, source, 8);
+    else if (bytes == 4)
+      std::memcpy(target, source, 4);
+    else
+      std::memcpy(target, source, bytes);
+    before += one.count;
+  }
+}
+
 }  // namespace
 
 std::optional<std::vector<Fragment>> fragments_of(const Grid& grid, std::span<const Run> file,
@@ -137,16 +164,32 @@ Index origin_of(const Grid& grid, std::uint64_t chunk) {
 
 void gather(std::span<const Fragment> fragments, std::size_t element, const std::byte* chunk,
             std::byte* memory) {
-  for (const Fragment& one : fragments)
-    std::memcpy(memory + one.in_memory * element, chunk + one.in_chunk * element,
-                one.count * element);
+  copy_each(fragments, element, chunk, kInChunk, memory, kInMemory);
 }
 
 void scatter(std::span<const Fragment> fragments, std::size_t element, const std::byte* memory,
              std::byte* chunk) {
-  for (const Fragment& one : fragments)
-    std::memcpy(chunk + one.in_chunk * element, memory + one.in_memory * element,
-                one.count * element);
+  copy_each(fragments, element, memory, kInMemory, chunk, kInChunk);
+}
+
+void gather_in_order(std::span<const Fragment> fragments, std::size_t element,
+                     const std::byte* chunk, std::byte* buffer) {
+  copy_each(fragments, element, chunk, kInChunk, buffer, kInOrder);
+}
+
+void scatter_in_order(std::span<const Fragment> fragments, std::size_t element,
+                      const std::byte* buffer, std::byte* chunk) {
+  copy_each(fragments, element, buffer, kInOrder, chunk, kInChunk);
+}
+
+void take_from_memory(std::span<const Fragment> fragments, std::size_t element,
+                      const std::byte* memory, std::byte* buffer) {
+  copy_each(fragments, element, memory, kInMemory, buffer, kInOrder);
+}
+
+void put_in_memory(std::span<const Fragment> fragments, std::size_t element,
+                   const std::byte* buffer, std::byte* memory) {
+  copy_each(fragments, element, buffer, kInOrder, memory, kInMemory);
 }
 
 }  // namespace headrace::engine

@@ -39,10 +39,19 @@ void each_chunk(std::span<const Fragment> fragments, const ForChunk& for_chunk) 
   }
 }
 
-// Copies them between a chunk and memory. `element`: bytes.
+// Copies of fragments between a chunk, the memory that they are numbered in, and a buffer that has
+// them one after the other. `element`: bytes.
 void gather(std::span<const Fragment> fragments, std::size_t element, const std::byte* chunk,
             std::byte* memory);
 void scatter(std::span<const Fragment> fragments, std::size_t element, const std::byte* memory,
              std::byte* chunk);
+void gather_in_order(std::span<const Fragment> fragments, std::size_t element,
+                     const std::byte* chunk, std::byte* buffer);
+void scatter_in_order(std::span<const Fragment> fragments, std::size_t element,
+                      const std::byte* buffer, std::byte* chunk);
+void take_from_memory(std::span<const Fragment> fragments, std::size_t element,
+                      const std::byte* memory, std::byte* buffer);
+void put_in_memory(std::span<const Fragment> fragments, std::size_t element,
+                   const std::byte* buffer, std::byte* memory);
 
 }  // namespace headrace::engine

@@ -8,6 +8,7 @@
 // stays staged and is tried again, once by each drain.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -95,17 +96,28 @@ class StagedView {
   StagedView& operator=(const StagedView&) = delete;
   ~StagedView();
 
-  // Whether every byte is staged, so that the file below need not be read.
-  [[nodiscard]] bool whole() const { return whole_; }
+  // Bytes of the file, from `offset` on.
+  struct Range {
+    std::uint64_t offset;
+    std::uint64_t size;
+  };
+  // What must be read from the file below: a few ranges that have all bytes which are not staged.
+  [[nodiscard]] std::span<const Range> missing() const {
+    return std::span(missing_).first(missing_count_);
+  }
   // Whether the file below ends before the range, so that it is zeros there.
   [[nodiscard]] bool beyond() const { return beyond_; }
   // Copies the staged bytes over those of the range.
   void apply(std::span<std::byte> bytes) const;
 
  private:
+  void note_missing(std::uint64_t begin, std::uint64_t end);
+  void join_missing(std::uint64_t size);
+
   std::uint64_t offset_;
   std::vector<staging::Page*> pages_;  // older versions before newer ones
-  bool whole_ = false;
+  std::array<Range, 4> missing_{};
+  std::size_t missing_count_ = 0;
   bool beyond_ = false;
 };
 

@@ -6,10 +6,6 @@
 namespace headrace::vol {
 namespace {
 
-constexpr hid_t kAll = 0;    // H5S_ALL
-constexpr hid_t kBlock = 1;  // H5S_BLOCK
-constexpr hid_t kPlist = 2;  // H5S_PLIST
-
 struct Iterator {
   explicit Iterator(hid_t space) : id(h5.Ssel_iter_create(space, 1, 0)) {}
   Iterator(const Iterator&) = delete;
@@ -126,7 +122,7 @@ bool countable(const Elements& dataset) {
 }
 
 bool is_scattered(hid_t file_space) {
-  if (file_space <= kPlist) return false;
+  if (!is_dataspace(file_space)) return false;
   const H5S_sel_type type = h5.Sget_select_type(file_space);
   return type == H5S_SEL_POINTS ||
          (type == H5S_SEL_HYPERSLABS && h5.Sis_regular_hyperslab(file_space) <= 0);

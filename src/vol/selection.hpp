@@ -1,4 +1,7 @@
-// Selections as rows of elements.
+// What a transfer selects, of a dataset and of the program's memory: as a hyperslab, as runs of
+// elements, or as their bounds. The one place that decodes HDF5's selections.
+//
+// The functions call HDF5, which may leave errors on its stack: callers keep that (see Aside).
 #pragma once
 
 #include <optional>
@@ -11,6 +14,50 @@
 namespace headrace::vol {
 
 using Runs = std::vector<engine::Run>;
+
+// H5S_ALL, H5S_BLOCK and H5S_PLIST stand for a selection without being a dataspace.
+inline constexpr hid_t kAll = 0;
+inline constexpr hid_t kBlock = 1;
+inline constexpr hid_t kPlist = 2;
+constexpr bool is_dataspace(hid_t space) { return space > kPlist; }
+
+// The type of a transfer's elements in memory.
+struct MemoryType {
+  std::size_t size;  // bytes
+  bool converts;     // it is another one than the dataset's
+};
+// None where elements need more than a conversion of numbers, which needs nothing but them: what
+// memory or file have already may have to stay in parts of all others.
+std::optional<MemoryType> memory_type_of(const Elements& dataset, hid_t mem_type);
+
+// A dataspace whose selection is one solid block, or a regular hyperslab of single elements. There
+// is at least one element.
+struct Hyperslab {
+  unsigned rank = 0;
+  engine::Index dims{};  // of the dataspace
+  engine::Box box;       // the first element, and how many there are
+  engine::Index step = engine::kEach;
+};
+std::optional<Hyperslab> hyperslab_of(hid_t space);
+
+// A transfer of such elements of a dataset.
+struct HyperslabTransfer {
+  engine::Box box;  // in the dataset: the first element, and how many there are
+  engine::Index step = engine::kEach;
+  engine::Index mem_strides{};  // bytes between neighbours in memory, for each dimension of the box
+  std::size_t mem_offset = 0;   // bytes, of the box's first element
+
+  // Whether the box has all elements that lie in it.
+  [[nodiscard]] bool is_block() const { return step == engine::kEach; }
+};
+// Of a dataset whose extent is up to date. `mem_element`: bytes. None when the selection in file or
+// memory is no Hyperslab of elements that HDF5 would transfer.
+std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset, hid_t mem_space,
+                                                       hid_t file_space, std::size_t mem_element);
+
+// The elements from the first to the last that a regular hyperslab or a whole dataspace selects,
+// counted row by row. None for other selections, and where nothing is selected.
+std::optional<engine::Run> bounds_of(hid_t space);
 
 // Whether 64 bits number all elements of a dataset whose extent is known, as HDF5's lists of rows
 // and the index of a log do.
@@ -26,7 +73,7 @@ bool goes_back(hid_t file_space);
 // which HDF5 transfers it. None when nothing is selected, HDF5 does not tell, the space is not that
 // of the dataset, its elements are not countable, or there are more than `most` rows.
 std::optional<Runs> file_rows_of(const Elements& dataset, hid_t file_space, std::size_t most);
-// The same of a union of hyperslabs whose blocks lie in one piece each, and in order; else none,
+// What a union of hyperslabs selects whose blocks lie in one piece each, and in order; else none,
 // which costs little to find out.
 std::optional<Runs> file_blocks_of(const Elements& dataset, hid_t file_space);
 // What its memory space selects of the buffer, where `file` is what the other one selects.

@@ -2,34 +2,68 @@
 
 #include <algorithm>
 
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/object.hpp"
+#include "vol/selection.hpp"
 
 namespace headrace::vol {
 namespace {
 
-// H5S_ALL, H5S_BLOCK and H5S_PLIST stand for a selection without being one.
-bool stands_for_another(hid_t space) { return space <= H5S_PLIST; }
-
+// In a context of its own: HDF5 would take the list of this question for that of the program's
+// call.
 Id<Kind::dataspace> extent_of(const Object& dataset) {
+  const LibraryContext apart;
   H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
   args.args.get_space.space_id = kInvalidId;
-  h5.VLdataset_get(dataset.under, dataset.connector->id(), &args, kDefaultPlist, nullptr);
+  h5.VLdataset_get(dataset.under, dataset.connector->id(), &args, h5.transfer_list.get(), nullptr);
   return Id<Kind::dataspace>(args.args.get_space.space_id);
+}
+
+// The dataspace that says what a transfer selects: the one in memory, or else the one in the file,
+// or else that of the whole dataset.
+class SelectedSpace {
+ public:
+  SelectedSpace(void* dataset, hid_t mem_space, hid_t file_space)
+      : id_(is_dataspace(mem_space) ? mem_space : file_space) {
+    if (is_dataspace(id_)) return;
+    all_ = extent_of(Object::from(dataset));
+    id_ = all_.get();
+  }
+  [[nodiscard]] hid_t id() const { return id_; }
+
+ private:
+  Id<Kind::dataspace> all_;
+  hid_t id_;
+};
+
+std::uint64_t selected_in(hid_t space) {
+  return static_cast<std::uint64_t>(std::max<hssize_t>(h5.Sget_select_npoints(space), 0));
 }
 
 }  // namespace
 
 std::uint64_t transfer_bytes(void* dataset, hid_t mem_type, hid_t mem_space, hid_t file_space) {
   const Aside aside;
-  Id<Kind::dataspace> all;
-  hid_t space = stands_for_another(mem_space) ? file_space : mem_space;
-  if (stands_for_another(space)) {
-    all = extent_of(Object::from(dataset));
-    space = all.get();
-  }
-  const auto elements = h5.Sget_select_npoints(space);
-  return static_cast<std::uint64_t>(std::max<hssize_t>(elements, 0)) * h5.Tget_size(mem_type);
+  const SelectedSpace space(dataset, mem_space, file_space);
+  return selected_in(space.id()) * h5.Tget_size(mem_type);
+}
+
+std::optional<engine::Run> regular_memory_bounds(void* dataset, hid_t mem_space, hid_t file_space) {
+  const Aside aside;
+  if (mem_space == kPlist || file_space == kPlist || file_space == kBlock) return std::nullopt;
+  const SelectedSpace space(dataset, mem_space, file_space);
+  if (mem_space == kBlock) return engine::Run{0, selected_in(space.id())};
+  return bounds_of(space.id());
+}
+
+std::uint64_t memory_extent(void* dataset, hid_t mem_space, hid_t file_space) {
+  const Aside aside;
+  if (mem_space == kPlist) return 0;
+  const SelectedSpace space(dataset, mem_space, file_space);
+  if (mem_space == kBlock) return selected_in(space.id());
+  const hssize_t elements = h5.Sget_simple_extent_npoints(space.id());
+  return static_cast<std::uint64_t>(std::max<hssize_t>(elements, 0));
 }
 
 }  // namespace headrace::vol

@@ -42,6 +42,25 @@ def union(rng: np.random.Generator) -> tuple[h5py.h5s.SpaceID, np.ndarray]:
     return space, np.flatnonzero(where)
 
 
+def strided(rng: np.random.Generator) -> tuple[h5py.h5s.SpaceID, np.ndarray]:
+    """Every so many elements of each dimension, or blocks of some."""
+    start = [int(rng.integers(0, n)) for n in SHAPE]
+    step = [int(rng.integers(1, 1 + n // 2)) for n in SHAPE]
+    block = [int(rng.integers(1, s + 1)) if rng.random() < 0.3 else 1 for s in step]
+    block = [min(b, n - s) for b, n, s in zip(block, SHAPE, start, strict=True)]
+    most = [(n - s - b) // t + 1 for n, s, b, t in zip(SHAPE, start, block, step, strict=True)]
+    count = [int(rng.integers(1, m + 1)) for m in most]
+    space = h5py.h5s.create_simple(SHAPE)
+    space.select_hyperslab(tuple(start), tuple(count), tuple(step), tuple(block))
+    places = [
+        (s + t * np.arange(c)[:, None] + np.arange(b)).ravel()
+        for s, t, c, b in zip(start, step, count, block, strict=True)
+    ]
+    where = np.zeros(SHAPE, bool)
+    where[np.ix_(*places)] = True
+    return space, np.flatnonzero(where)
+
+
 def points(rng: np.random.Generator) -> tuple[h5py.h5s.SpaceID, np.ndarray]:
     """In order or not, some of them twice."""
     some = rng.integers(0, np.prod(SHAPE), rng.integers(2, 300))
@@ -75,7 +94,7 @@ def read_and_write(layout: dict[str, Any], seed: int, rounds: int) -> None:
         d[:40] = expected[:40]
         expected[40:] = -1
         for _ in range(rounds):
-            space, elements = (union, points)[rng.integers(0, 2)](rng)
+            space, elements = (union, points, strided)[rng.integers(0, 3)](rng)
             inside, places = memory(rng, len(elements))
             kind = ("i4", "i8", "f4")[rng.integers(0, 3)]
             size = inside.get_simple_extent_npoints()
@@ -138,3 +157,54 @@ def read_what_is_not_filled() -> None:
 
 def test_memory_stays_where_nothing_was_written(filters: Layer) -> None:
     filters.python(read_what_is_not_filled)
+
+
+def read_and_write_every_other() -> None:
+    values = np.arange(40_000, dtype="f8").reshape(200, 200)
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", data=values, chunks=(30, 200), compression=1)
+        d[::2] = values[::2] + 0.5
+        values[::2] += 0.5
+        d[5:150:7, 3::4] = -1
+        values[5:150:7, 3::4] = -1
+        assert (d[::3, 1::2] == values[::3, 1::2]).all()
+        assert (d.astype("f4")[2::5] == values[2::5].astype("f4")).all()
+    np.save("expected.npy", values)
+
+
+def test_every_other_row_is_not_left_to_hdf5(filters: Layer) -> None:
+    filters.python(read_and_write_every_other)
+    assert filters.counted("calls_left_to_hdf5") == 0
+    filters.plain("assert (h5py.File('x.h5')['d'][...] == np.load('expected.npy')).all()")
+
+
+def write_lists_of_whole_samples() -> None:
+    values = np.arange(64 * 600, dtype="f4").reshape(64, 30, 20)
+    with h5py.File("x.h5", "w") as f:
+        f.create_dataset("d", data=values, chunks=(1, 30, 20), compression=1)
+    with h5py.File("x.h5", "r+") as f:
+        f["d"][[3, 17, 40, 41]] = values[[30, 31, 32, 33]]
+    values[[3, 17, 40, 41]] = values[[30, 31, 32, 33]]
+    np.save("expected.npy", values)
+
+
+def test_chunks_that_a_list_covers_are_not_decoded(filters: Layer) -> None:
+    filters.python(write_lists_of_whole_samples)
+    assert filters.counted("scattered_calls") == 1
+    assert filters.counted("chunks_decoded") == 0
+    filters.plain("assert (h5py.File('x.h5')['d'][...] == np.load('expected.npy')).all()")
+
+
+def write_points_of_a_chunk_twice() -> None:
+    with h5py.File("x.h5", "w") as f:
+        d = f.create_dataset("d", data=np.arange(20, dtype="i4"), chunks=(4,), compression=1)
+        space = h5py.h5s.create_simple((20,))
+        space.select_elements(np.array([[4], [5], [5], [6]], "u8"))  # as many as the chunk has
+        d.id.write(h5py.h5s.create_simple((4,)), space, np.array([-1, -2, -3, -4], "i4"))
+    with h5py.File("x.h5", "r") as f:
+        assert f["d"][4:8].tolist() == [-1, -3, -4, 7]
+
+
+def test_points_that_are_given_twice_cover_no_chunk(filters: Layer) -> None:
+    filters.python(write_points_of_a_chunk_twice)
+    assert filters.counted("scattered_calls") == 1

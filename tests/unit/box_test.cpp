@@ -135,6 +135,44 @@ TEST(Box, pieces_cover_a_box_once_and_in_order) {
   }
 }
 
+// Every so many elements of a box: each is in one piece, those of one chunk in the same.
+TEST(Box, pieces_of_steps_have_each_element_once) {
+  Random random(12);
+  for (int round = 0; round < 1000; ++round) {
+    Grid grid{static_cast<unsigned>(between(random, 1, 3)), {}, {}};
+    Box box;
+    Index step = kEach;
+    for (unsigned d = 0; d < grid.rank; ++d) {
+      grid.dims[d] = between(random, 1, 12);
+      grid.chunk[d] = between(random, 1, 7);
+      step[d] = between(random, 1, 5);
+      box.start[d] = between(random, 0, grid.dims[d] - 1);
+      box.count[d] = between(random, 1, (grid.dims[d] - 1 - box.start[d]) / step[d] + 1);
+    }
+    std::set<Index> seen;
+    std::set<std::uint64_t> chunks;
+    Pieces pieces(grid, box, step);
+    for (Piece piece; pieces.next(piece);) {
+      ASSERT_TRUE(chunks.empty() || piece.chunk > *chunks.rbegin());
+      chunks.insert(piece.chunk);
+      std::uint64_t within = 1;
+      for (unsigned d = 0; d < grid.rank; ++d)
+        within *= std::min(grid.chunk[d], grid.dims[d] - piece.origin[d]);
+      ASSERT_EQ(piece.covers, volume(grid.rank, piece.box.count) == within);
+      for_each(grid.rank, piece.box.count, [&](Index at) {
+        for (unsigned d = 0; d < grid.rank; ++d) {
+          at[d] = piece.box.start[d] + at[d] * step[d];
+          ASSERT_EQ(at[d] / grid.chunk[d] * grid.chunk[d], piece.origin[d]);
+          ASSERT_EQ((at[d] - box.start[d]) % step[d], 0U);
+          ASSERT_LT((at[d] - box.start[d]) / step[d], box.count[d]);
+        }
+        ASSERT_TRUE(seen.insert(at).second);
+      });
+    }
+    ASSERT_EQ(seen.size(), volume(grid.rank, box.count));
+  }
+}
+
 // Rows are added without a change of the places that are there.
 TEST(Box, places_do_not_depend_on_the_first_dimension) {
   const Box box{{3, 2}, {1, 1}};

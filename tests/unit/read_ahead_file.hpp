@@ -65,7 +65,8 @@ struct File {
       read_below(offset, bytes);
     } else {
       const engine::StagedView view(*staged, offset, size);
-      if (!view.whole()) read_below(offset, bytes);
+      for (const auto& [begin, missing] : view.missing())
+        read_below(begin, std::span(bytes).subspan(begin - offset, missing));
       view.apply(bytes);
     }
     return bytes;
@@ -96,9 +97,9 @@ struct File {
   std::unique_ptr<engine::ReadAhead> ahead;
 
  private:
-  void read_below(std::uint64_t offset, Bytes& bytes) {
+  void read_below(std::uint64_t offset, std::span<std::byte> bytes) {
     const std::size_t had = ahead->take(offset, bytes);
-    const auto left = std::span(bytes).subspan(had);
+    const auto left = bytes.subspan(had);
     if (!left.empty()) FakeDevice(store).read(offset + had, left);
     below += left.size();
     std::uint64_t end = 0;

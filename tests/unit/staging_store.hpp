@@ -117,8 +117,9 @@ struct Staged {
     const engine::StagedView view(staged, offset, size);
     if (view.beyond())
       std::memset(bytes.data(), 0, bytes.size());
-    else if (!view.whole())
-      store.read(offset, bytes);
+    else
+      for (const auto& [begin, missing] : view.missing())
+        store.read(begin, std::span(bytes).subspan(begin - offset, missing));
     view.apply(bytes);
     return bytes;
   }

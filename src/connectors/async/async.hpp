@@ -1,18 +1,18 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
-#include <algorithm>
-
-#include "connectors/async/chunk_cache.hpp"
-#include "connectors/async/closings.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/closings.hpp"
 #include "connectors/async/control.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/filters.hpp"
+#include "connectors/async/mpi_staging.hpp"
 #include "connectors/async/prepare.hpp"
-#include "connectors/async/queue.hpp"
-#include "connectors/async/raw_writes.hpp"
-#include "connectors/async/request.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/requests/request.hpp"
+#include "connectors/async/statistics.hpp"
+#include "connectors/async/touched.hpp"
+#include "connectors/async/transfers.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/buffer.hpp"
 #include "vol/pass_through.hpp"
@@ -57,17 +57,18 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static herr_t terminate() {
-    report_filters();
+    async::report_statistics();
     return PassThrough::terminate();
   }
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), flags, true, fapl);
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req),
+                  {name, flags, true, fapl});
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), flags, false, fapl);
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), {name, flags, false, fapl});
   }
 
   static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
@@ -87,7 +88,7 @@ struct Connector : vol::PassThrough<Connector> {
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
                               hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
                               hid_t dxpl, void** req) {
-    cache().store_encoded();
+    store_encoded();
     forget_closed_datasets();
     if (name == nullptr) note_unlinked();
     void* made =
@@ -106,51 +107,14 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
     vol::Object& object = vol::Object::from(self);
     carry_out_queue();
-    cache().store_encoded();
+    store_encoded();
     if (close_behind(object)) return 0;
-    let_go(object);
+    before_handle_closes(object);
     return PassThrough::dataset_close(self, dxpl, req);
   }
 
-  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    if (splits(count, dset))
-      return one_by_one(dataset_read, count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    if (count == 1 && better_at_once(vol::Object::from(dset[0]), mem_type[0], mem_space[0], req))
-      return read_at_once(vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0],
-                          dxpl, buf[0]);
-    if (count == 1 && queue_read(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
-                                 file_space[0], dxpl, buf[0], req))
-      return 0;
-    carry_out_queue();
-    if (count == 1 && read_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
-                                  file_space[0], dxpl, buf[0], req) == Taken::done)
-      return 0;
-    if (count != 1) settle();
-    return read_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
-  }
-
-  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    if (splits(count, dset))
-      return one_by_one(dataset_write, count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    if (count == 1 && queue_write(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
-                                  file_space[0], dxpl, buf[0], req))
-      return 0;
-    carry_out_queue();
-    if (count == 1 && write_chunks(vol::Object::from(dset[0]), mem_type[0], mem_space[0],
-                                   file_space[0], dxpl, buf[0]) == Taken::done)
-      return 0;
-    if (count != 1) {
-      settle();
-      for (std::size_t i = 0; i < count; ++i)
-        distrust(touched_by(vol::Object::from(dset[i])), true);
-    }
-    std::optional<ProgramBuffers> buffers;
-    mark_buffers(buffers, count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    return write_lent(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
-  }
-
+  static constexpr auto dataset_read = &async::read_datasets;
+  static constexpr auto dataset_write = &async::write_datasets;
   static constexpr auto request_wait = &async::request_wait;
   static constexpr auto request_notify = &async::request_notify;
   static constexpr auto request_cancel = &async::request_cancel;
@@ -159,34 +123,10 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr auto request_free = &async::request_free;
 
  private:
-  // Whether a call on several datasets is made one by one, for chunks that this layer takes over.
-  // HDF5 refuses such calls on virtual datasets and on several files.
-  static bool splits(std::size_t count, void* const dset[]) {
-    if (count < 2 || !filters_on(*vol::Object::from(dset[0]).connector)) return false;
-    const auto taken_over = [](void* one) { return dataset_of(vol::Object::from(one)) != nullptr; };
-    const auto splittable = [&](void* one) {
-      const vol::Object& object = vol::Object::from(one);
-      return object.connector == vol::Object::from(dset[0]).connector &&
-             (taken_over(one) || stands_alone(object));
-    };
-    return std::any_of(dset, dset + count, taken_over) &&
-           std::all_of(dset, dset + count, splittable);
-  }
-
-  template <typename Transfer, typename Buffer>
-  static herr_t one_by_one(Transfer transfer, std::size_t count, void* dset[], hid_t mem_type[],
-                           hid_t mem_space[], hid_t file_space[], hid_t dxpl, Buffer buf[]) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (transfer(1, &dset[i], &mem_type[i], &mem_space[i], &file_space[i], dxpl, &buf[i],
-                   nullptr) < 0)
-        return -1;
-    return 0;
-  }
-
-  static void* opened(void* file, unsigned flags, bool created, hid_t fapl) {
+  static void* opened(void* file, const vol::Opening& opening) {
     if (file == nullptr) return nullptr;
-    const auto info = vol::info_of(fapl, layer());
-    note_opened(vol::Object::from(file), flags, created, fapl, info->options);
+    const auto info = vol::info_of(opening.fapl, layer());
+    note_opened(vol::Object::from(file), opening, AsyncOptions(info->options));
     return file;
   }
 };

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/filters.hpp"
-#include "connectors/async/queue.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/touched.hpp"
 #include "drivers/async/mpi_file.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -31,7 +31,7 @@ void fill(void* args, const Answer& answer) {
 
 void wait(vol::Object& file, void* /*args*/) {
   carry_out_queue();
-  settle();
+  store_chunks();
   settle_mpi_files();
   if (OpenFile* below = write_behind_of(file); below != nullptr) drain(*below);
   file.connector->throw_deferred();
@@ -52,7 +52,7 @@ void progress(vol::Object& file, void* args) {
     answer.stored = staging.accepted - staging.staged;
     answer.staged = staging.staged;
   }
-  answer.chunks = cache().unstored_bytes(*file.connector);
+  answer.chunks = unstored_bytes(*file.connector);
   fill(args, answer);
 }
 

@@ -1,12 +1,13 @@
 #include "connectors/async/dataset.hpp"
 
-#include <map>
 #include <optional>
 
-#include "connectors/async/chunk_cache.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/chunk_io.hpp"
+#include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/pipeline.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/registry.hpp"
 #include "vol/told_addresses.hpp"
 
 namespace headrace::async {
@@ -20,30 +21,25 @@ struct Handle {
   std::unique_ptr<Elements> elements;  // once asked for, when there is no dataset
   bool asked = false;
   bool asked_elements = false;
-  std::optional<std::uint64_t> created;  // the doubts at that time
+  std::optional<std::uint64_t> created;  // times_masks_were_possible() then
   std::optional<bool> alone;             // once asked for
   vol::AddressesTold addresses_told;
   std::string_view why = "left_for_file";  // it is left to HDF5
 };
 
-using Registry = std::map<Identity, std::shared_ptr<Dataset>>;
-
 // Leaked: HDF5 closes what is open while the process exits.
-Registry& registry() {
-  static auto& registry = *new Registry;
+vol::Registry<Dataset>& registry() {
+  static auto& registry = *new vol::Registry<Dataset>;
   return registry;
 }
 
-// How often chunks may have come to lack filters, in this process.
-std::uint64_t& doubts() {
+// How often chunks may have come to lack filters in this process.
+std::uint64_t& times_masks_were_possible() {
   static std::uint64_t count = 0;
   return count;
 }
 
-Handle& handle_of(vol::Object& object) {
-  if (object.state == nullptr) object.state = std::make_shared<Handle>();
-  return *static_cast<Handle*>(object.state.get());
-}
+Handle& handle_of(vol::Object& object) { return object.state.get<Handle>(); }
 
 H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
   const H5D_layout_t layout = h5.Pget_layout(dcpl);
@@ -114,7 +110,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
       !vol::read_identity(object, dataset->identity))
     return nullptr;
   dataset->native_cache = native_cache_of(object);
-  dataset->cache = cache_share(*object.connector);
+  dataset->share = cache_share(*object.connector);
   return dataset;
 }
 
@@ -125,13 +121,9 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   const Aside aside;
   std::shared_ptr<Dataset> dataset = examine(object, handle);
   if (dataset == nullptr) return nullptr;
-  auto& known = registry()[dataset->identity];
-  if (known == nullptr) {
-    dataset->serial = ++serial;
-    dataset->fresh = dataset->fresh && handle.created == doubts();
-    known = std::move(dataset);
-  }
-  return known;
+  dataset->serial = ++serial;
+  dataset->fresh = dataset->fresh && handle.created == times_masks_were_possible();
+  return registry().know(std::move(dataset), [](const Dataset&) { return false; });
 }
 
 // The program reads its data past HDF5, so nothing of it is held here.
@@ -142,6 +134,19 @@ bool left_for_addresses(const vol::Object& object, Handle& handle) {
 }
 
 }  // namespace
+
+engine::Buffer Dataset::encode(const engine::CachedChunk& chunk) const {
+  return engine::encode(pipeline, chunk.bytes.bytes());
+}
+
+// A chunk that HDF5 has written, as a filter gains nothing, is HDF5's to cache from then on.
+bool Dataset::store(const engine::CachedChunk& chunk, const engine::Buffer& encoded) {
+  const Aside aside;
+  store_chunk(*this, chunk.origin, encoded, chunk.bytes.bytes());
+  return encoded.size() > 0;
+}
+
+void Dataset::lose(const std::exception_ptr& error) noexcept { handle->connector->defer(error); }
 
 std::shared_ptr<Dataset> dataset_of(vol::Object& object) {
   if (!filters_on(*object.connector) && !only_decodes(*object.connector)) return nullptr;
@@ -178,13 +183,14 @@ Elements* elements_of(vol::Object& object) {
 void note_created(vol::Object& object, hid_t dcpl) {
   if (!filters_on(*object.connector)) return;
   Handle& handle = handle_of(object);
-  handle.created = doubts();
+  handle.created = times_masks_were_possible();
   // HDF5 has just used the list: the questions do not fail, and the stack that they clear is empty.
   handle.asked = note_layout(dcpl, handle) != H5D_CHUNKED || h5.Pget_nfilters(dcpl) <= 0;
 }
 
 std::string_view why_not(const vol::Object& object) {
-  return object.state == nullptr ? Handle().why : static_cast<Handle*>(object.state.get())->why;
+  const Handle* const handle = object.state.find<Handle>();
+  return handle == nullptr ? Handle().why : handle->why;
 }
 
 std::string_view ask_why_not(vol::Object& object) {
@@ -196,35 +202,32 @@ std::string_view ask_why_not(vol::Object& object) {
 }
 
 bool stands_alone(const vol::Object& object) {
-  if (object.state == nullptr) return false;
-  Handle& handle = *static_cast<Handle*>(object.state.get());
-  if (!handle.alone) note_layout(creation_list(object).get(), handle);
-  return handle.alone.value_or(false);
+  Handle* const handle = object.state.find<Handle>();
+  if (handle == nullptr) return false;
+  if (!handle->alone) note_layout(creation_list(object).get(), *handle);
+  return handle->alone.value_or(false);
 }
 
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
-  return object.state == nullptr ? nullptr : static_cast<Handle*>(object.state.get())->dataset;
+  const Handle* const handle = object.state.find<Handle>();
+  return handle == nullptr ? nullptr : handle->dataset;
 }
 
-void doubt(const vol::Touched& touched) {
-  ++doubts();
-  for_each_dataset([&](Dataset& one) {
-    if (touched.has(one.identity)) one.fresh = false;
-  });
+void masks_are_possible(const vol::Touched& touched) {
+  ++times_masks_were_possible();
+  registry().for_each(touched, [](Dataset& one) { one.fresh = false; });
 }
 
 void forget_closed_datasets() {
-  std::erase_if(registry(), [](const auto& entry) {
-    if (entry.second.use_count() > 1) return false;
-    cache().drop(*entry.second);
+  registry().forget_closed([](Dataset& dataset) {
+    cache().drop(dataset);
     const Aside aside;  // a library that ends has taken the id away already
-    entry.second->type = Id<Kind::datatype>();
-    return true;
+    dataset.type = Id<Kind::datatype>();
   });
 }
 
-void for_each_dataset(const std::function<void(Dataset&)>& function) {
-  for (const auto& [identity, dataset] : registry()) function(*dataset);
+void drop_chunks(const vol::Touched& touched) {
+  registry().for_each(touched, [](Dataset& one) { cache().drop(one); });
 }
 
 }  // namespace headrace::async

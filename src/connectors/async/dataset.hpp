@@ -2,31 +2,26 @@
 // whose filters it takes over, the rest.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "connectors/async/read_pace.hpp"
+#include "connectors/async/requests/read_pace.hpp"
 #include "engine/box.hpp"
+#include "engine/chunk_cache.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
-#include "vol/box_spaces.hpp"
+#include "vol/elements.hpp"
 #include "vol/touched.hpp"
 
 namespace headrace::async {
 
-using vol::BoxSpaces;
 using vol::describe;
 using vol::extent_known;
 using vol::extents_may_have_changed;
 using vol::Identity;
 using vol::update_dims;
-
-struct CachedChunk;
-struct CacheShare;
 
 // Where contiguous data of a file that nobody writes to lies; no driver for all other data.
 struct Contiguous {
@@ -45,27 +40,33 @@ struct Elements : vol::Elements {
   [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
 };
 
-// One for all handles of a dataset. The application's thread only.
-struct Dataset : Elements {
-  std::uint64_t serial = 0;  // in the order of their discovery
+// One for all handles of a dataset; owns its chunks in the cache, whose share is that of the file
+// that it was found in first. The program's thread only.
+struct Dataset : Elements, engine::ChunkOwner {
   std::size_t chunk_bytes = 0;
   engine::Pipeline pipeline;
   std::vector<std::byte> fill;  // one element
-  bool fresh = false;           // made by this process: no chunk lacks a filter; see doubt()
+  bool fresh = false;           // made by this process: no chunk lacks a filter
   std::size_t native_cache = 0;
   std::size_t stored = 0;    // chunks of ours
   std::size_t left_out = 0;  // chunks in which a filter gained nothing
 
-  std::shared_ptr<CacheShare> cache;  // of the file that it was found in first
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
-  std::unordered_map<std::uint64_t, std::shared_ptr<CachedChunk>> cached;  // by place
-  std::size_t unstored = 0;                                                // of those, dirty ones
   std::size_t reading = 0;  // chunks that are being read behind the program
 
   // Chunks that do not compress cost twice: HDF5 finds it out once more.
   [[nodiscard]] bool worth_encoding() const { return left_out < 4 || left_out < stored; }
+  // Whether its chunks may be kept in the cache, in place of HDF5, which may have the larger cache.
+  [[nodiscard]] bool fits_cache() const {
+    return chunk_bytes <= share->limit && native_cache <= share->limit;
+  }
   [[nodiscard]] UnderDataset under() const { return {handle->under, handle->connector->id()}; }
+
+  [[nodiscard]] engine::Buffer encode(const engine::CachedChunk& chunk) const override;
+  bool store(const engine::CachedChunk& chunk, const engine::Buffer& encoded) override;
+  void lose(const std::exception_ptr& error) noexcept override;
+  [[nodiscard]] bool encodes_behind() const override { return engine::may_run_behind(pipeline); }
 };
 
 // The dataset behind a handle; null when it is one that the connector leaves to HDF5. Asks HDF5 on
@@ -90,12 +91,12 @@ void note_created(vol::Object& object, hid_t dcpl);
 // The dataset if dataset_of() has found it before; null otherwise.
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object);
 
-// Chunks of what is touched may lack filters from now on.
-void doubt(const vol::Touched& touched);
+// Chunks of what is touched may lack filters from now on: HDF5 leaves one out that gains nothing.
+void masks_are_possible(const vol::Touched& touched);
 
 // Forgets datasets that no handle is open for. Their chunks must be clean.
 void forget_closed_datasets();
-// Calls for each dataset that is known.
-void for_each_dataset(const std::function<void(Dataset&)>& function);
+// Drops the cached chunks of what is touched, after storing those that are dirty.
+void drop_chunks(const vol::Touched& touched);
 
 }  // namespace headrace::async

@@ -2,15 +2,14 @@
 #pragma once
 
 #include "drivers/async/write_behind.hpp"
+#include "engine/chunk_cache.hpp"
+#include "vol/file_facts.hpp"
 #include "vol/touched.hpp"
 
 namespace headrace::async {
 
 // To be called when a file was opened, with the program's arguments and the file's options.
-void note_opened(vol::Object& file, unsigned flags, bool created, hid_t fapl,
-                 const Options& options);
-
-struct CacheShare;
+void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options);
 
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);
@@ -20,7 +19,7 @@ bool filters_on(const vol::UnderConnector& connector);
 bool only_decodes(const vol::UnderConnector& connector);
 
 // Of a file that filters are on for, or that is only decoded: what it has of the chunk cache.
-std::shared_ptr<CacheShare> cache_share(const vol::UnderConnector& connector);
+std::shared_ptr<engine::CacheShare> cache_share(const vol::UnderConnector& connector);
 
 // Of a file that filters are on for: whether the program has opened it for writing.
 bool may_write(const vol::UnderConnector& connector);

@@ -2,12 +2,13 @@
 // the file, where it could look at it. The application's thread only.
 #pragma once
 
+#include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/control.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
-#include "connectors/async/filters.hpp"
-#include "connectors/async/queue.hpp"
-#include "connectors/async/raw_writes.hpp"
+#include "connectors/async/mpi_staging.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/touched.hpp"
 #include "drivers/async/mpi_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/effects.hpp"
@@ -85,11 +86,11 @@ void prepare_for(const Args&... args) {
   vol::Object* const object = vol::object_of(args...);
   const bool of_file = effects.reach == vol::Reach::file && object != nullptr;
   const vol::Touched touched = is_of_object(args...) ? vol::Touched() : touched_by(effects, object);
-  settle(touched, of_file ? object->connector.get() : nullptr);
+  store_chunks(touched, of_file ? object->connector.get() : nullptr);
   settle_mpi_files();
   if constexpr (callback == Callback::dataset_specific || callback == Callback::dataset_optional ||
                 callback == Callback::object_specific)
-    if (effects.any(kChanges)) distrust(touched, callback == Callback::dataset_optional);
+    if (effects.any(kChanges)) forget_touched(touched, callback == Callback::dataset_optional);
   if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
     forget_closed_datasets();
   if constexpr (callback == Callback::file_close) note_closing(*object);

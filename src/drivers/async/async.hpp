@@ -35,7 +35,7 @@ struct Driver<vfd::Over::sec2>
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
     try {
-      begin(OpenFile::of(file), name, flags, options);
+      begin(OpenFile::of(file), name, flags, AsyncOptions(options));
     } catch (...) {
       end(OpenFile::of(file));
       Base::close(file);
@@ -77,10 +77,11 @@ struct Driver<vfd::Over::sec2>
     if (mine.staged == nullptr || mine.synchronous)
       return async::read(mine, Base::read, type, dxpl, address, bytes);
     const engine::StagedView view(*mine.staged, address, size);
-    if (view.beyond())
-      std::ranges::fill(bytes, std::byte{0});
-    else if (!view.whole() && async::read(mine, Base::read, type, dxpl, address, bytes) < 0)
-      return -1;
+    if (view.beyond()) std::ranges::fill(bytes, std::byte{0});
+    for (const auto& [offset, missing] : view.missing())
+      if (!view.beyond() && async::read(mine, Base::read, type, dxpl, offset,
+                                        bytes.subspan(offset - address, missing)) < 0)
+        return -1;
     view.apply(bytes);
     return 0;
   }

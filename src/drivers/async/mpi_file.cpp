@@ -62,11 +62,11 @@ bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
 
 }  // namespace
 
-void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags,
-                       const Options& options) try {
+void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags, const Options& given) try {
   file.name = name;
-  file.alone = is_on(kSettings, "mpi_staging", options) &&
-               h5.write_vector_from_selection != nullptr && vfd::is_path_for_mpi(name);
+  const AsyncOptions options(given);
+  file.alone = options.mpi_staging && h5.write_vector_from_selection != nullptr &&
+               vfd::is_path_for_mpi(name);
   if (!file.alone) {
     file.left_for = "left_for_mpi";
     return;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstdint>
 
 #include "base/settings.hpp"
 
@@ -38,6 +40,31 @@ inline constexpr std::array kSettings{
     Setting{"mpi_staging", "HEADRACE_ASYNC_MPI_STAGING", Type::boolean, "", "", "false",
             "Write raw data of files over MPI behind the program; the same on all ranks. Other "
             "ranks may read, overwrite or delete it after the next H5Fflush only."},
+};
+
+// What the options of a file mean; sizes are in bytes.
+struct AsyncOptions {
+  // Throws Error for a malformed value.
+  explicit AsyncOptions(const Options& given)
+      : above(value_of(kSettings, "seat", given) != "vfd"),
+        threads(static_cast<unsigned>(number_of(kSettings, "threads", given))),
+        budget(number_of(kSettings, "budget", given)),
+        flush_interval(number_of(kSettings, "flush_interval", given)),
+        read_ahead(number_of(kSettings, "read_ahead", given)),
+        direct(is_on(kSettings, "direct", given)),
+        filters(is_on(kSettings, "filters", given)),
+        chunk_cache(number_of(kSettings, "chunk_cache", given)),
+        mpi_staging(is_on(kSettings, "mpi_staging", given)) {}
+
+  bool above;  // the connector works; a driver does not know that
+  unsigned threads;
+  std::uint64_t budget;
+  std::chrono::nanoseconds flush_interval;
+  std::uint64_t read_ahead;
+  bool direct;
+  bool filters;
+  std::uint64_t chunk_cache;
+  bool mpi_staging;
 };
 
 }  // namespace headrace::async

@@ -87,19 +87,15 @@ void stop_reading_ahead(OpenFile& file) {
   file.ahead.reset();
 }
 
-void wish_for_threads(OpenFile& file, const Options& options) {
-  file.threads.emplace(static_cast<unsigned>(number_of(kSettings, "threads", options)));
-}
-
 }  // namespace
 
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options,
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options,
                    vfd::Over over) {
   // Below this, pages would only move from one use to the next.
   constexpr std::uint64_t kLeastBudget = 512U << 10U;
   file.name = name;
   open_files().push_back(&file);
-  const std::uint64_t budget = number_of(kSettings, "budget", options);
+  const std::uint64_t budget = options.budget;
   if ((flags & kSwmr) != 0) file.left_for = "left_for_swmr";
   if (budget > 0 && budget < kLeastBudget) file.left_for = "left_for_budget";
   if ((flags & kReadWrite) == 0 || (flags & kSwmr) != 0 || (budget > 0 && budget < kLeastBudget))
@@ -107,32 +103,29 @@ void begin_staging(OpenFile& file, const char* name, unsigned flags, const Optio
   const H5FD_t* under = file.under;
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
-  const bool direct = is_on(kSettings, "direct", options);
-  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, over, direct);
+  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, over, options.direct);
   if (device == nullptr) return;
-  wish_for_threads(file, options);
+  file.threads.emplace(options.threads);
   const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
-  const std::chrono::nanoseconds interval(number_of(kSettings, "flush_interval", options));
   file.staged = std::make_unique<engine::StagedFile>(
-      std::move(device), size, engine::StagingLimits{budget, interval}, writers);
+      std::move(device), size, engine::StagingLimits{budget, options.flush_interval}, writers);
   file.raw_at_once = is_known_to_program(file);
   if (file.raw_at_once) file.left_for = "left_for_address";
 }
 
-void begin(OpenFile& file, const char* name, unsigned flags, const Options& options) {
+void begin(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options) {
   begin_staging(file, name, flags, options, vfd::Over::sec2);
   if ((flags & kSwmr) != 0) return;
   if (file.staged == nullptr) {
     if ((flags & kReadWrite) != 0) return;
     file.device = vfd::device_of(file.under, name, vfd::Over::sec2);
     if (file.device == nullptr) return;
-    wish_for_threads(file, options);
+    file.threads.emplace(options.threads);
   }
   engine::Device& from = file.staged != nullptr ? file.staged->device() : *file.device;
   file.background = std::make_unique<engine::BackgroundReads>(from);
-  const std::uint64_t ahead = number_of(kSettings, "read_ahead", options);
-  if (ahead == 0 || file.raw_at_once) return;
-  file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get(), ahead);
+  if (options.read_ahead == 0 || file.raw_at_once) return;
+  file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get(), options.read_ahead);
 }
 
 void end(OpenFile& file) {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/settings.hpp"
+#include "drivers/async/settings.hpp"
 #include "engine/background_reads.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/staged_file.hpp"
@@ -39,9 +39,9 @@ struct OpenFile : vfd::File {
 
 // Prepares staging and reading ahead for a file that has just been opened with HDF5's `flags`, over
 // sec2. Throws Error.
-void begin(OpenFile& file, const char* name, unsigned flags, const Options& options);
+void begin(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options);
 // Staging alone.
-void begin_staging(OpenFile& file, const char* name, unsigned flags, const Options& options,
+void begin_staging(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options,
                    vfd::Over over);
 
 // Whether the bytes are a superblock that lets other processes read while the file is written: the

@@ -76,18 +76,39 @@ std::uint32_t Dirty::set(std::uint32_t begin, std::uint32_t end) {
   std::uint32_t before = 0;
   while (begin < end) {
     const std::uint64_t mask = mask_of(begin, end);
+    const std::uint32_t next = std::min((begin / 64 + 1) * 64, end);
     std::uint64_t& word = bits_[begin / 64];
-    before += static_cast<std::uint32_t>(std::popcount(word & mask));
+    const std::uint64_t found = word & mask;
+    if (found == mask)  // most often: counting bits is a call
+      before += next - begin;
+    else if (found != 0)
+      before += static_cast<std::uint32_t>(std::popcount(found));
     word |= mask;
-    begin = (begin / 64 + 1) * 64;
+    begin = next;
   }
   return before;
 }
 
+// The first word from `first` on, before `last`, that is not like `like`; `last` where all are.
+std::uint32_t Dirty::skip(std::uint32_t first, std::uint32_t last, std::uint64_t like) const {
+  constexpr std::uint32_t kAtOnce = 8;
+  for (; first + kAtOnce <= last; first += kAtOnce) {
+    std::uint64_t other = 0;
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) other |= bits_[first + i] ^ like;
+    if (other != 0) break;
+  }
+  while (first < last && bits_[first] == like) ++first;
+  return first;
+}
+
 std::uint32_t Dirty::next(std::uint32_t from, std::uint32_t to, bool dirty) const {
+  const std::uint64_t none = dirty ? 0 : ~std::uint64_t{0};
   while (from < to) {
-    const std::uint64_t word = dirty ? bits_[from / 64] : ~bits_[from / 64];
-    const std::uint64_t found = word & mask_of(from, to);
+    if (from % 64 == 0) {
+      from = skip(from / 64, to / 64, none) * 64;
+      if (from >= to) break;
+    }
+    const std::uint64_t found = (bits_[from / 64] ^ none) & mask_of(from, to);
     if (found != 0) return from / 64 * 64 + static_cast<std::uint32_t>(std::countr_zero(found));
     from = (from / 64 + 1) * 64;
   }

@@ -57,6 +57,9 @@ class Dirty {
   // The first byte in [from, to) that is, or is not, dirty; `to` where none is.
   [[nodiscard]] std::uint32_t next(std::uint32_t from, std::uint32_t to, bool dirty) const;
 
+  [[nodiscard]] std::uint32_t skip(std::uint32_t first, std::uint32_t last,
+                                   std::uint64_t like) const;
+
   std::uint64_t* bits_;  // valid unless one_range()
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;

@@ -1,0 +1,84 @@
+#include "connectors/async/chunks/read.hpp"
+
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/statistics.hpp"
+
+namespace headrace::async {
+namespace {
+
+using engine::Buffer;
+
+class ReadJob final : public engine::Job {
+ public:
+  ReadJob(const ChunkTransfer& transfer, const Part& part, StoredChunk stored, std::byte* program)
+      : transfer_(transfer), part_(part), stored_(std::move(stored)), program_(program) {}
+
+  void work() override { chunk_ = decode_part(transfer_, part_, stored_, program_, keep()); }
+
+  void finish() override {
+    if (transfer_.transfer().converts) transfer_.deliver(part_, chunk_.data(), program_);
+    // Of a chunk that lacks filters the cache would not know it.
+    if (!keep() || stored_.mask != 0) return;
+    cache().insert(std::make_shared<engine::CachedChunk>(transfer_.dataset(), part_.chunk,
+                                                         part_.origin, std::move(chunk_)));
+  }
+
+ private:
+  // Who reads whole chunks one after the other seldom reads them again; who reads them by lists, as
+  // loaders of samples do, reads them again in another order.
+  [[nodiscard]] bool keep() const { return !part_.covers || transfer_.transfer().is_scattered(); }
+
+  const ChunkTransfer& transfer_;
+  Part part_;
+  StoredChunk stored_;
+  std::byte* program_;
+  Buffer chunk_;
+};
+
+}  // namespace
+
+Buffer decode_part(const ChunkTransfer& transfer, const Part& part, const StoredChunk& stored,
+                   std::byte* program, bool keep) {
+  const Dataset& dataset = transfer.dataset();
+  const bool converts = transfer.transfer().converts;
+  const auto place = transfer.in_program(part, program);
+  if (std::byte* const straight = keep || converts ? nullptr : transfer.as_chunk(part, place)) {
+    engine::decode(dataset.pipeline, stored.mask, stored.bytes.bytes(),
+                   {straight, dataset.chunk_bytes});
+    return {};
+  }
+  Buffer chunk(dataset.chunk_bytes);
+  engine::decode(dataset.pipeline, stored.mask, stored.bytes.bytes(), chunk.bytes());
+  if (!converts) transfer.gather(part, chunk.data(), place);
+  return chunk;
+}
+
+void read_now(const ChunkTransfer& transfer, const Part& part, StoredChunk stored,
+              std::byte* program, engine::Ordered& ordered) {
+  ordered.give(std::make_unique<ReadJob>(transfer, part, std::move(stored), program));
+}
+
+bool deliver_cached(const ChunkTransfer& transfer, const Part& part, std::byte* program) {
+  const engine::ChunkRef chunk = cache().find(transfer.dataset(), part.chunk);
+  if (chunk == nullptr) return false;
+  ++statistics().cache_hits;
+  transfer.deliver(part, chunk->bytes.data(), program);
+  return true;
+}
+
+void read_parts(const ChunkTransfer& transfer, std::byte* program) {
+  store_encoded();
+  engine::Ordered ordered(window_of(transfer.dataset()));
+  Parts parts(transfer);
+  for (Part part; parts.next(part);) {
+    if (deliver_cached(transfer, part, program)) continue;
+    StoredChunk stored = load_chunk(transfer.dataset(), part.origin);
+    if (stored.bytes.size() == 0)
+      transfer.deliver_fill(part, program);
+    else
+      read_now(transfer, part, std::move(stored), program, ordered);
+  }
+  ordered.finish();
+}
+
+}  // namespace headrace::async

@@ -1,0 +1,116 @@
+#include "connectors/async/plan.hpp"
+
+#include "connectors/async/file_state.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/selections/blocks.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/transfer.hpp"
+
+namespace headrace::async {
+namespace {
+
+constexpr std::size_t kSmall = ReadPace::kSmall;  // what is larger gains nothing by waiting
+
+// Whether a small asynchronous read is better made in the program's call. Beside what waits it may
+// find its place, and what waits may be what it reads.
+bool better_at_once(const Arguments& call, const Elements& elements) {
+  return queue_is_empty() && elements.pace.fast() && vol::is_dataspace(call.mem_space) &&
+         vol::transfer_bytes(&call.object, call.mem_type, call.mem_space, call.mem_space) <= kSmall;
+}
+
+bool is_for_queue(const Plan& plan) {
+  return plan.transfer && plan.transfer->is_plain_block() &&
+         plan.transfer->elements * plan.elements->element <= kSmall;
+}
+
+// Chunks that cannot be kept are only taken as a whole: parts of them would be decoded once for
+// each part, as HDF5 does, which may have the larger cache.
+bool may_keep_or_needs_not(const Dataset& dataset, const Transfer& transfer) {
+  return dataset.fits_cache() ||
+         (!transfer.is_scattered() && transfer.is_block() && dataset.grid().aligned(transfer.box));
+}
+
+// Why chunks are left to HDF5 whatever is selected of them; "" when they are not.
+std::string_view why_not_at_all(const Plan& plan, const vol::Object& object, bool writes) {
+  if (writes && !may_write(*object.connector)) return "left_for_error";  // which HDF5 refuses
+  if (writes && !plan.dataset->worth_encoding()) return "left_for_no_gain";
+  if (!plan.dataset->grid().countable()) return "left_for_selection";
+  return {};
+}
+
+// Whether a transfer of a dataset whose filters are taken over goes by its chunks.
+bool goes_by_chunks(Plan& plan, const Arguments& call, bool writes) {
+  Dataset& dataset = *plan.dataset;
+  if (!plan.transfer && plan.why != "left_for_selection") return false;
+  if (const auto why = why_not_at_all(plan, call.object, writes); !why.empty()) {
+    if (plan.transfer) plan.why = why;
+    return false;
+  }
+  if (!plan.transfer && dataset.fits_cache())
+    plan.transfer = scattered_transfer_of(dataset, call, plan.why);
+  if (!plan.transfer) return false;
+  if (!may_keep_or_needs_not(dataset, *plan.transfer)) {
+    plan.why = "left_for_chunk_cache";
+    return false;
+  }
+  dataset.handle = &call.object;
+  return true;
+}
+
+Plan make_plan(const Arguments& call, const void* buffer, bool asynchronous, bool writes) {
+  Plan plan;
+  plan.dataset = dataset_of(call.object);
+  plan.elements = plan.dataset.get();
+  plan.why = why_not(call.object);
+  if (buffer == nullptr) return plan;
+  const bool on = filters_on(*call.object.connector);
+  const bool may_wait = asynchronous && on && (!writes || may_write(*call.object.connector));
+  if (plan.elements == nullptr && (may_wait || (on && vol::is_scattered(call.file_space))))
+    plan.elements = elements_of(call.object);
+  if (plan.elements == nullptr) return plan;
+  plan.at_once = may_wait && !writes && better_at_once(call, *plan.elements);
+  if (may_wait || plan.dataset != nullptr) {
+    std::string_view why;
+    plan.transfer = hyperslab_transfer_of(*plan.elements, call, why);
+    if (plan.dataset != nullptr) plan.why = why;
+  }
+  if (may_wait && !plan.at_once && is_for_queue(plan))
+    plan.route = Route::queue;
+  else if (plan.dataset != nullptr)
+    plan.route = goes_by_chunks(plan, call, writes) ? Route::chunks : Route::hdf5;
+  else if (on && !plan.transfer && may_go_by_blocks(call) &&
+           (!writes || may_write(*call.object.connector)))
+    plan.route = Route::blocks;
+  return plan;
+}
+
+}  // namespace
+
+Plan plan_read(const Arguments& arguments, const void* buffer, bool asynchronous) {
+  return make_plan(arguments, buffer, asynchronous, false);
+}
+
+Plan plan_write(const Arguments& arguments, const void* buffer, bool asynchronous) {
+  return make_plan(arguments, buffer, asynchronous, true);
+}
+
+Plan plan_box(vol::Object& object, Elements& elements, const engine::Box& box, bool writes) {
+  Plan plan;
+  plan.dataset = dataset_of(object);
+  plan.elements = &elements;
+  plan.why = why_not(object);
+  const Aside aside;
+  if (plan.dataset == nullptr || !update_dims(elements, object)) return plan;
+  Transfer transfer;
+  transfer.box = box;
+  transfer.elements = engine::volume(elements.rank, box.count);
+  transfer.mem_type = elements.type.get();
+  transfer.mem_element = elements.element;
+  transfer.mem_strides = engine::strides_of(elements.rank, box.count, elements.element);
+  plan.transfer = transfer;
+  const Arguments none{object, elements.type.get(), vol::kAll, vol::kAll, h5.transfer_list.get()};
+  if (goes_by_chunks(plan, none, writes)) plan.route = Route::chunks;
+  return plan;
+}
+
+}  // namespace headrace::async

@@ -1,0 +1,54 @@
+#include "connectors/async/touched.hpp"
+
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/reads_behind.hpp"
+#include "connectors/async/dataset.hpp"
+#include "connectors/async/file_state.hpp"
+
+namespace headrace::async {
+
+vol::Touched touched_by(vol::Object& dataset) {
+  if (!stands_alone(dataset)) return {};
+  const Elements* const elements = elements_of(dataset);
+  return elements == nullptr ? vol::Touched() : vol::Touched::dataset(elements->identity);
+}
+
+vol::Touched touched_by(const vol::Effects& effects, vol::Object* object) {
+  if (object == nullptr || !filters_on(*object->connector)) return {};
+  if (effects.reach == vol::Reach::object) return touched_by(*object);
+  return effects.reach == vol::Reach::file ? file_touched_by(effects, *object) : vol::Touched();
+}
+
+void forget_touched(const vol::Touched& touched, bool masks) {
+  end_reads(true);  // HDF5 might have to read for them what was there at their time
+  store_chunks(touched);
+  extents_may_have_changed();
+  drop_chunks(touched);
+  if (masks) masks_are_possible(touched);
+}
+
+bool only_grows(const vol::Object& object, const hsize_t* extent) {
+  const auto dataset = known_dataset_of(object);
+  if (dataset == nullptr || !extent_known(*dataset) || extent[0] < dataset->dims[0]) return false;
+  for (unsigned d = 1; d < dataset->rank; ++d)
+    if (extent[d] != dataset->dims[d]) return false;
+  extents_may_have_changed();
+  return true;
+}
+
+void before_handle_closes(const vol::Object& object) {
+  const auto dataset = known_dataset_of(object);
+  if (dataset == nullptr || dataset->handle != &object) return;
+  if (dataset->reading > 0) end_reads(true);
+  if (dataset->unstored() > 0) store_chunks(vol::Touched::dataset(dataset->identity));
+  dataset->handle = nullptr;
+}
+
+const char* why_left_to_hdf5(vol::Object& object) {
+  constexpr std::string_view kPrefix = "left_for_";
+  if (const auto dataset = dataset_of(object); dataset != nullptr)
+    return dataset->fits_cache() ? "" : "chunk_cache";
+  return ask_why_not(object).substr(kPrefix.size()).data();  // of a literal
+}
+
+}  // namespace headrace::async

@@ -1,0 +1,266 @@
+#include "connectors/async/transfers.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/summary.hpp"
+#include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/chunk_transfer.hpp"
+#include "connectors/async/chunks/reads_behind.hpp"
+#include "connectors/async/file_state.hpp"
+#include "connectors/async/mpi_staging.hpp"
+#include "connectors/async/plan.hpp"
+#include "connectors/async/requests/queue.hpp"
+#include "connectors/async/requests/request.hpp"
+#include "connectors/async/selections/blocks.hpp"
+#include "connectors/async/selections/direct_reads.hpp"
+#include "connectors/async/statistics.hpp"
+#include "connectors/async/touched.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/box_io.hpp"
+#include "vol/pass_through.hpp"
+#include "vol/transfer.hpp"
+#include "vol/transfer_list.hpp"
+
+namespace headrace::async {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// HDF5 finds the error itself, if there is one, and tells it in its own words.
+void leave_for_error(Plan& plan, const vol::Object& object, const char* what,
+                     const std::exception& error) {
+  log(Level::info, describe(object) + what + error.what());
+  plan.why = "left_for_error";
+}
+
+// False when HDF5 must read.
+bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req) {
+  try {
+    const Aside aside;
+    if (plan.at_once && plan.transfer &&
+        read_directly(call.object, *plan.elements, *plan.transfer, program))
+      return true;
+    if (plan.route == Route::blocks) {
+      if (!read_by_blocks(call, *plan.elements, program)) return false;
+    } else if (plan.route != Route::chunks) {
+      return false;
+    } else if (req != nullptr && may_read_behind(*plan.dataset, *plan.transfer)) {
+      read_parts_behind(plan.dataset, *plan.transfer, call.dxpl, program, req);
+    } else {
+      read_parts(ChunkTransfer(*plan.dataset, *plan.transfer, call.dxpl), program);
+    }
+    if (plan.route == Route::blocks || plan.transfer->is_scattered()) ++statistics().scattered;
+    return true;
+  } catch (const std::exception& error) {
+    leave_for_error(plan, call.object, " is read by HDF5: ", error);
+  }
+  return false;
+}
+
+// False when HDF5 must write.
+bool write_here(Plan& plan, const Arguments& call, const std::byte* program) {
+  if (plan.dataset != nullptr && plan.dataset->reading > 0) end_reads(true);
+  try {
+    const Aside aside;
+    if (plan.route == Route::blocks) {
+      if (!write_by_blocks(call, *plan.elements, program)) return false;
+    } else if (plan.route == Route::chunks) {
+      write_parts(ChunkTransfer(*plan.dataset, *plan.transfer, call.dxpl), program);
+    } else {
+      return false;
+    }
+    if (plan.route == Route::blocks || plan.transfer->is_scattered()) ++statistics().scattered;
+    return true;
+  } catch (const std::exception& error) {
+    leave_for_error(plan, call.object, " is written by HDF5: ", error);
+  }
+  return false;
+}
+
+// What HDF5 is about to read or write is in the file, and what it will change is not held here.
+void leave_to_hdf5(const Plan& plan, const vol::Object& object, bool writes) {
+  ++statistics().left[plan.why];
+  const Dataset* const dataset = plan.dataset.get();
+  if (!nothing_waits() && (dataset != nullptr ? dataset->unstored() > 0 : !stands_alone(object)))
+    store_chunks(dataset != nullptr ? vol::Touched::dataset(dataset->identity) : vol::Touched());
+  if (!writes || dataset == nullptr) return;
+  cache().drop(*plan.dataset);
+  masks_are_possible(vol::Touched::dataset(dataset->identity));
+}
+
+// For the summary: of filters that this layer has, where a call is not one for it.
+void count_left(const Plan& plan, const Arguments& call) {
+  if (!summary_wanted() || plan.dataset == nullptr || plan.why == "left_for_no_gain") return;
+  share_of("async_filters").left[plan.why] +=
+      vol::transfer_bytes(&call.object, call.mem_type, call.mem_space, call.file_space);
+}
+
+herr_t read_by_hdf5(const Arguments& call, void* buffer, void** req) {
+  void* self = &call.object;
+  hid_t mem_type = call.mem_type;
+  hid_t mem_space = call.mem_space;
+  hid_t file_space = call.file_space;
+  return vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space, call.dxpl, &buffer,
+                                req);
+}
+
+// HDF5 has nothing to do with the elements after it has read them: no conversion, perhaps in their
+// place, and no pages of its page buffer to put over them.
+bool lies_as_in_file(const Plan& plan, const vol::Object& dataset) {
+  return plan.transfer && plan.transfer->is_plain_block() && reads_pass_by(*dataset.connector);
+}
+
+// Of a transfer list over MPI.
+bool is_independent(hid_t dxpl) {
+  int mode = 0;  // H5FD_MPIO_INDEPENDENT
+  return vol::is_default(dxpl) || (h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode == 0);
+}
+
+// Of a file over MPI, of which a rank decodes what it reads on its own.
+herr_t read_over_mpi(const Arguments& call, void* buffer, void** req) {
+  carry_out_queue();
+  {
+    const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
+    Plan plan;
+    plan.why = "left_for_file";
+    if (is_independent(call.dxpl)) {
+      plan = plan_read(call, buffer, false);
+      if (read_here(plan, call, static_cast<std::byte*>(buffer), nullptr)) {
+        vol::tell_independent(call.dxpl);
+        return 0;
+      }
+    }
+    leave_to_hdf5(plan, call.object, false);
+  }
+  return read_by_hdf5(call, buffer, req);
+}
+
+herr_t read_one(const Arguments& call, void* buffer, void** req) {
+  if (only_decodes(*call.object.connector)) return read_over_mpi(call, buffer, req);
+  Plan plan = plan_read(call, buffer, req != nullptr);
+  if (plan.route == Route::queue) {
+    enqueue(call.object, *plan.elements, *plan.transfer, false, static_cast<std::byte*>(buffer),
+            req);
+    return 0;
+  }
+  carry_out_queue();
+  const Clock::time_point begin = plan.at_once ? Clock::now() : Clock::time_point();
+  if (plan.at_once) req = nullptr;
+  herr_t result = 0;
+  if (!read_here(plan, call, static_cast<std::byte*>(buffer), req)) {
+    leave_to_hdf5(plan, call.object, false);
+    result = req != nullptr && lies_as_in_file(plan, call.object)
+                 ? lend(call, buffer, req, [&] { return read_by_hdf5(call, buffer, req); })
+                 : read_by_hdf5(call, buffer, req);
+  }
+  if (plan.at_once) plan.elements->pace.note_at_once(Clock::now() - begin);
+  return result;
+}
+
+herr_t write_by_hdf5(const Arguments& call, const void* buffer, void** req) {
+  void* self = &call.object;
+  hid_t mem_type = call.mem_type;
+  hid_t mem_space = call.mem_space;
+  hid_t file_space = call.file_space;
+  std::optional<ProgramBuffers> buffers;
+  mark_buffers(buffers, 1, &self, &mem_type, &mem_space, &file_space, call.dxpl, &buffer);
+  const auto write = [&] {
+    return vol::own::dataset_write(1, &self, &mem_type, &mem_space, &file_space, call.dxpl, &buffer,
+                                   req);
+  };
+  return req == nullptr ? write() : lend(call, buffer, req, write);
+}
+
+herr_t write_one(const Arguments& call, const void* buffer, void** req) {
+  Plan plan;
+  plan.why = "left_for_file";
+  if (!only_decodes(*call.object.connector)) plan = plan_write(call, buffer, req != nullptr);
+  if (plan.route == Route::queue) {
+    // Nobody writes to the buffer.
+    enqueue(call.object, *plan.elements, *plan.transfer, true,
+            static_cast<std::byte*>(const_cast<void*>(buffer)), req);
+    return 0;
+  }
+  carry_out_queue();
+  if (write_here(plan, call, static_cast<const std::byte*>(buffer))) return 0;
+  count_left(plan, call);
+  leave_to_hdf5(plan, call.object, true);
+  return write_by_hdf5(call, buffer, req);
+}
+
+// Whether a call on several datasets is made one by one, for chunks that this layer takes over.
+// HDF5 refuses such calls on virtual datasets and on several files.
+bool splits(std::size_t count, void* const dset[]) {
+  if (!filters_on(*vol::Object::from(dset[0]).connector)) return false;
+  const auto taken_over = [](void* one) { return dataset_of(vol::Object::from(one)) != nullptr; };
+  const auto splittable = [&](void* one) {
+    const vol::Object& object = vol::Object::from(one);
+    return object.connector == vol::Object::from(dset[0]).connector &&
+           (taken_over(one) || stands_alone(object));
+  };
+  return std::any_of(dset, dset + count, taken_over) && std::all_of(dset, dset + count, splittable);
+}
+
+Arguments arguments_of(std::size_t i, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                       hid_t file_space[], hid_t dxpl) {
+  return {vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl};
+}
+
+}  // namespace
+
+herr_t read_datasets(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                     hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+  const auto one = [&](std::size_t i) {
+    return arguments_of(i, dset, mem_type, mem_space, file_space, dxpl);
+  };
+  if (count == 1) return read_one(one(0), buf[0], req);
+  if (count > 0 && splits(count, dset)) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (read_one(one(i), buf[i], nullptr) < 0) return -1;
+    return 0;
+  }
+  carry_out_queue();
+  store_chunks();
+  return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+}
+
+herr_t write_datasets(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                      hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+  const auto one = [&](std::size_t i) {
+    return arguments_of(i, dset, mem_type, mem_space, file_space, dxpl);
+  };
+  if (count == 1) return write_one(one(0), buf[0], req);
+  if (count > 0 && splits(count, dset)) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (write_one(one(i), buf[i], nullptr) < 0) return -1;
+    return 0;
+  }
+  carry_out_queue();
+  store_chunks();
+  for (std::size_t i = 0; i < count; ++i)
+    forget_touched(touched_by(vol::Object::from(dset[i])), true);
+  std::optional<ProgramBuffers> buffers;
+  mark_buffers(buffers, count, dset, mem_type, mem_space, file_space, dxpl, buf);
+  return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+}
+
+bool read_box(vol::Object& object, Elements& elements, const engine::Box& box, std::byte* to) {
+  Plan plan = plan_box(object, elements, box, false);
+  const Arguments call{object, elements.type.get(), vol::kAll, vol::kAll, h5.transfer_list.get()};
+  if (read_here(plan, call, to, nullptr)) return true;
+  leave_to_hdf5(plan, object, false);
+  return vol::read_box(object, elements, box, to);
+}
+
+bool write_box(vol::Object& object, Elements& elements, const engine::Box& box,
+               const std::byte* from) {
+  Plan plan = plan_box(object, elements, box, true);
+  const Arguments call{object, elements.type.get(), vol::kAll, vol::kAll, h5.transfer_list.get()};
+  if (write_here(plan, call, from)) return true;
+  leave_to_hdf5(plan, object, true);
+  return vol::write_box(object, elements, box, from);
+}
+
+}  // namespace headrace::async

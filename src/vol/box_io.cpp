@@ -1,0 +1,54 @@
+#include "vol/box_io.hpp"
+
+#include "vol/pass_through.hpp"
+
+namespace headrace::vol {
+namespace {
+
+template <auto call, typename Pointer>
+bool transfer(Object& dataset, const Elements& elements, const BoxSpaces& spaces, Pointer buffer,
+              const BoxTransfer& how) {
+  void* self = &dataset;
+  hid_t type = how.type >= 0 ? how.type : elements.type.get();
+  hid_t memory = spaces.memory();
+  hid_t file = spaces.file();
+  const hid_t list = how.list >= 0 ? how.list : h5.transfer_list.get();
+  return call(1, &self, &type, &memory, &file, list, &buffer, nullptr) >= 0;
+}
+
+// HDF5 wants a buffer even for no elements.
+constexpr std::byte kNone{};
+
+}  // namespace
+
+bool read_box(Object& dataset, const Elements& elements, const engine::Box& box, std::byte* to,
+              const BoxTransfer& how) {
+  return transfer<&own::dataset_read>(dataset, elements, BoxSpaces(elements, box),
+                                      static_cast<void*>(to), how);
+}
+
+bool write_box(Object& dataset, const Elements& elements, const engine::Box& box,
+               const std::byte* from, const BoxTransfer& how) {
+  return transfer<&own::dataset_write>(dataset, elements, BoxSpaces(elements, box),
+                                       static_cast<const void*>(from), how);
+}
+
+bool read_parts(Object& dataset, const Elements& elements, const engine::Box& box,
+                std::span<const engine::Box> parts, std::byte* to, const BoxTransfer& how) {
+  BoxSpaces spaces(elements, box);
+  spaces.select(parts);
+  std::byte none{};
+  return transfer<&own::dataset_read>(dataset, elements, spaces,
+                                      static_cast<void*>(parts.empty() ? &none : to), how);
+}
+
+bool write_parts(Object& dataset, const Elements& elements, const engine::Box& box,
+                 std::span<const engine::Box> parts, const std::byte* from,
+                 const BoxTransfer& how) {
+  BoxSpaces spaces(elements, box);
+  spaces.select(parts);
+  return transfer<&own::dataset_write>(
+      dataset, elements, spaces, static_cast<const void*>(parts.empty() ? &kNone : from), how);
+}
+
+}  // namespace headrace::vol
