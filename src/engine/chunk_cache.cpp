@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine {
 

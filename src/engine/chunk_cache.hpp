@@ -19,7 +19,7 @@
 
 #include "engine/box.hpp"
 #include "engine/buffer.hpp"
-#include "engine/ordered.hpp"
+#include "engine/threads/ordered.hpp"
 
 namespace headrace::engine {
 

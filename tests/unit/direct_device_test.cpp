@@ -12,7 +12,7 @@
 #include <cstring>
 #include <random>
 
-#include "engine/staged_file.hpp"
+#include "engine/staging/staged_file.hpp"
 #include "unit/devices.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/lending.hpp"
+#include "engine/threads/lending.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/ordered.hpp"
+#include "engine/threads/ordered.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "support/child.hpp"
 #include "support/waiting.hpp"
 
@@ -46,7 +46,7 @@ TEST(Ordered, finishes_in_the_order_given) {
 }
 
 TEST(Ordered, finishes_in_the_order_given_though_the_last_is_done_first) {
-  const Wish five(5);
+  const WantedThreads five(5);
   for (int round = 0; round < 40; ++round) {
     std::vector<int> finished;
     std::vector<int> worked;
@@ -80,7 +80,7 @@ TEST(Ordered, throws_what_a_job_threw) {
 }
 
 TEST(Ordered, waits_for_the_others_when_a_job_threw) {
-  const Wish five(5);
+  const WantedThreads five(5);
   std::vector<int> finished;
   Gate gate(Gate::State::closed);
   std::atomic<int> begun = 0;

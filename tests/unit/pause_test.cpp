@@ -4,8 +4,8 @@
 #include <cstring>
 #include <future>
 
-#include "engine/ordered.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/ordered.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "support/child.hpp"
 #include "unit/staging_model.hpp"
 

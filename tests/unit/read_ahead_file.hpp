@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/read_ahead.hpp"
+#include "engine/reading/read_ahead.hpp"
 #include "unit/staging_store.hpp"
 
 namespace headrace::test {

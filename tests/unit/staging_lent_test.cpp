@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "support/rounds.hpp"
 #include "unit/staging_model.hpp"
 

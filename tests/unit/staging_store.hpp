@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "engine/staged_file.hpp"
 #include "engine/staging/dirty.hpp"
+#include "engine/staging/staged_file.hpp"
 #include "support/waiting.hpp"
 
 namespace headrace::test {

@@ -1,5 +1,5 @@
 // How many workers work at a time, as open files ask for.
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace {
 
 using namespace headrace;
-using engine::Wish;
+using engine::WantedThreads;
 
 // The most tasks that ran side by side, of many that do not end before no more begin.
 int side_by_side() {
@@ -35,28 +35,28 @@ int side_by_side() {
   return most;
 }
 
-TEST(Wish, AsManyWorkAtATime) {
-  const Wish three(3);
+TEST(WantedThreads, AsManyWorkAtATime) {
+  const WantedThreads three(3);
   EXPECT_EQ(engine::workers(), 3U);
   EXPECT_EQ(side_by_side(), 3);
 }
 
-TEST(Wish, TheLargestHoldsWhileItIsThere) {
-  const Wish one(1);
+TEST(WantedThreads, TheLargestHoldsWhileItIsThere) {
+  const WantedThreads one(1);
   EXPECT_EQ(side_by_side(), 1);
-  std::optional<Wish> four(4);
-  const Wish two(2);
+  std::optional<WantedThreads> four(4);
+  const WantedThreads two(2);
   EXPECT_EQ(side_by_side(), 4);
   four.reset();
   EXPECT_EQ(side_by_side(), 2) << "although four threads have been started";
 }
 
-TEST(Wish, TheLastOneStays) {
+TEST(WantedThreads, TheLastOneStays) {
   {
-    const Wish five(5);
+    const WantedThreads five(5);
   }
   EXPECT_EQ(engine::workers(), 5U);
-  const Wish all(0);
+  const WantedThreads all(0);
   EXPECT_EQ(engine::workers(), engine::available_cores());
 }
 

@@ -32,7 +32,7 @@ void fill(void* args, const Answer& answer) {
 void wait(vol::Object& file, void* /*args*/) {
   carry_out_queue();
   store_chunks();
-  settle_mpi_files();
+  drain_mpi_files();
   if (OpenFile* below = write_behind_of(file); below != nullptr) drain(*below);
   file.connector->throw_deferred();
 }

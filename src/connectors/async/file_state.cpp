@@ -6,7 +6,7 @@
 #include "base/summary.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "drivers/async/settings.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/own_question.hpp"
 
@@ -22,7 +22,7 @@ struct FileState {
   unsigned long number = 0;
   unsigned pauses = 0;  // of the workers
   std::shared_ptr<engine::CacheShare> cache;
-  std::optional<engine::Wish> threads;
+  std::optional<engine::WantedThreads> threads;
 };
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)

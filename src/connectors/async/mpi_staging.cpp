@@ -44,8 +44,8 @@ void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void*
 
 void note_unlinked() { unlinked = true; }
 
-void settle_before_close() {
-  if (unlinked) settle_mpi_files();
+void drain_before_close() {
+  if (unlinked) drain_mpi_files();
 }
 
 }  // namespace headrace::async

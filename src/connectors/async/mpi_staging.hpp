@@ -19,6 +19,6 @@ void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void*
 // now on, which other data may then be put into.
 void note_unlinked();
 // Before an object is closed.
-void settle_before_close();
+void drain_before_close();
 
 }  // namespace headrace::async

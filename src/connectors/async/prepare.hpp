@@ -75,7 +75,7 @@ void prepare_for(const Args&... args) {
   using vol::Callback;
   const vol::Effects effects = vol::effects_of<callback>(args...);
   if constexpr (callback == Callback::dataset_close || callback == Callback::group_close)
-    settle_before_close();
+    drain_before_close();
   if constexpr (callback == Callback::dataset_specific) carry_out_queue();
   if (sees_to_it_itself(callback) || effects.what == vol::effect::nothing) return;
   if constexpr (callback == Callback::dataset_specific)
@@ -87,7 +87,7 @@ void prepare_for(const Args&... args) {
   const bool of_file = effects.reach == vol::Reach::file && object != nullptr;
   const vol::Touched touched = is_of_object(args...) ? vol::Touched() : touched_by(effects, object);
   store_chunks(touched, of_file ? object->connector.get() : nullptr);
-  settle_mpi_files();
+  drain_mpi_files();
   if constexpr (callback == Callback::dataset_specific || callback == Callback::dataset_optional ||
                 callback == Callback::object_specific)
     if (effects.any(kChanges)) forget_touched(touched, callback == Callback::dataset_optional);

@@ -6,7 +6,7 @@
 
 #include "base/events.hpp"
 #include "base/summary.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::async {
 namespace {

@@ -87,7 +87,8 @@ struct Driver<vfd::Over::mpio>
       return below(true);
     }
     if (count == 0 || !all_raw(count, types)) {
-      settle(mine);  // MPI may read and write back what lies between; it is no raw data itself
+      try_to_drain(
+          mine);  // MPI may read and write back what lies between; it is no raw data itself
       return below(true);
     }
     return written([&] { return write_pieces(mine, count, addresses, sizes, buffers), 0; }, below);
@@ -106,7 +107,7 @@ struct Driver<vfd::Over::mpio>
       return below(true);
     }
     if (count == 0 || type != H5FD_MEM_DRAW) {
-      settle(mine);
+      try_to_drain(mine);
       return below(true);
     }
     return written(
@@ -119,14 +120,14 @@ struct Driver<vfd::Over::mpio>
 
   static herr_t flush(H5FD_t* file, hid_t dxpl, bool closing) {
     MpiFile& mine = MpiFile::of(file);
-    settle(mine);
+    try_to_drain(mine);
     const herr_t result = Base::flush(file, dxpl, closing);
     if (!closing) tell_failure(mine);
     return result;
   }
 
   static herr_t truncate(H5FD_t* file, hid_t dxpl, bool closing) {
-    settle(MpiFile::of(file));
+    try_to_drain(MpiFile::of(file));
     return Base::truncate(file, dxpl, closing);
   }
 
@@ -143,7 +144,7 @@ struct Driver<vfd::Over::mpio>
   template <typename Below>
   static herr_t after_writes(H5FD_t* file, bool raw, Below below) {
     MpiFile& mine = MpiFile::of(file);
-    if (!raw || settle(mine)) return below(true);
+    if (!raw || try_to_drain(mine)) return below(true);
     below(false);
     refuse(mine);
   }

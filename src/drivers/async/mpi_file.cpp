@@ -86,7 +86,7 @@ std::exception_ptr end_mpi_staging(MpiFile& file) {
     end(file);
     return nullptr;
   }
-  if (!settle(file))
+  if (!try_to_drain(file))
     log(Level::error, "async: file " + file.name + " is closed without " +
                           std::to_string(file.staged->staged_bytes()) +
                           " bytes that could not be written");
@@ -95,7 +95,7 @@ std::exception_ptr end_mpi_staging(MpiFile& file) {
   return std::exchange(file.failed, nullptr);
 }
 
-bool settle(MpiFile& file) {
+bool try_to_drain(MpiFile& file) {
   if (file.staged == nullptr) return true;
   try {
     drain(file);
@@ -107,7 +107,7 @@ bool settle(MpiFile& file) {
 }
 
 void stop_mpi_staging(MpiFile& file) {
-  settle(file);
+  try_to_drain(file);
   file.synchronous = true;
 }
 
@@ -152,7 +152,7 @@ void write_pieces(MpiFile& file, std::uint32_t count, const haddr_t addresses[],
     for (std::uint32_t i = 0; i < count; ++i) file.staged->write(addresses[i], pieces[i]);
     return;
   }
-  if (!settle(file)) refuse(file);
+  if (!try_to_drain(file)) refuse(file);
   const NestedCalls nested;
   for (std::uint32_t i = 0; i < count; ++i) {
     if (h5.FDwrite(file.under, H5FD_MEM_DRAW, kDefaultPlist, addresses[i], pieces[i].size(),
@@ -187,8 +187,8 @@ bool all_raw(std::uint32_t count, const H5FD_mem_t types[]) {
 
 bool staging_over_mpi() { return !files().empty(); }
 
-void settle_mpi_files() {
-  for (MpiFile* file : files()) settle(*file);
+void drain_mpi_files() {
+  for (MpiFile* file : files()) try_to_drain(*file);
 }
 
 void stop_staging_over_mpi() {

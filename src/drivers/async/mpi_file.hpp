@@ -32,12 +32,12 @@ std::exception_ptr end_mpi_staging(MpiFile& file);
 
 // Writes what is staged, if anything is. False when something could not be written: it stays
 // staged.
-bool settle(MpiFile& file);
+bool try_to_drain(MpiFile& file);
 // From now on nothing is staged.
 void stop_mpi_staging(MpiFile& file);
 // Throws what has failed, once.
 void tell_failure(MpiFile& file);
-[[noreturn]] void refuse(const MpiFile& file);  // because settle() was false
+[[noreturn]] void refuse(const MpiFile& file);  // because try_to_drain() was false
 
 // Counts a write that MPI makes, for the summary: its sizes as HDF5 gives them, or its selections.
 void count_left(MpiFile& file, std::uint32_t count, const std::size_t sizes[]);
@@ -59,7 +59,7 @@ bool all_raw(std::uint32_t count, const H5FD_mem_t types[]);
 
 // Of this process.
 bool staging_over_mpi();
-void settle_mpi_files();
+void drain_mpi_files();
 void stop_staging_over_mpi();
 
 }  // namespace headrace::async

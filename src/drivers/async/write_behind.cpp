@@ -62,24 +62,24 @@ std::vector<OpenFile*>& open_files() {
 }
 
 // A file as the file system knows it, however often it is opened.
-using Place = std::pair<dev_t, ino_t>;
+using Inode = std::pair<dev_t, ino_t>;
 
-std::optional<Place> place_of(const OpenFile& file) {
+std::optional<Inode> inode_of(const OpenFile& file) {
   struct stat status{};
   if (::stat(file.name.c_str(), &status) < 0) return std::nullopt;
-  return Place{status.st_dev, status.st_ino};
+  return Inode{status.st_dev, status.st_ino};
 }
 
 // Those of which the program knows addresses: it may use them again when it opens one again.
-std::set<Place>& files_known_to_program() {
-  static auto& files = *new std::set<Place>;
+std::set<Inode>& files_known_to_program() {
+  static auto& files = *new std::set<Inode>;
   return files;
 }
 
 bool is_known_to_program(const OpenFile& file) {
   if (files_known_to_program().empty()) return false;
-  const auto place = place_of(file);
-  return place && files_known_to_program().contains(*place);
+  const auto inode = inode_of(file);
+  return inode && files_known_to_program().contains(*inode);
 }
 
 void stop_reading_ahead(OpenFile& file) {
@@ -226,7 +226,7 @@ bool write_raw_at_once(unsigned long number) {
     drain(*file);
     file->raw_at_once = true;
     file->left_for = "left_for_address";
-    if (const auto place = place_of(*file)) files_known_to_program().insert(*place);
+    if (const auto inode = inode_of(*file)) files_known_to_program().insert(*inode);
     stop_reading_ahead(*file);
   }
   return writable;

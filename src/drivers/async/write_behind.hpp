@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "drivers/async/settings.hpp"
-#include "engine/background_reads.hpp"
-#include "engine/read_ahead.hpp"
-#include "engine/staged_file.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/reading/background_reads.hpp"
+#include "engine/reading/read_ahead.hpp"
+#include "engine/staging/staged_file.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "vfd/file.hpp"
 
 namespace headrace::async {
@@ -22,8 +22,8 @@ struct OpenFile : vfd::File {
   std::unique_ptr<engine::ReadAhead> ahead;
   // None when there is no device.
   std::unique_ptr<engine::BackgroundReads> background;
-  std::optional<engine::Wish> threads;  // while there is a device
-  std::uint64_t read_behind = 0;        // bytes
+  std::optional<engine::WantedThreads> threads;  // while there is a device
+  std::uint64_t read_behind = 0;                 // bytes
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
   bool synchronous = false;
@@ -89,8 +89,8 @@ using Reader = herr_t (*)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, void
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,
             std::span<std::byte> bytes);
 
-// Has bytes of the file read into memory that the program has lent (engine/lending.hpp), while it
-// goes on. False when they are not lent, or are to be read at once.
+// Has bytes of the file read into memory that the program has lent (engine/threads/lending.hpp),
+// while it goes on. False when they are not lent, or are to be read at once.
 bool read_behind(OpenFile& file, haddr_t address, std::span<std::byte> bytes);
 
 // Sets the size of the file below to the end of allocation, as sec2 does by itself when it has made

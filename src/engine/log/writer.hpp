@@ -10,13 +10,13 @@
 #include "engine/device.hpp"
 #include "engine/log/format.hpp"
 #include "engine/log/index_writer.hpp"
-#include "engine/staged_file.hpp"
+#include "engine/staging/staged_file.hpp"
 
 namespace headrace::engine::log {
 
-// The bytes go to the file behind the program, see engine/staged_file.hpp. One thread at a time.
-// Functions throw Error when the file cannot be written; what was flushed before stays. After an
-// append() that throws only flush() may be called: it tries all once more that was added before.
+// The bytes go to the file behind the program, see engine/staging/staged_file.hpp. One thread at a
+// time. Functions throw Error when the file cannot be written; what was flushed before stays. After
+// an append() that throws only flush() may be called: it tries all once more that was added before.
 class Writer {
  public:
   // `device`: an empty file. `owner`: what the log belongs to, where others are to know.

@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine::reading {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "engine/lending.hpp"
 #include "engine/staging/dirty.hpp"
+#include "engine/threads/lending.hpp"
 
 namespace headrace::engine::staging {
 

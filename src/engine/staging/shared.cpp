@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/staging/run.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine::staging {
 

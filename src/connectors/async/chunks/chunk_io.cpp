@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "connectors/async/statistics.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "vol/box_io.hpp"
 
 namespace headrace::async {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "engine/codec/zstd.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "hdf5/filter_plug_in.hpp"
 
 namespace headrace::async {

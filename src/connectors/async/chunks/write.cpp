@@ -2,7 +2,7 @@
 #include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/chunks/chunk_transfer.hpp"
 #include "connectors/async/statistics.hpp"
-#include "engine/ordered.hpp"
+#include "engine/threads/ordered.hpp"
 
 namespace headrace::async {
 namespace {

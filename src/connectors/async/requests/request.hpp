@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "connectors/async/selections/transfer.hpp"
-#include "engine/lending.hpp"
+#include "engine/threads/lending.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::async {

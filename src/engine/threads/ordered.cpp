@@ -1,11 +1,11 @@
-#include "engine/ordered.hpp"
+#include "engine/threads/ordered.hpp"
 
 #include <unistd.h>
 
 #include <chrono>
 #include <utility>
 
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine {
 namespace {

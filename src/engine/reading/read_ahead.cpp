@@ -1,11 +1,11 @@
-#include "engine/read_ahead.hpp"
+#include "engine/reading/read_ahead.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <exception>
 
 #include "engine/reading/pace.hpp"
-#include "engine/staged_file.hpp"
+#include "engine/staging/staged_file.hpp"
 
 namespace headrace::engine {
 

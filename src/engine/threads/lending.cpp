@@ -1,9 +1,9 @@
-#include "engine/lending.hpp"
+#include "engine/threads/lending.hpp"
 
 #include <functional>
 #include <optional>
 
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine {
 namespace {

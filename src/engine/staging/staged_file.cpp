@@ -1,4 +1,4 @@
-#include "engine/staged_file.hpp"
+#include "engine/staging/staged_file.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/staging/shared.hpp"
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/staged_file.hpp"
 #include "engine/staging/shared.hpp"
+#include "engine/staging/staged_file.hpp"
 
 namespace headrace::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/background_reads.hpp"
+#include "engine/reading/background_reads.hpp"
 
 #include <algorithm>
 #include <exception>

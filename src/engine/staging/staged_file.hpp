@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "engine/device.hpp"
-#include "engine/lending.hpp"
 #include "engine/staging/statistics.hpp"
+#include "engine/threads/lending.hpp"
 
 namespace headrace::engine {
 
@@ -54,8 +54,8 @@ class StagedFile {
 
   // Copies the bytes, or writes them right away when there is no memory left for them. Waits when
   // the budget is used up. Throws Error when a write that was not staged fails. Bytes that are lent
-  // (engine/lending.hpp) are not copied as far as they fill pages; what goes wrong with them is
-  // told to their lender only, and is not tried again.
+  // (engine/threads/lending.hpp) are not copied as far as they fill pages; what goes wrong with
+  // them is told to their lender only, and is not tried again.
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Returns when everything written before is in the file. Throws Error, see above.

@@ -27,12 +27,12 @@ void run_after(std::chrono::nanoseconds delay, std::function<void()> task);
 // How many threads an open file wants to work at a time; 0 means one for each available core. While
 // several files are open the largest number holds, and after the last one that one's. Threads
 // beyond it end what they are at.
-class Wish {
+class WantedThreads {
  public:
-  explicit Wish(unsigned workers);
-  Wish(const Wish&) = delete;
-  Wish& operator=(const Wish&) = delete;
-  ~Wish();
+  explicit WantedThreads(unsigned workers);
+  WantedThreads(const WantedThreads&) = delete;
+  WantedThreads& operator=(const WantedThreads&) = delete;
+  ~WantedThreads();
 
  private:
   unsigned workers_;

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "engine/device.hpp"
-#include "engine/lending.hpp"
-#include "engine/ordered.hpp"
+#include "engine/threads/lending.hpp"
+#include "engine/threads/ordered.hpp"
 
 namespace headrace::engine {
 

@@ -1,4 +1,4 @@
-#include "engine/thread_pool.hpp"
+#include "engine/threads/thread_pool.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -147,7 +147,8 @@ unsigned available_cores() {
   return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-Wish::Wish(unsigned workers) : workers_(workers == 0 ? available_cores() : workers) {
+WantedThreads::WantedThreads(unsigned workers)
+    : workers_(workers == 0 ? available_cores() : workers) {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
   pool.wishes.insert(workers_);
@@ -155,7 +156,7 @@ Wish::Wish(unsigned workers) : workers_(workers == 0 ? available_cores() : worke
   pool.wake.notify_all();
 }
 
-Wish::~Wish() {
+WantedThreads::~WantedThreads() {
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
   pool.wishes.erase(pool.wishes.find(workers_));
