@@ -6,7 +6,6 @@
 namespace headrace::vol {
 namespace {
 
-using engine::Box;
 using engine::Index;
 using Numbers = std::array<hsize_t, engine::kMaxRank>;
 

@@ -189,7 +189,7 @@ void note_created(vol::Object& object, hid_t dcpl) {
 }
 
 std::string_view why_not(const vol::Object& object) {
-  const Handle* const handle = object.state.find<Handle>();
+  const auto* const handle = object.state.find<Handle>();
   return handle == nullptr ? Handle().why : handle->why;
 }
 
@@ -202,14 +202,14 @@ std::string_view ask_why_not(vol::Object& object) {
 }
 
 bool stands_alone(const vol::Object& object) {
-  Handle* const handle = object.state.find<Handle>();
+  auto* const handle = object.state.find<Handle>();
   if (handle == nullptr) return false;
   if (!handle->alone) note_layout(creation_list(object).get(), *handle);
   return handle->alone.value_or(false);
 }
 
 std::shared_ptr<Dataset> known_dataset_of(const vol::Object& object) {
-  const Handle* const handle = object.state.find<Handle>();
+  const auto* const handle = object.state.find<Handle>();
   return handle == nullptr ? nullptr : handle->dataset;
 }
 

@@ -123,7 +123,7 @@ void note_mounted() { mounted = true; }
 bool is_open(const vol::UnderConnector& connector) { return state_of(connector).open; }
 
 void note_closing(const vol::Object& file) {
-  if (FileState* const state = file.connector->state.find<FileState>()) state->open = false;
+  if (auto* const state = file.connector->state.find<FileState>()) state->open = false;
 }
 
 void pause_for(const vol::UnderConnector& connector) {
@@ -157,7 +157,7 @@ OpenFile* driver_of(const vol::Object& file) {
 }
 
 void filters_off(const vol::UnderConnector& connector) {
-  if (FileState* const state = connector.state.find<FileState>()) state->filters = false;
+  if (auto* const state = connector.state.find<FileState>()) state->filters = false;
 }
 
 void filters_off() { all_off = true; }

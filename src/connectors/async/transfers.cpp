@@ -35,24 +35,30 @@ void leave_for_error(Plan& plan, const vol::Object& object, const char* what,
   plan.why = "left_for_error";
 }
 
+// Of a transfer by chunks.
+void read_by_chunks(const Plan& plan, const Transfer& transfer, const Arguments& call,
+                    std::byte* program, void** req) {
+  if (req != nullptr && may_read_behind(*plan.dataset, transfer))
+    read_parts_behind(plan.dataset, transfer, call.dxpl, program, req);
+  else
+    read_parts(ChunkTransfer(*plan.dataset, transfer, call.dxpl), program);
+  if (transfer.is_scattered()) ++statistics().scattered;
+}
+
 // False when HDF5 must read.
 bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req) {
   try {
     const Aside aside;
-    if (plan.at_once && plan.transfer &&
-        read_directly(call.object, *plan.elements, *plan.transfer, program))
-      return true;
     if (plan.route == Route::blocks) {
-      if (!read_by_blocks(call, *plan.elements, program)) return false;
-    } else if (plan.route != Route::chunks) {
-      return false;
-    } else if (req != nullptr && may_read_behind(*plan.dataset, *plan.transfer)) {
-      read_parts_behind(plan.dataset, *plan.transfer, call.dxpl, program, req);
-    } else {
-      read_parts(ChunkTransfer(*plan.dataset, *plan.transfer, call.dxpl), program);
+      const bool done = read_by_blocks(call, *plan.elements, program);
+      statistics().scattered += done ? 1 : 0;
+      return done;
     }
-    if (plan.route == Route::blocks || plan.transfer->is_scattered()) ++statistics().scattered;
-    return true;
+    if (!plan.transfer) return false;
+    if (plan.at_once && read_directly(call.object, *plan.elements, *plan.transfer, program))
+      return true;
+    if (plan.route == Route::chunks) read_by_chunks(plan, *plan.transfer, call, program, req);
+    return plan.route == Route::chunks;
   } catch (const std::exception& error) {
     leave_for_error(plan, call.object, " is read by HDF5: ", error);
   }
@@ -65,13 +71,13 @@ bool write_here(Plan& plan, const Arguments& call, const std::byte* program) {
   try {
     const Aside aside;
     if (plan.route == Route::blocks) {
-      if (!write_by_blocks(call, *plan.elements, program)) return false;
-    } else if (plan.route == Route::chunks) {
-      write_parts(ChunkTransfer(*plan.dataset, *plan.transfer, call.dxpl), program);
-    } else {
-      return false;
+      const bool done = write_by_blocks(call, *plan.elements, program);
+      statistics().scattered += done ? 1 : 0;
+      return done;
     }
-    if (plan.route == Route::blocks || plan.transfer->is_scattered()) ++statistics().scattered;
+    if (plan.route != Route::chunks || !plan.transfer) return false;
+    write_parts(ChunkTransfer(*plan.dataset, *plan.transfer, call.dxpl), program);
+    if (plan.transfer->is_scattered()) ++statistics().scattered;
     return true;
   } catch (const std::exception& error) {
     leave_for_error(plan, call.object, " is written by HDF5: ", error);
@@ -140,7 +146,7 @@ herr_t read_over_mpi(const Arguments& call, void* buffer, void** req) {
 herr_t read_one(const Arguments& call, void* buffer, void** req) {
   if (only_decodes(*call.object.connector)) return read_over_mpi(call, buffer, req);
   Plan plan = plan_read(call, buffer, req != nullptr);
-  if (plan.route == Route::queue) {
+  if (plan.route == Route::queue && plan.transfer) {
     enqueue(call.object, *plan.elements, *plan.transfer, false, static_cast<std::byte*>(buffer),
             req);
     return 0;
@@ -177,7 +183,7 @@ herr_t write_one(const Arguments& call, const void* buffer, void** req) {
   Plan plan;
   plan.why = "left_for_file";
   if (!only_decodes(*call.object.connector)) plan = plan_write(call, buffer, req != nullptr);
-  if (plan.route == Route::queue) {
+  if (plan.route == Route::queue && plan.transfer) {
     // Nobody writes to the buffer.
     enqueue(call.object, *plan.elements, *plan.transfer, true,
             static_cast<std::byte*>(const_cast<void*>(buffer)), req);

@@ -21,6 +21,7 @@ struct Place {
   engine::Index strides{};  // bytes, of a hyperslab
   bool in_order = false;    // fragments lie one after the other, not where memory's selection says
 
+  // NOLINTNEXTLINE(google-explicit-constructor): as a pointer becomes one to const
   operator Place<const Byte>() const { return {data, strides, in_order}; }
 };
 using Target = Place<std::byte>;
