@@ -7,12 +7,13 @@
 #include <span>
 #include <string>
 
-#include "connectors/log/all_files.hpp"
-#include "connectors/log/boxes.hpp"
-#include "connectors/log/dataset.hpp"
-#include "connectors/log/file.hpp"
-#include "connectors/log/marker.hpp"
+#include "connectors/log/file/all_files.hpp"
+#include "connectors/log/file/dataset.hpp"
+#include "connectors/log/file/file.hpp"
+#include "connectors/log/opening/marker.hpp"
+#include "connectors/log/writing/boxes.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "sidecar/marker_name.hpp"
 #include "vol/effects.hpp"
 #include "vol/own_question.hpp"
 #include "vol/pass_through.hpp"
@@ -46,7 +47,7 @@ inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
   if (file != nullptr && file->broken()) throw file->broken_error();
 }
 
-inline std::optional<Closed> take_closed(const vol::Object& object) {
+inline std::optional<sidecar::ClosedFile> take_closed(const vol::Object& object) {
   File* const file = File::of(*object.connector);
   return file != nullptr && file->is(object) ? file->take_closed() : std::nullopt;
 }
@@ -121,7 +122,7 @@ inline const char* name_in(const void* /*self*/, const H5VL_file_specific_args_t
 // Programs that copy the attributes of a file have what they have read, which is all of its data:
 // the copy must not name a log.
 inline void refuse_marker(const char* name) {
-  if (name != nullptr && is_marker(name))
+  if (name != nullptr && sidecar::is_marker(name))
     throw Error(std::string("attribute ") + name +
                 " says that a file has a log, which must be replayed first (headrace replay)");
 }

@@ -7,21 +7,21 @@
 #include <string>
 
 #include "base/log.hpp"
-#include "connectors/log/agreement.hpp"
-#include "connectors/log/all_files.hpp"
-#include "connectors/log/background.hpp"
-#include "connectors/log/boxes.hpp"
-#include "connectors/log/crash.hpp"
-#include "connectors/log/file.hpp"
-#include "connectors/log/fork.hpp"
+#include "comm/agreement.hpp"
+#include "connectors/log/file/all_files.hpp"
+#include "connectors/log/file/file.hpp"
+#include "connectors/log/file/fork.hpp"
 #include "connectors/log/hooks.hpp"
-#include "connectors/log/opening.hpp"
-#include "connectors/log/read.hpp"
+#include "connectors/log/opening/opening.hpp"
+#include "connectors/log/opening/recovery.hpp"
+#include "connectors/log/ranks/shared_hooks.hpp"
+#include "connectors/log/ranks/shared_transfer.hpp"
+#include "connectors/log/reading/read.hpp"
 #include "connectors/log/settings.hpp"
-#include "connectors/log/shared_hooks.hpp"
-#include "connectors/log/shared_transfer.hpp"
 #include "connectors/log/state.hpp"
-#include "connectors/log/write.hpp"
+#include "connectors/log/writing/boxes.hpp"
+#include "connectors/log/writing/write.hpp"
+#include "sidecar/opening_guard.hpp"
 #include "vol/effects.hpp"
 #include "vol/pass_through.hpp"
 
@@ -125,11 +125,11 @@ struct Connector : vol::PassThrough<Connector> {
       return parallel(fapl);
     }();
     for (;;) {
-      const BackgroundGuard guard(name, writes);
+      const sidecar::OpeningGuard guard(name, writes);
       try {
         void* file = open(guard);
         if (file != nullptr || shared || !guard.in_vain()) return file;
-      } catch (const OpenedInVain&) {
+      } catch (const sidecar::OpenedInVain&) {
         headrace::log(Level::info, "file " + std::string(name) + " is opened again by its ranks");
       } catch (...) {
         if (shared || !guard.in_vain()) throw;
@@ -140,21 +140,21 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return open_guarded(name, true, fapl, [&](const BackgroundGuard& guard) {
+    return open_guarded(name, true, fapl, [&](const sidecar::OpeningGuard& guard) {
       return create(name, flags, fcpl, fapl, dxpl, req, guard);
     });
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const bool writes = (flags & kReadWrite) != 0;
-    return open_guarded(name, writes, fapl, [&](const BackgroundGuard& guard) {
+    return open_guarded(name, writes, fapl, [&](const sidecar::OpeningGuard& guard) {
       return open(name, flags, fapl, dxpl, req, guard);
     });
   }
 
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
-                      void** req, const BackgroundGuard& guard) {
-    CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
+                      void** req, const sidecar::OpeningGuard& guard) {
+    CommunicatorHandle ranks = ranks_of(fapl, LogOptions::of(vol::info_of(fapl, layer())->options));
     SharedFile::stop_others(name, ranks.get());
     std::optional<FormerLogs> former;
     if (ranks == nullptr || ranks->rank() == 0) former.emplace(name, flags, fapl);
@@ -164,11 +164,11 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req,
-                    const BackgroundGuard& guard) {
-    const auto info = vol::info_of(fapl, layer());
-    CommunicatorHandle ranks = ranks_of(fapl, info->options);
+                    const sidecar::OpeningGuard& guard) {
+    const auto options = LogOptions::of(vol::info_of(fapl, layer())->options);
+    CommunicatorHandle ranks = ranks_of(fapl, options);
     SharedFile::stop_others(name, ranks.get());
-    const auto other = recovery_access(name, fapl, info->options);
+    const auto other = recovery_access(name, fapl, options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
     return use(file, {name, flags, false, list}, std::move(ranks), guard);
@@ -176,28 +176,27 @@ struct Connector : vol::PassThrough<Connector> {
 
   // A file that cannot be used is closed again: by all ranks, as closing it is collective.
   static void* use(void* opened, const File::Opening& opening, CommunicatorHandle ranks,
-                   const BackgroundGuard& guard) {
+                   const sidecar::OpeningGuard& guard) {
     if (opened == nullptr && ranks == nullptr) return nullptr;
     vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
-    const auto info = [&] {
+    const LogOptions options = [&] {
       const Aside aside;  // HDF5's word on what it has not opened
-      return vol::info_of(opening.fapl, layer());
+      return LogOptions::of(vol::info_of(opening.fapl, layer())->options);
     }();
     std::optional<engine::log::Owner> marker;
     const auto refusal = error_of([&] {
       if (file == nullptr) return;
       note_number(*file);
-      marker = File::opened(*file, opening, ranks != nullptr, info->options);
+      marker = File::opened(*file, opening, ranks != nullptr, options);
     });
     try {
       if (ranks != nullptr && ranks->reduce(guard.overtaken() ? 1 : 0, Reduction::max) != 0)
-        throw OpenedInVain();
+        throw sidecar::OpenedInVain();
       if (ranks != nullptr && !agree_on_use(*ranks, file, marker.has_value(), refusal))
         return opened;
       if (refusal != nullptr) std::rethrow_exception(refusal);
       if (ranks != nullptr && opening.writes())
-        SharedFile::opened(*file, opening.name, opening.fapl, std::move(ranks), info->options,
-                           marker);
+        SharedFile::opened(*file, opening.name, opening.fapl, std::move(ranks), options, marker);
     } catch (...) {
       if (file != nullptr) abandon(*file);
       throw;
@@ -214,7 +213,7 @@ struct Connector : vol::PassThrough<Connector> {
     if (shared != nullptr) shared->start_background(error == nullptr && result >= 0);
     if (error != nullptr) std::rethrow_exception(error);
     if (path) sync_closed(*path);
-    if (closed && result >= 0) start_background_replay(*closed);
+    if (closed && result >= 0) sidecar::start_background_replay(*closed);
     return result;
   }
 

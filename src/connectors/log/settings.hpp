@@ -1,7 +1,8 @@
-// The options of the log layer.
+// The options of the log layer, as users give them and parsed.
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "base/settings.hpp"
 
@@ -36,6 +37,24 @@ inline constexpr std::array kSettings{
         "of its own, until all flush or close the file (rank), the logs of a node's ranks being "
         "one file (node), or HDF5 writes (none). Other ranks see logged writes after H5Fflush, as "
         "MPI demands, and not before. Ranks must be told alike."},
+};
+
+// When what the log holds is written to the datasets, the earliest first.
+enum class Canonicalise { close, later, background };
+// Of a file over MPI: whose logs a log file holds.
+enum class LogsPer { none, rank, node };
+
+struct LogOptions {
+  Canonicalise canonicalise;
+  std::uint64_t budget;  // in bytes
+  bool sync;
+  bool verify;
+  bool recover;
+  bool skip_missing;
+  LogsPer mpi_logs;
+
+  // Throws Error for a value that is none of its setting's.
+  static LogOptions of(const Options& options);
 };
 
 }  // namespace headrace::log_layout

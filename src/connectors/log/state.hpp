@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "connectors/log/all_files.hpp"
+#include "connectors/log/file/all_files.hpp"
 #include "vol/object.hpp"
 #include "vol/told_addresses.hpp"
 

@@ -36,10 +36,10 @@ std::vector<std::string> with(std::vector<std::string> command, const std::strin
   return command;
 }
 
-int act(const Places& places, const std::vector<std::string>& command) {
-  const LogLocks locks(places.file);
+int act(const sidecar::Places& places, const std::vector<std::string>& command) {
+  const sidecar::LogLocks locks(places.file);
   if (const int status = run(with(command, places.file, "r")); status != 0) return status;
-  WorkingCopy copy(places, logs_beside(places.file));
+  sidecar::WorkingCopy copy(places, sidecar::logs_beside(places.file));
   if (const int status = run(with(command, places.copy, "r+")); status != 0) return status;
   finish(copy);
   return EXIT_SUCCESS;
@@ -47,22 +47,22 @@ int act(const Places& places, const std::vector<std::string>& command) {
 
 }  // namespace
 
-void finish(WorkingCopy& copy) {
+void finish(sidecar::WorkingCopy& copy) {
   for (const auto& log : copy.take_place())
     std::fwrite(log.c_str(), 1, log.native().size() + 1, stdout);
 }
 
-std::string text_of(const Places& places, const std::exception& error) {
+std::string text_of(const sidecar::Places& places, const std::exception& error) {
   std::string text = error.what();
   if (places.copy.empty()) return text;
   for (std::size_t at = 0; (at = text.find(places.copy, at)) != std::string::npos;
        at += places.file.size())
     text.replace(at, places.copy.size(), places.file);
-  const bool copies = dynamic_cast<const NoCopy*>(&error) != nullptr;
+  const bool copies = dynamic_cast<const sidecar::NoCopy*>(&error) != nullptr;
   return copies && places.replaces() ? text + "; `--in-place` needs no copy" : text;
 }
 
-int put_in_order_apart(const Places& places, const std::vector<std::string>& command) {
+int put_in_order_apart(const sidecar::Places& places, const std::vector<std::string>& command) {
   try {
     return act(places, command);
   } catch (const std::exception& error) {

@@ -23,10 +23,11 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
-#include "connectors/log/background.hpp"
 #include "library.hpp"
+#include "sidecar/locks.hpp"
+#include "sidecar/replay_process.hpp"
+#include "sidecar/working_copy.hpp"
 #include "together.hpp"
-#include "working_copy.hpp"
 
 namespace headrace::replay {
 namespace {
@@ -39,9 +40,9 @@ struct Job {
 };
 
 void put_in_order(const Job& job) {
-  const std::string place = job.log + std::string(log_layout::kCopySuffix);
-  log_layout::remove_copies(job.log);
-  WorkingCopy copy({job.file, place, job.file}, logs_of(job.log));
+  const std::string place = job.log + std::string(sidecar::kCopySuffix);
+  sidecar::remove_copies(job.log);
+  sidecar::WorkingCopy copy({job.file, place, job.file}, sidecar::logs_of(job.log));
   open_and_close(job.hdf5, place, job.sync);
   if (copy.take_place().empty())
     throw Error("the log layer was not loaded, or the file does not name the log any more");
@@ -76,7 +77,7 @@ int main(int argc, char** argv) {
     return put_in_order_together(words[1], {words[2], words[3], words[4]});
   if (words.size() > 4 && words[0] == "--apart")
     return put_in_order_apart({words[1], words[2], words[3]}, {words.begin() + 4, words.end()});
-  if (words.size() != 4 || ::flock(headrace::log_layout::kLogDescriptor, LOCK_EX | LOCK_NB) != 0)
+  if (words.size() != 4 || ::flock(headrace::sidecar::kLogDescriptor, LOCK_EX | LOCK_NB) != 0)
     return kUsage;
   // Who has started this goes on; signals to its process group are not for this one.
   const pid_t child = ::fork();

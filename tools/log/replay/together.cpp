@@ -74,7 +74,7 @@ class Parallel {
 
 // Collective. Throws FirstError on all ranks, with what the first one says that has failed.
 template <typename Act>
-void do_all(Communicator& ranks, const Places& places, const Act& act) {
+void do_all(Communicator& ranks, const sidecar::Places& places, const Act& act) {
   std::string mine;
   try {
     act();
@@ -86,14 +86,14 @@ void do_all(Communicator& ranks, const Places& places, const Act& act) {
       throw FirstError(std::string(reinterpret_cast<const char*>(one.data()), one.size()));
 }
 
-void act(const Parallel& hdf5, const Places& places) {
+void act(const Parallel& hdf5, const sidecar::Places& places) {
   Communicator& ranks = hdf5.ranks();
   const auto open = [&](const std::string& file, bool writes) {
     do_all(ranks, places, [&] { hdf5.open_and_close(file, writes); });
   };
   if (places.copy.empty()) return open(places.file, true);
-  std::optional<LogLocks> locks;
-  std::optional<WorkingCopy> copy;
+  std::optional<sidecar::LogLocks> locks;
+  std::optional<sidecar::WorkingCopy> copy;
   const auto first = [&](const auto& act) {
     do_all(ranks, places, [&] {
       if (ranks.rank() == 0) act();
@@ -101,14 +101,14 @@ void act(const Parallel& hdf5, const Places& places) {
   };
   first([&] { locks.emplace(places.file); });
   open(places.file, false);
-  first([&] { copy.emplace(places, logs_beside(places.file)); });
+  first([&] { copy.emplace(places, sidecar::logs_beside(places.file)); });
   open(places.copy, true);
   first([&] { finish(*copy); });
 }
 
 }  // namespace
 
-int put_in_order_together(const std::string& hdf5, const Places& places) {
+int put_in_order_together(const std::string& hdf5, const sidecar::Places& places) {
   if (places.copy.empty()) std::signal(SIGINT, SIG_IGN);  // a file that is half written is none
   try {
     const Parallel parallel(hdf5);

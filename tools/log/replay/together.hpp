@@ -11,6 +11,6 @@ namespace headrace::replay {
 // which puts its logs in order: in a copy, or, where no place is given for one, in the file itself.
 // Collective over all processes. Returns the status to end with; what goes wrong is told on
 // standard error, by one rank where it can be.
-int put_in_order_together(const std::string& hdf5, const Places& places);
+int put_in_order_together(const std::string& hdf5, const sidecar::Places& places);
 
 }  // namespace headrace::replay

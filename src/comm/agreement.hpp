@@ -1,0 +1,31 @@
+// How ranks agree on what has become of a step, before one that some of them could wait in.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace headrace {
+
+std::string text_of(const std::exception_ptr& error);
+
+template <typename Action>
+std::exception_ptr error_of(const Action& action) {
+  try {
+    action();
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+// Collective. Throws Error, on all ranks that of the first that has one.
+void agree(Communicator& ranks, const std::exception_ptr& error);
+
+template <typename Action>
+void do_together(Communicator& ranks, const Action& action) {
+  agree(ranks, error_of(action));
+}
+
+}  // namespace headrace

@@ -1,0 +1,235 @@
+#include "connectors/log/file/dataset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "connectors/log/file/all_files.hpp"
+#include "connectors/log/file/file.hpp"
+#include "connectors/log/opening/opened_object.hpp"
+#include "connectors/log/reading/read.hpp"
+#include "connectors/log/state.hpp"
+#include "hdf5/error_stack.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/selection.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+constexpr std::size_t kFew = 1024;  // what takes as long to look through as reading on in the log
+
+Dataset* known(const vol::Object& object) {
+  return object.state == nullptr ? nullptr
+                                 : static_cast<Handle*>(object.state.get())->dataset.get();
+}
+
+// Where its elements lie is HDF5's own business, but not that they lie in this file, each once.
+bool read_layout(const vol::Object& object, Dataset& dataset) {
+  const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const H5D_layout_t layout = h5.Pget_layout(dcpl.get());
+  dataset.fills = vol::fills(dcpl.get());
+  if (layout == H5D_CONTIGUOUS) return h5.Pget_external_count(dcpl.get()) == 0;
+  if (layout != H5D_CHUNKED) return false;
+  std::array<hsize_t, engine::kMaxRank> chunk{};
+  if (h5.Pget_chunk(dcpl.get(), chunk.size(), chunk.data()) != static_cast<int>(dataset.rank))
+    return false;
+  std::ranges::copy(chunk, dataset.chunk.begin());
+  return true;
+}
+
+// Another one than the log has data of may have come to its place.
+void require_not_stored(const vol::Object& object, const File& file) {
+  vol::Identity identity{};
+  if (file.stored() == nullptr || !vol::read_identity(object, identity) ||
+      !file.is(identity.file) || !file.stored()->holds(identity.token))
+    return;
+  throw Error(vol::describe(object) + " is none that is logged, but the file's log has data of it");
+}
+
+std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
+  auto dataset = examine(object);
+  if (dataset == nullptr) {
+    require_not_stored(object, file);
+    return nullptr;
+  }
+  // Who opens the other file looks for a log of that one only; and puts logs in order while HDF5
+  // opens the file.
+  if (!file.is(dataset->identity.file) || (dataset->committed && file.keeps_names()))
+    return nullptr;
+  dataset->file = &file;
+  dataset = file.know(dataset);
+  if (file.stored() == nullptr || dataset->stored != nullptr) return dataset;
+  if (!vol::update_dims(*dataset, object))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(object));
+  dataset->stored = file.stored()->layers_of(*dataset);
+  return dataset;
+}
+
+}  // namespace
+
+std::shared_ptr<Dataset> examine(const vol::Object& object) {
+  auto dataset = std::make_shared<Dataset>();
+  unsigned links = 0;
+  if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
+      !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity, &links) ||
+      links == 0 || !vol::update_dims(*dataset, object) || !vol::countable(*dataset))
+    return nullptr;
+  return dataset;
+}
+
+// Where it is contiguous HDF5 says that it has allocated what the file system has not.
+std::uint64_t Dataset::expects() const {
+  std::uint64_t all = element;
+  for (unsigned d = 0; d < rank; ++d) {
+    const std::uint64_t extent =
+        chunked() ? (dims[d] + chunk[d] - 1) / chunk[d] * chunk[d] : dims[d];
+    if (__builtin_mul_overflow(all, extent, &all)) return expected;
+  }
+  return std::min(expected, all - std::min(all, allocated_.value_or(0)));
+}
+
+void Dataset::look_up(const vol::Object& through) {
+  if (allocated_ || !chunked()) return;
+  hsize_t size = 0;
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_STORAGE_SIZE, {}};
+  args.args.get_storage_size.storage_size = &size;
+  h5.VLdataset_get(through.under, through.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  allocated_ = size;
+}
+
+void Dataset::Logged::note(engine::Pattern pattern, std::uint64_t first) {
+  many = many || since.size() == kFew;
+  if (many)
+    since.clear();
+  else
+    since.push_back({std::move(pattern), first});
+}
+
+bool Dataset::Logged::may_miss(std::span<const engine::Run> rows) const {
+  if (many || since.size() * rows.size() > kFew) return true;
+  const auto has = [](const Write& write, const engine::Run& row) {
+    const std::uint64_t end = row.first + row.count;
+    if (end <= write.first) return false;
+    const std::uint64_t at = write.pattern.next(std::max(row.first, write.first) - write.first);
+    return at != ~std::uint64_t{0} && write.first + at < end;
+  };
+  return std::ranges::any_of(since, [&](const Write& write) {
+    return std::ranges::any_of(rows, [&](const engine::Run& row) { return has(write, row); });
+  });
+}
+
+void Dataset::forget() {
+  pending = false;
+  handle = nullptr;
+  expected = 0;
+  allocated_.reset();
+}
+
+void Dataset::flush() {
+  H5VL_dataset_specific_args_t args{H5VL_DATASET_FLUSH, {}};
+  args.args.flush.dset_id = kInvalidId;  // only for a function that the program has HDF5 call
+  if (h5.VLdataset_specific(handle->under, handle->connector->id(), &args, h5.transfer_list.get(),
+                            nullptr) < 0)
+    throw Error("HDF5 cannot flush " + vol::describe(*handle) + ": " + root_cause());
+}
+
+// HDF5 frees what it kept in memory even when it cannot write it.
+void Dataset::close() {
+  if (closed == nullptr) return;
+  const std::string name = vol::describe(*closed);
+  const auto object = std::exchange(closed, nullptr);
+  handle = nullptr;
+  if (h5.VLdataset_close(object->under, object->connector->id(), h5.transfer_list.get(), nullptr) <
+      0)
+    throw Error(name + " could not be closed, and misses data: " + root_cause());
+}
+
+Dataset* dataset_of(vol::Object& object) {
+  File* const file = File::of(*object.connector);
+  if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
+  Handle& handle = handle_of(object);
+  if (handle.addresses_told(object)) return nullptr;  // the program reads its data past HDF5
+  if (!handle.looked_up) {
+    const Aside aside;
+    handle.dataset = find(object, *file);
+    handle.looked_up = true;  // an error is one of each call
+  }
+  return handle.dataset.get();
+}
+
+Touched touched_by(vol::Object& dataset) {
+  auto& touched = handle_of(dataset).touched;
+  if (!touched) {
+    const Aside aside;
+    vol::Identity identity{};
+    const bool alone = vol::read_identity(dataset, identity) && !is_virtual(dataset);
+    touched = alone ? Touched::dataset(identity) : Touched();
+  }
+  return *touched;
+}
+
+void require_no_log_elsewhere(vol::Object& object) {
+  const File* const file = File::of(*object.connector);
+  if (file == nullptr || handle_of(object).no_log_elsewhere) return;  // over MPI: collective
+  const Aside aside;
+  const Below below{object.under, object.connector->id()};
+  if (marked(below, H5I_DATASET)) {
+    vol::Identity identity{};
+    const bool here = vol::read_identity(object, identity) && file->is(identity.file);
+    if (!here) settle_and_unmark();  // it may be a log of this program
+    if (!here && marked(below, H5I_DATASET))
+      throw Error(vol::describe(object) +
+                  " is in a file that has a log, which must be replayed first (headrace replay)");
+  }
+  handle_of(object).no_log_elsewhere = true;
+}
+
+void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {
+  const File* const file = File::of(*from.connector);
+  if (file == nullptr) return;
+  const Aside aside;
+  H5VL_loc_params_t where{type, H5VL_OBJECT_BY_NAME, {}};
+  where.loc_data.loc_by_name = {name, h5.default_lists.front().get()};
+  const hid_t connector = from.connector->id();
+  const OpenedObject opened({from.under, connector}, where);
+  // HDF5 says what is wrong with a name.
+  if (opened.under() == nullptr || opened.in_file(file->number())) return;
+  settle_and_unmark();  // it may be a log of this program
+  if (marked({opened.under(), connector}, opened.type()))
+    throw Error(std::string("object ") + name + ", as seen from file " + file->path() +
+                ", is in a file that has a log, which must be replayed first (headrace replay)");
+}
+
+void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }
+
+bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* extent) {
+  const Aside aside;
+  if (!vol::update_dims(dataset, object) || extent[0] < dataset.dims[0]) return false;
+  vol::Elements grown;
+  grown.rank = dataset.rank;
+  std::copy_n(extent, dataset.rank, grown.dims.begin());
+  return std::equal(extent + 1, extent + dataset.rank, dataset.dims.begin() + 1) &&
+         vol::countable(grown);
+}
+
+bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {
+  Dataset* const dataset = known(object);
+  if (dataset == nullptr || !vol::extent_known(*dataset) ||
+      !extends_at_end(*dataset, object, extent))
+    return false;
+  vol::extents_may_have_changed();
+  return true;
+}
+
+bool close_behind(vol::Object& object) {
+  Dataset* const dataset = known(object);
+  if (dataset == nullptr || !dataset->pending || dataset->handle != &object) return false;
+  dataset->closed = std::make_unique<vol::Object>(object.under, object.connector);
+  dataset->handle = dataset->closed.get();
+  object.under = nullptr;
+  return true;
+}
+
+}  // namespace headrace::log_layout

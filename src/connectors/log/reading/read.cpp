@@ -1,0 +1,167 @@
+#include "connectors/log/reading/read.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "connectors/log/file/all_files.hpp"
+#include "connectors/log/file/file.hpp"
+#include "engine/buffer.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/pass_through.hpp"
+#include "vol/selection.hpp"
+#include "vol/transfer_list.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+using engine::Buffer;
+using engine::Run;
+
+constexpr const char* kReplayed = "its log has been replayed (headrace replay)";
+
+bool converts_otherwise(hid_t dxpl) {
+  const Aside aside;
+  return !vol::leaves_data_alone(dxpl);
+}
+
+// Copies between rows of the program's memory and elements that follow one another.
+template <typename Copy>
+void for_rows(const Read& read, const Runs& memory, std::size_t element, const Copy& copy) {
+  auto* at = static_cast<std::byte*>(read.buffer);
+  std::size_t done = 0;
+  for (const Run& run : memory) {
+    copy(at + run.first * element, done, run.count * element);
+    done += run.count * element;
+  }
+}
+
+}  // namespace
+
+herr_t read_below(Read& read) {
+  void* self = &read.object;
+  return vol::own::dataset_read(1, &self, &read.mem_type, &read.mem_space, &read.file_space,
+                                read.dxpl, &read.buffer, nullptr);
+}
+
+void refuse(const Read& read, const char* before) {
+  throw Error(vol::describe(read.object) + " is not read this way before " + before);
+}
+
+bool is_virtual(const vol::Object& object) {
+  const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  return h5.Pget_layout(dcpl.get()) == H5D_VIRTUAL;
+}
+
+bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,
+           const Runs& file, Buffer& buffer) {
+  const hsize_t elements = elements_of(file);
+  const Id<Kind::dataspace> space(h5.Screate_simple(1, &elements, nullptr));
+  Read whole{read.object,     dataset.type.get(), space.get(),
+             read.file_space, read.dxpl,          static_cast<void*>(buffer.data())};
+  engine::log::Covered covered(elements);
+  const auto bytes = buffer.bytes().first(elements * dataset.element);
+  if (layers != nullptr) layers->apply(file, bytes, covered);
+  if (covered.all()) return true;
+  std::memset(buffer.data(), 0, buffer.size());  // HDF5 may leave memory as it is
+  if (read_below(whole) < 0) return false;
+  if (!covered.none()) layers->apply(file, bytes, covered);
+  return true;
+}
+
+namespace {
+
+herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+                 const Runs& file, const Runs& memory) {
+  const std::uint64_t elements = elements_of(file);
+  const std::size_t element = h5.Tget_size(read.mem_type);
+  Buffer buffer(elements * std::max(element, dataset.element));
+  if (!fetch(read, dataset, &layers, file, buffer)) return -1;
+  if (h5.Tequal(read.mem_type, dataset.type.get()) <= 0) {
+    // Members that the file does not have keep what the program's memory holds.
+    Buffer background(elements * element);
+    for_rows(read, memory, element, [&](std::byte* row, std::size_t at, std::size_t bytes) {
+      std::memcpy(background.data() + at, row, bytes);
+    });
+    if (h5.Tconvert(dataset.type.get(), read.mem_type, elements, buffer.data(), background.data(),
+                    read.dxpl) < 0)
+      return -1;
+  }
+  for_rows(read, memory, element, [&](std::byte* row, std::size_t at, std::size_t bytes) {
+    std::memcpy(row, buffer.data() + at, bytes);
+  });
+  return 0;
+}
+
+}  // namespace
+
+herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+                    const char* before) {
+  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+  if (converts_otherwise(read.dxpl)) refuse(read, before);
+  const auto file = vol::file_rows_of(dataset, read.file_space, kAny);
+  const bool all = read.file_space == 0;  // H5S_ALL: then there is nothing
+  if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0)) return read_below(read);
+  if (!file) refuse(read, before);
+  const auto memory = vol::memory_rows_of(read.mem_space, *file, kAny);
+  // HDF5 says what it is.
+  if (!memory || elements_of(*memory) != elements_of(*file)) return read_below(read);
+  return read_rows(read, dataset, layers, *file, *memory);
+}
+
+bool read_logged(Read& read) {
+  constexpr std::size_t kMostRows = 4096;
+  constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
+  if (read.buffer == nullptr) return false;
+  Dataset* const dataset = dataset_of(read.object);
+  if (dataset == nullptr || !dataset->fills || !dataset->file->holds_anew(*dataset)) return false;
+  const Aside aside;
+  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object)) return false;
+  const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
+  if (!file || elements_of(*file) * dataset->element > kMostBytes) return false;
+  const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
+  if (!memory || elements_of(*memory) != elements_of(*file)) return false;
+  const engine::log::Layers* const layers = dataset->file->logged(*dataset, *file);
+  if (layers == nullptr) return false;
+  try {
+    if (read_rows(read, *dataset, *layers, *file, *memory) >= 0) return true;
+  } catch (const std::exception& error) {
+    log(Level::info, vol::describe(read.object) + " is not read through its log: " + error.what());
+  }
+  give_again();  // and HDF5 tells what is wrong
+  return false;
+}
+
+bool reads_stored(std::span<void*> datasets) {
+  return std::ranges::any_of(datasets, [](void* one) {
+    const File* const file = File::of(*vol::Object::from(one).connector);
+    return file != nullptr && file->stored() != nullptr;
+  });
+}
+
+herr_t read_stored(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                   hid_t file_space[], hid_t dxpl, void* buf[]) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
+    const Dataset* const dataset = dataset_of(read.object);
+    if (dataset == nullptr && is_virtual(read.object)) refuse(read, kReplayed);
+    if (dataset == nullptr || dataset->stored == nullptr) {
+      if (read_below(read) < 0) return -1;
+      continue;
+    }
+    const LibraryContext apart;   // HDF5 keeps the mode of the first transfer in a context
+    if (vol::collective(dxpl)) {  // some ranks may have all of it from logs
+      if (converts_otherwise(dxpl)) refuse(read, kReplayed);
+      read.dxpl = h5.transfer_list.get();
+    }
+    if (read_through(read, *dataset, *dataset->stored, kReplayed) < 0) return -1;
+  }
+  return 0;
+}
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,50 @@
+// Reads of files that are not all in HDF5's datasets: the rest is in the log of an earlier program.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "connectors/log/file/dataset.hpp"
+#include "engine/buffer.hpp"
+#include "vol/selection.hpp"
+
+namespace headrace::log_layout {
+
+using vol::Runs;
+
+// One dataset of a call.
+struct Read {
+  vol::Object& object;
+  hid_t mem_type;
+  hid_t mem_space;
+  hid_t file_space;
+  hid_t dxpl;
+  void* buffer;
+};
+
+herr_t read_below(Read& read);
+// What HDF5 has, and the layers on top of it. Throws Error for what that cannot be done for, which
+// says what must happen `before`.
+herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+                    const char* before);
+// A small read of one dataset that writes are logged of, through the log: what is in it stays
+// there. False where HDF5 is to get that first, as what it reads is much, or it has to say what is
+// wrong.
+bool read_logged(Read& read);
+// Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
+// those of the rows, which are the selection of the file. False when HDF5 fails.
+bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,
+           const Runs& file, engine::Buffer& buffer);
+// Whether the elements of a dataset are those of others.
+bool is_virtual(const vol::Object& object);
+[[noreturn]] void refuse(const Read& read, const char* before);
+
+// Whether one of the datasets is in such a file.
+bool reads_stored(std::span<void*> datasets);
+
+// The arguments of H5Dread_multi. Throws Error for what can only be read when the log has been
+// replayed.
+herr_t read_stored(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                   hid_t file_space[], hid_t dxpl, void* buf[]);
+
+}  // namespace headrace::log_layout

@@ -1,0 +1,125 @@
+#include "sidecar/copy_file.hpp"
+
+#include <fcntl.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace headrace::sidecar {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  const int cause = errno;
+  throw Error(what + ": " + std::strerror(cause), cause);
+}
+
+// Where file systems cannot share or copy by themselves.
+void copy_by_hand(int from, int to, off_t at, off_t end) {
+  std::vector<char> buffer(1 << 20);
+  while (at < end) {
+    const auto most = std::min(static_cast<std::size_t>(end - at), buffer.size());
+    const ssize_t got = ::pread(from, buffer.data(), most, at);
+    if (got <= 0) fail("the file cannot be read");
+    for (ssize_t done = 0; done < got;) {
+      const ssize_t put =
+          ::pwrite(to, buffer.data() + done, static_cast<std::size_t>(got - done), at + done);
+      if (put <= 0) fail("the copy cannot be written");
+      done += put;
+    }
+    at += got;
+  }
+}
+
+void copy_range(int from, int to, off_t at, off_t end) {
+  off_t put = at;
+  while (at < end) {
+    const ssize_t done =
+        ::copy_file_range(from, &at, to, &put, static_cast<std::size_t>(end - at), 0);
+    if (done < 0 && errno == ENOSPC) fail("the copy cannot be written");
+    if (done <= 0) return copy_by_hand(from, to, at, end);
+  }
+}
+
+void copy_parts(int from, int to, off_t size) {
+  if (::ftruncate(to, size) != 0) fail("the copy cannot be made as long");
+  for (off_t at = 0; at < size;) {
+    at = ::lseek(from, at, SEEK_DATA);
+    if (at < 0 && errno == ENXIO) return;  // the rest is a hole
+    if (at < 0) return copy_range(from, to, 0, size);
+    const off_t end = ::lseek(from, at, SEEK_HOLE);
+    if (end < 0) fail("the file cannot be read");
+    copy_range(from, to, at, end);
+    at = end;
+  }
+}
+
+// The user's, and access lists; others are the file system's.
+void copy_attributes(int from, int to) {
+  ::fremovexattr(to, "system.posix_acl_access");  // what its folder gives to new files
+  const ssize_t length = ::flistxattr(from, nullptr, 0);
+  if (length <= 0) return;
+  std::vector<char> names(static_cast<std::size_t>(length));
+  if (::flistxattr(from, names.data(), names.size()) != length)
+    throw Error("its attributes change");
+  for (std::size_t at = 0; at < names.size();) {
+    const std::string name(names.data() + at);
+    at += name.size() + 1;
+    if (!name.starts_with("user.") && name != "system.posix_acl_access") continue;
+    std::array<char, 1 << 16> value{};
+    const ssize_t size = ::fgetxattr(from, name.c_str(), value.data(), value.size());
+    if (size < 0 ||
+        ::fsetxattr(to, name.c_str(), value.data(), static_cast<std::size_t>(size), 0) != 0)
+      fail("attribute " + name + " cannot be copied");
+  }
+}
+
+}  // namespace
+
+Descriptor::Descriptor(const std::string& path, int flags, mode_t mode)
+    : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
+  if (descriptor_ < 0) fail(path);
+}
+
+Descriptor::~Descriptor() { ::close(descriptor_); }
+
+struct stat Descriptor::status() const {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) != 0) fail(path_);
+  return status;
+}
+
+void sync(const Descriptor& file) {
+  if (::fsync(file.get()) != 0) fail(file.path());
+}
+
+void sync(const std::string& path) { sync(Descriptor(path, O_RDONLY)); }
+
+void copy_data(const Descriptor& from, const Descriptor& to) {
+  copy_parts(from.get(), to.get(), from.status().st_size);
+}
+
+void copy_mode(const Descriptor& from, const Descriptor& to) {
+  constexpr mode_t kMode = 07777;
+  if (::fchmod(to.get(), from.status().st_mode & kMode) != 0)
+    fail("the copy cannot be given the file's mode");
+}
+
+void copy_identity(const Descriptor& from, const Descriptor& to) {
+  const struct stat is = from.status();
+  const struct stat made = to.status();
+  if ((made.st_uid != is.st_uid || made.st_gid != is.st_gid) &&
+      ::fchown(to.get(), is.st_uid, is.st_gid) != 0)
+    fail("the copy cannot be given to the file's owner");
+  copy_attributes(from.get(), to.get());
+  copy_mode(from, to);
+}
+
+}  // namespace headrace::sidecar

@@ -1,0 +1,37 @@
+// Copying files.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+
+namespace headrace::sidecar {
+
+// An open file that closes itself.
+class Descriptor {
+ public:
+  // Throws Error.
+  Descriptor(const std::string& path, int flags, mode_t mode = 0);
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor();
+  [[nodiscard]] int get() const { return descriptor_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] struct stat status() const;
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+// Throw Error when that fails.
+void sync(const Descriptor& file);
+void sync(const std::string& path);
+
+// From one file to another one that is empty. Throws Error.
+void copy_data(const Descriptor& from, const Descriptor& to);  // with its holes
+void copy_mode(const Descriptor& from, const Descriptor& to);
+// All that says who may do what with it: its owner, mode, access lists; and its user's attributes.
+void copy_identity(const Descriptor& from, const Descriptor& to);
+
+}  // namespace headrace::sidecar

@@ -1,0 +1,97 @@
+#include "sidecar/opening_guard.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "base/log.hpp"
+#include "sidecar/folder.hpp"
+#include "sidecar/locks.hpp"
+
+namespace headrace::sidecar {
+namespace {
+
+std::vector<std::string> logs_of(const std::string& file) {
+  std::vector<std::string> logs;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(file), failure)) {
+    const std::string name = entry.path().filename();
+    if (stands_for_all(name)) logs.push_back(entry.path());
+  }
+  return logs;
+}
+
+// The process opens its copy of the file through the layer, too: there the log is a link.
+int open_real(const std::string& log) {
+  return ::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+bool is_taken(int descriptor) {
+  return ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+OpeningGuard::OpeningGuard(const char* name, bool writes)
+    : file_(path_of(name)), writes_(writes), before_(identity()) {
+  if (!has_folder(file_)) return;
+  if (!writes) {
+    keep_file();
+    return;
+  }
+  for (const std::string& log : logs_of(file_)) {
+    const int descriptor = open_real(log);
+    if (descriptor < 0) continue;
+    held_.emplace(log, descriptor);
+    if (wait_for(log, descriptor)) remove_copies(log);
+  }
+}
+
+OpeningGuard::~OpeningGuard() {
+  for (const auto& [log, descriptor] : held_) ::close(descriptor);
+}
+
+OpeningGuard::Identity OpeningGuard::identity() const {
+  struct stat status{};
+  if (::stat(file_.c_str(), &status) != 0) return std::nullopt;
+  return std::pair{status.st_dev, status.st_ino};
+}
+
+bool OpeningGuard::wait_for(const std::string& log, int descriptor) const {
+  if (is_taken(descriptor))
+    headrace::log(Level::info, "waiting until log " + log + " is in order in file " + file_);
+  return lock_when_free(descriptor, LOCK_SH);
+}
+
+// A process replaces the file while it has this lock: ranks that read must find the same one.
+void OpeningGuard::keep_file() {
+  const std::string folder = folder_of(file_);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  held_.emplace(folder, descriptor);
+  lock_when_free(descriptor, LOCK_SH);
+}
+
+bool OpeningGuard::in_vain() const { return writes_ ? others_at_work() : replaced(); }
+
+bool OpeningGuard::overtaken() const { return replaced() || (writes_ && others_at_work()); }
+
+bool OpeningGuard::replaced() const { return before_ && identity() && identity() != before_; }
+
+bool OpeningGuard::others_at_work() const {
+  return std::ranges::any_of(logs_of(file_), [&](const std::string& log) {
+    const int descriptor = held_.contains(log) ? -1 : open_real(log);
+    if (descriptor < 0) return false;
+    const bool taken = is_taken(descriptor);
+    ::close(descriptor);
+    return taken;
+  });
+}
+
+}  // namespace headrace::sidecar
