@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "hdf5/files_opened.hpp"
+#include "hdf5/lifecycle.hpp"
 
 namespace headrace {
 namespace {
@@ -27,10 +28,12 @@ Summary& summary() {
   return *instance;
 }
 
-void end_library(void* /*context*/) {
-  summary().opened = files_opened();
-  summary().watched = false;  // HDF5 forgets it, and may begin anew
-}
+// HDF5 is asked for the files that it has opened while it still knows.
+constexpr EndAction kAskAtEnd{[] { return summary().watched; },
+                              [] {
+                                summary().opened = files_opened();
+                                summary().watched = false;  // HDF5 may begin anew
+                              }};
 
 std::string told(const std::map<std::string_view, Share>& layers) {
   JsonObject object;
@@ -55,7 +58,7 @@ void watch_library() {
   if (!summary_wanted() || std::exchange(summary().watched, true)) return;
   summary().library = library.path;
   summary().version = library.version;
-  h5.atclose(&end_library, nullptr);
+  before_library_ends(kAskAtEnd);
 }
 
 void write_summary() {
