@@ -1,7 +1,6 @@
 #include "connectors/async/chunks/chunk_transfer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.hpp"
 
@@ -21,9 +20,9 @@ std::uint64_t elements_within(const engine::Grid& grid, const Index& origin) {
 
 }  // namespace
 
-ChunkTransfer::ChunkTransfer(Dataset& of, Transfer what, hid_t list)
+ChunkTransfer::ChunkTransfer(Dataset& of, const Transfer& what, hid_t list)
     : dataset_(of),
-      transfer_(std::move(what)),
+      transfer_(what),
       list_(list),
       grid_(of.grid()),
       chunk_strides_(engine::strides_of(of.rank, of.chunk, of.element)),

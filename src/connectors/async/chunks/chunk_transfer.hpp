@@ -30,8 +30,8 @@ using Source = Place<const std::byte>;
 // Its functions may be called on any thread, those with a note on the program's only.
 class ChunkTransfer {
  public:
-  // The dataset must outlive the object.
-  ChunkTransfer(Dataset& of, Transfer what, hid_t list);
+  // The dataset and the transfer must outlive the object.
+  ChunkTransfer(Dataset& of, const Transfer& what, hid_t list);
 
   [[nodiscard]] Dataset& dataset() const { return dataset_; }
   [[nodiscard]] const Transfer& transfer() const { return transfer_; }
@@ -85,7 +85,7 @@ class ChunkTransfer {
   void copy(const Part& part, std::size_t element, const Source& from, const Target& to) const;
 
   Dataset& dataset_;
-  Transfer transfer_;
+  const Transfer& transfer_;
   hid_t list_;
   engine::Grid grid_;
   engine::Index chunk_strides_;  // bytes between neighbours in a chunk

@@ -18,9 +18,10 @@ namespace {
 // A read under way.
 struct Reading {
   Reading(std::shared_ptr<Dataset> of, const Transfer& what, hid_t dxpl, std::byte* to)
-      : dataset(std::move(of)), transfer(*dataset, what, dxpl), program(to) {}
+      : dataset(std::move(of)), selected(what), transfer(*dataset, selected, dxpl), program(to) {}
 
   std::shared_ptr<Dataset> dataset;
+  Transfer selected;
   ChunkTransfer transfer;
   std::byte* program;
   std::shared_ptr<Request> request =
