@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "enum_name.hpp"
+#include "base/enum_name.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/object.hpp"

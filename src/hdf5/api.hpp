@@ -48,6 +48,10 @@ struct Api {
   IdVariable transfer_list;   // H5P_DATASET_XFER_DEFAULT
   IdVariable access_list;     // H5P_FILE_ACCESS_DEFAULT
   IdVariable attribute_list;  // H5P_ATTRIBUTE_CREATE_DEFAULT
+  IdVariable dataset_list;    // H5P_DATASET_CREATE_DEFAULT
+  // H5P_DATASET_ACCESS_DEFAULT and H5P_GROUP_ACCESS_DEFAULT
+  [[nodiscard]] hid_t dataset_access_list() const { return default_lists[1].get(); }
+  [[nodiscard]] hid_t group_access_list() const { return default_lists[2].get(); }
   // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
   // some of our own would clear the stack and would not survive H5close().
   IdVariable error_class;

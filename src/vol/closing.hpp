@@ -86,19 +86,4 @@ struct FileFlushing {
   }
 };
 
-// The table's entry for a callback: the connector's function, with what goes around it.
-template <Callback callback, bool closes, auto function, auto pass_through>
-constexpr auto entry() {
-  if constexpr (callback == Callback::dataset_close)
-    return &DatasetClosing<function, pass_through>::call;
-  else if constexpr (callback == Callback::file_close)
-    return &FileClosing<function>::call;
-  else if constexpr (callback == Callback::file_specific)
-    return &FileFlushing<function>::call;
-  else if constexpr (closes)
-    return &Closing<function>::call;
-  else
-    return function;
-}
-
 }  // namespace headrace::vol

@@ -1,4 +1,5 @@
-// From a connector to HDF5's class struct. The compiler checks that the connector's kOverrides
+// From a connector to HDF5's class struct. The class that it derives from, PassThrough or Terminal,
+// says what goes around its functions. The compiler checks that the connector's kOverrides
 // names exactly the callbacks it shadows.
 #pragma once
 
@@ -6,24 +7,16 @@
 #include <type_traits>
 
 #include "base/edge.hpp"
-#include "hdf5/quiet_errors.hpp"
-#include "vol/closing.hpp"
 #include "vol/hooks.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::vol {
 
-// Callbacks that work on infos and connector ids, whose functions clear the error stack.
-constexpr bool clears(Callback callback) {
-  return callback < Callback::wrap_get_object || callback == Callback::introspect_get_cap_flags;
-}
-
 template <typename C>
 struct Traits {
   using Callback = vol::Callback;
-  // Functions around infos clear the error stack and print; those of objects see to what they call.
   template <vol::Callback callback>
-  using Guard = std::conditional_t<clears(callback), NestedCalls, NoGuard>;
+  using Guard = typename C::Inherited::template Guard<callback>;
   static CallCounts<Callback>& counts() {
     static CallCounts<Callback> counts{};
     return counts;
@@ -56,21 +49,24 @@ H5VL_class_t make_class() {
   cls.name = C::kName;
   cls.conn_version = C::kVersion;
   cls.cap_flags = C::kCapFlags;
-  cls.info_cls.size = sizeof(Info);
+  cls.info_cls.size = sizeof(typename C::ConnectorInfo);
 #define HEADRACE_CLOSES_pass false
 #define HEADRACE_CLOSES_own false
 #define HEADRACE_CLOSES_alone false
 #define HEADRACE_CLOSES_close true
-#define HEADRACE_VOL(name, member, how, position)                                             \
-  {                                                                                           \
-    constexpr signature::name kFunction = C::name;                                            \
-    constexpr signature::name kInherited = PassThrough<C>::name;                              \
-    static_assert(same_function<kFunction, kInherited> != overrides<C>(Callback::name), #name \
-                  ": kOverrides must name exactly the callbacks that the connector shadows"); \
-    constexpr signature::name kEntry =                                                        \
-        hooked<C, Callback::name,                                                             \
-               entry<Callback::name, HEADRACE_CLOSES_##how, kFunction, kInherited>()>();      \
-    cls.member = &Edge<Traits<C>, Callback::name, kEntry>::call;                              \
+#define HEADRACE_VOL(name, member, how, position)                                              \
+  {                                                                                            \
+    constexpr signature::name kFunction = C::name;                                             \
+    constexpr signature::name kInherited = C::Inherited::name;                                 \
+    static_assert(same_function<kFunction, kInherited> != overrides<C>(Callback::name), #name  \
+                  ": kOverrides must name exactly the callbacks that the connector shadows");  \
+    constexpr signature::name kNone = nullptr; /* HDF5 does without it */                      \
+    if constexpr (!same_function<kFunction, kNone>) {                                          \
+      constexpr signature::name kEntry = hooked<                                               \
+          C, Callback::name,                                                                   \
+          C::Inherited::template entry<Callback::name, HEADRACE_CLOSES_##how, kFunction>()>(); \
+      cls.member = &Edge<Traits<C>, Callback::name, kEntry>::call;                             \
+    }                                                                                          \
   }
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL

@@ -19,6 +19,7 @@
 #include "base/events.hpp"
 #include "base/summary.hpp"
 #include "vol/callbacks.hpp"
+#include "vol/closing.hpp"
 #include "vol/file_access.hpp"
 #include "vol/forward.hpp"
 #include "vol/place.hpp"
@@ -59,6 +60,8 @@ herr_t wrap_free_wrap_ctx(void* context);
 template <typename C>
 class PassThrough {
  public:
+  using Inherited = PassThrough<C>;
+  using ConnectorInfo = Info;
   // Options of the layer and the driver it wants below; shadow where there are any.
   static constexpr std::span<const Setting> kSettings{};
   static constexpr unsigned kVersion = 1;
@@ -153,6 +156,28 @@ class PassThrough {
     *flags |= C::kCapFlags;
     return result;
   }
+
+  // The table's entry for a callback: the connector's function, with what goes around it.
+  template <Callback callback, bool closes, auto function>
+  static constexpr auto entry() {
+    if constexpr (callback == Callback::dataset_close)
+      return &DatasetClosing<function, PassThrough<C>::dataset_close>::call;
+    else if constexpr (callback == Callback::file_close)
+      return &FileClosing<function>::call;
+    else if constexpr (callback == Callback::file_specific)
+      return &FileFlushing<function>::call;
+    else if constexpr (closes)
+      return &Closing<function>::call;
+    else
+      return function;
+  }
+  // Functions around infos and connector ids clear the error stack and print; those of objects see
+  // to what they call.
+  template <Callback callback>
+  using Guard =
+      std::conditional_t <
+      callback<Callback::wrap_get_object || callback == Callback::introspect_get_cap_flags,
+               NestedCalls, NoGuard>;
 
  private:
   static void* opened(const char* call, const char* name, void* under, const UnderRef& connector,

@@ -1,0 +1,134 @@
+// What a terminal connector, one with nothing below it, hands to HDF5: objects of its own types.
+//
+// h5py and other programs call functions that HDF5 lets through for native objects only
+// (H5Literate1, H5Oget_info1): it asks the connector for the native object of an id, and looks into
+// that one's memory. So each object has a native face, an object of its type in an empty native
+// file that lies in memory; see docs/decisions/0017. Nothing else is ever asked of the face.
+//
+// The application's thread only. What these functions cannot do they throw as Error.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/error.hpp"
+#include "hdf5/id.hpp"
+
+namespace headrace::vol {
+
+class TerminalObject;
+
+// What a connector keeps of a file, one for all openings of it: connectors derive theirs.
+class TerminalFile {
+ public:
+  TerminalFile() = default;
+  TerminalFile(const TerminalFile&) = delete;
+  TerminalFile& operator=(const TerminalFile&) = delete;
+  virtual ~TerminalFile() = default;
+  // The objects of the file that HDF5 holds now, files among them.
+  [[nodiscard]] const std::unordered_set<TerminalObject*>& objects() const { return objects_; }
+
+  // An error that the close of a dataset cannot carry (vol/closing.hpp); the first one is kept for
+  // the next flush or close of the file.
+  void defer(std::exception_ptr error) {
+    if (deferred_ == nullptr) deferred_ = std::move(error);
+  }
+  void throw_deferred() {
+    if (deferred_ != nullptr) std::rethrow_exception(std::exchange(deferred_, nullptr));
+  }
+
+ private:
+  friend class TerminalObject;
+  std::unordered_set<TerminalObject*> objects_;
+  std::exception_ptr deferred_;
+};
+
+// One H5Fopen or H5Fcreate, shared by all objects that are opened through it.
+class Opening {
+ public:
+  // `flags`: the program's. `fcpl`: the file's creation list.
+  Opening(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+  ~Opening();
+
+  const std::shared_ptr<TerminalFile> file;
+  [[nodiscard]] bool writable() const { return (flags_ & kReadWrite) != 0; }
+  [[nodiscard]] unsigned intent() const { return flags_ & kReadWrite; }
+  // HDF5's native class struct.
+  [[nodiscard]] const H5VL_class_t* native() const { return native_class_; }
+
+ private:
+  friend class TerminalObject;
+  static constexpr unsigned kReadWrite = 1;
+  void* open_face(H5I_type_t type) const;
+  void close_face(H5I_type_t type, void* face) const;
+
+  unsigned flags_;
+  Id<Kind::vol> native_;
+  Id<Kind::datatype> type_;  // of the datasets of the native file
+  Id<Kind::dataspace> space_;
+  void* native_file_ = nullptr;
+  const H5VL_class_t* native_class_ = nullptr;
+};
+
+// A file, group, dataset or attribute that HDF5 holds; connectors derive theirs. HDF5 owns it: an
+// open or create gives it away by handed(), a close that succeeds deletes it. An attribute has no
+// face: a connector refuses to tell H5VL_OBJECT_GET_INFO of one.
+class TerminalObject {
+ public:
+  TerminalObject(H5I_type_t type, std::shared_ptr<Opening> opening);
+  TerminalObject(const TerminalObject&) = delete;
+  TerminalObject& operator=(const TerminalObject&) = delete;
+  virtual ~TerminalObject();
+
+  [[nodiscard]] H5I_type_t type() const { return type_; }
+  [[nodiscard]] const std::shared_ptr<Opening>& opening() const { return opening_; }
+  [[nodiscard]] TerminalFile& file() const { return *opening_->file; }
+  // What HDF5 takes for the object where it looks for a native one.
+  [[nodiscard]] void* face() const { return face_; }
+
+  static TerminalObject& from(const void* object) {
+    if (object == nullptr) throw Error("called without an object");
+    return *static_cast<TerminalObject*>(const_cast<void*>(object));
+  }
+  // The face of the object; of memory that is no object (any more) the memory. While the library
+  // ends it asks for the objects of files that it has closed.
+  static void* face_of(const void* object);
+
+ private:
+  H5I_type_t type_;
+  std::shared_ptr<Opening> opening_;
+  void* face_ = nullptr;
+};
+
+// The object as one of the connector's type T.
+template <typename T>
+T& as(const void* object) {
+  auto* const found = dynamic_cast<T*>(&TerminalObject::from(object));
+  if (found == nullptr) throw Error("called with an object of another type");
+  return *found;
+}
+
+// Gives an object to HDF5.
+template <typename T>
+void* handed(std::unique_ptr<T> object) {
+  TerminalObject* const given = object.release();
+  return given;
+}
+
+// What HDF5 asks of the file of an object (H5VL_OBJECT_GET_FILE): the one it was opened through, as
+// HDF5 finds it among its ids; null when the program has closed that one.
+void* open_file_of(const TerminalObject& object);
+
+// The ids of `types` (H5F_OBJ_*) that the program has of the file, all or, with H5F_OBJ_LOCAL,
+// those opened through this opening; at most `most`.
+std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most);
+
+// Whether the memory that HDF5 passes for another file is the file of `object`.
+bool is_same_file(const TerminalObject& object, const void* other);
+
+}  // namespace headrace::vol
