@@ -2,7 +2,7 @@
 #pragma once
 
 #include "file.hpp"
-#include "vol/terminal.hpp"
+#include "vol/terminal/terminal.hpp"
 
 namespace memory {
 

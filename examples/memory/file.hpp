@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hdf5/error_stack.hpp"
-#include "vol/terminal_object.hpp"
+#include "vol/terminal/object.hpp"
 
 namespace memory {
 

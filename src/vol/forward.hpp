@@ -4,7 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "vol/link_files.hpp"
+#include "vol/file/link_files.hpp"
 #include "vol/object.hpp"
 #include "vol/under.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/id.hpp"
-#include "vol/driver_seat.hpp"
+#include "vol/file/driver_seat.hpp"
 #include "vol/state.hpp"
 
 namespace headrace::vol {

@@ -20,9 +20,9 @@
 #include "base/summary.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/closing.hpp"
-#include "vol/file_access.hpp"
+#include "vol/file/file_access.hpp"
+#include "vol/file/place.hpp"
 #include "vol/forward.hpp"
-#include "vol/place.hpp"
 
 namespace headrace::vol {
 

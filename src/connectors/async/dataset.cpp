@@ -7,8 +7,8 @@
 #include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/registry.hpp"
-#include "vol/told_addresses.hpp"
+#include "vol/dataset/registry.hpp"
+#include "vol/dataset/told_addresses.hpp"
 
 namespace headrace::async {
 namespace {

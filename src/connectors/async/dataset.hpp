@@ -12,8 +12,8 @@
 #include "engine/chunk_cache.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/native_chunks.hpp"
-#include "vol/elements.hpp"
-#include "vol/touched.hpp"
+#include "vol/dataset/elements.hpp"
+#include "vol/dataset/touched.hpp"
 
 namespace headrace::async {
 

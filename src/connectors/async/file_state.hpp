@@ -3,8 +3,8 @@
 
 #include "drivers/async/write_behind.hpp"
 #include "engine/chunk_cache.hpp"
-#include "vol/file_facts.hpp"
-#include "vol/touched.hpp"
+#include "vol/dataset/touched.hpp"
+#include "vol/file/file_facts.hpp"
 
 namespace headrace::async {
 

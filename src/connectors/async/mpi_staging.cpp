@@ -2,7 +2,7 @@
 
 #include "drivers/async/mpi_file.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 namespace {

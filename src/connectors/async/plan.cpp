@@ -4,7 +4,7 @@
 #include "connectors/async/requests/queue.hpp"
 #include "connectors/async/selections/blocks.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 namespace {

@@ -11,8 +11,8 @@
 #include "connectors/async/touched.hpp"
 #include "drivers/async/mpi_file.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/told_addresses.hpp"
 #include "vol/effects.hpp"
-#include "vol/told_addresses.hpp"
 
 namespace headrace::async {
 

@@ -1,7 +1,7 @@
 // What the connector holds of what HDF5 is about to look at or change. The program's thread only.
 #pragma once
 
-#include "vol/touched.hpp"
+#include "vol/dataset/touched.hpp"
 
 namespace headrace::async {
 

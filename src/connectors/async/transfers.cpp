@@ -18,10 +18,10 @@
 #include "connectors/async/touched.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/box_io.hpp"
+#include "vol/dataset/box_io.hpp"
+#include "vol/dataset/transfer.hpp"
+#include "vol/dataset/transfer_list.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/transfer.hpp"
-#include "vol/transfer_list.hpp"
 
 namespace headrace::async {
 namespace {

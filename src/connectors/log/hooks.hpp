@@ -14,10 +14,10 @@
 #include "connectors/log/writing/boxes.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/marker_name.hpp"
+#include "vol/dataset/told_addresses.hpp"
 #include "vol/effects.hpp"
 #include "vol/own_question.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/told_addresses.hpp"
 
 namespace headrace::log_layout {
 

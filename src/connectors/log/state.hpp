@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "connectors/log/file/all_files.hpp"
+#include "vol/dataset/told_addresses.hpp"
 #include "vol/object.hpp"
-#include "vol/told_addresses.hpp"
 
 namespace headrace::log_layout {
 

@@ -4,7 +4,7 @@
 
 #include "connectors/async/dataset.hpp"
 #include "engine/chunk_cache.hpp"
-#include "vol/touched.hpp"
+#include "vol/dataset/touched.hpp"
 
 namespace headrace::async {
 

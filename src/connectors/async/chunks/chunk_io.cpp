@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "connectors/async/statistics.hpp"
 #include "engine/threads/thread_pool.hpp"
-#include "vol/box_io.hpp"
+#include "vol/dataset/box_io.hpp"
 
 namespace headrace::async {
 namespace {

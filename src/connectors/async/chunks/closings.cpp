@@ -5,7 +5,7 @@
 
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/kept_open.hpp"
+#include "vol/dataset/kept_open.hpp"
 
 namespace headrace::async {
 namespace {

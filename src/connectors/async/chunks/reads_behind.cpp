@@ -10,7 +10,7 @@
 #include "connectors/async/statistics.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/box_io.hpp"
+#include "vol/dataset/box_io.hpp"
 
 namespace headrace::async {
 namespace {

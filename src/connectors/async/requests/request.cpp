@@ -7,8 +7,8 @@
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
+#include "vol/dataset/transfer.hpp"
 #include "vol/forward.hpp"
-#include "vol/transfer.hpp"
 
 namespace headrace::async {
 namespace {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "engine/buffer.hpp"
-#include "vol/box_io.hpp"
+#include "vol/dataset/box_io.hpp"
 
 namespace headrace::async {
 namespace {

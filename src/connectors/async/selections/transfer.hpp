@@ -8,7 +8,7 @@
 
 #include "connectors/async/dataset.hpp"
 #include "engine/scattered.hpp"
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 namespace headrace::async {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "vol/touched.hpp"
+#include "vol/dataset/touched.hpp"
 
 namespace headrace::log_layout {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/log/layers.hpp"
-#include "vol/elements.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::log_layout {
 

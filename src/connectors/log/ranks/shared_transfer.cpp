@@ -13,8 +13,8 @@
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/transfer_list.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/transfer_list.hpp"
 
 namespace headrace::log_layout {
 namespace {

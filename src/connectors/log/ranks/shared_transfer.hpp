@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "connectors/log/ranks/shared_file.hpp"
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
 

@@ -13,9 +13,9 @@
 #include "engine/buffer.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/selection.hpp"
+#include "vol/dataset/transfer_list.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/selection.hpp"
-#include "vol/transfer_list.hpp"
 
 namespace headrace::log_layout {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "connectors/log/file/dataset.hpp"
 #include "engine/buffer.hpp"
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
 

@@ -13,9 +13,9 @@
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/native_chunks.hpp"
-#include "vol/box_spaces.hpp"
+#include "vol/dataset/box_spaces.hpp"
+#include "vol/dataset/selection.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
 namespace {

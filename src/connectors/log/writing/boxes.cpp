@@ -16,10 +16,10 @@
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/box_spaces.hpp"
+#include "vol/dataset/box_spaces.hpp"
+#include "vol/dataset/selection.hpp"
 #include "vol/operations.hpp"
 #include "vol/pass_through.hpp"
-#include "vol/selection.hpp"
 
 namespace headrace::log_layout {
 

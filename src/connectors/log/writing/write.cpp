@@ -16,7 +16,7 @@
 #include "connectors/log/file/file.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
 namespace {

@@ -9,7 +9,7 @@
 #include "connectors/log/state.hpp"
 #include "engine/buffer.hpp"
 #include "engine/log/writer.hpp"
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
 

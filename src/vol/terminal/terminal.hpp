@@ -3,7 +3,7 @@
 //
 // A connector derives, shadows the functions that it has and states them, as one that derives from
 // vol/pass_through.hpp does; hooks, errors, reports and the plug-in's entry are those of
-// vol/make_class.hpp. What it hands to HDF5 is of types of its own (vol/terminal_object.hpp).
+// vol/make_class.hpp. What it hands to HDF5 is of types of its own (vol/terminal/object.hpp).
 //
 //   struct Connector : vol::Terminal<Connector> {
 //     static constexpr const char* kName = "headrace_memory";
@@ -19,7 +19,7 @@
 #include <array>
 #include <vector>
 
-#include "vol/terminal_entry.hpp"
+#include "vol/terminal/entry.hpp"
 
 namespace headrace::vol {
 

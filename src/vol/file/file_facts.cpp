@@ -1,4 +1,4 @@
-#include "vol/file_facts.hpp"
+#include "vol/file/file_facts.hpp"
 
 #include <filesystem>
 

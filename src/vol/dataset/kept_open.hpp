@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
-#include "vol/elements.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::vol {
 

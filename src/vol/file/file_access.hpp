@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "vol/info.hpp"
+#include "vol/file/info.hpp"
 
 namespace headrace::vol {
 

@@ -1,4 +1,4 @@
-#include "vol/terminal_object.hpp"
+#include "vol/terminal/object.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Selections that are a hyperslab, and the bounds of regular ones.
 #include <array>
 
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 namespace headrace::vol {
 namespace {

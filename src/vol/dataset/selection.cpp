@@ -1,4 +1,4 @@
-#include "vol/selection.hpp"
+#include "vol/dataset/selection.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // What a call may look at of what a connector holds back: all, what is in one file, or one dataset.
 #pragma once
 
+#include "vol/dataset/elements.hpp"
 #include "vol/effects.hpp"
-#include "vol/elements.hpp"
 
 namespace headrace::vol {
 

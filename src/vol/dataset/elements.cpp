@@ -1,4 +1,4 @@
-#include "vol/elements.hpp"
+#include "vol/dataset/elements.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "vol/told_addresses.hpp"
+#include "vol/dataset/told_addresses.hpp"
 
 #include <sys/stat.h>
 
@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "hdf5/quiet_errors.hpp"
-#include "vol/elements.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::vol {
 namespace {

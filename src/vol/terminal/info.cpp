@@ -1,4 +1,4 @@
-#include "vol/terminal_info.hpp"
+#include "vol/terminal/info.hpp"
 
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "vol/place.hpp"
+#include "vol/file/place.hpp"
 
 #include "base/log.hpp"
 #include "comm/mpi_module.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/id.hpp"
-#include "vol/elements.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::vol {
 

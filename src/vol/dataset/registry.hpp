@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "vol/elements.hpp"
-#include "vol/touched.hpp"
+#include "vol/dataset/elements.hpp"
+#include "vol/dataset/touched.hpp"
 
 namespace headrace::vol {
 

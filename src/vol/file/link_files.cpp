@@ -1,4 +1,4 @@
-#include "vol/link_files.hpp"
+#include "vol/file/link_files.hpp"
 
 #include "hdf5/quiet_errors.hpp"
 

@@ -1,11 +1,11 @@
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 #include <algorithm>
 
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/selection.hpp"
 #include "vol/object.hpp"
-#include "vol/selection.hpp"
 
 namespace headrace::vol {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/summary.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
-#include "vol/terminal_info.hpp"
-#include "vol/terminal_object.hpp"
+#include "vol/terminal/info.hpp"
+#include "vol/terminal/object.hpp"
 
 namespace headrace::vol {
 

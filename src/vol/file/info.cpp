@@ -1,4 +1,4 @@
-#include "vol/info.hpp"
+#include "vol/file/info.hpp"
 
 #include <array>
 #include <charconv>

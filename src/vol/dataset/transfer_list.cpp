@@ -1,4 +1,4 @@
-#include "vol/transfer_list.hpp"
+#include "vol/dataset/transfer_list.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "vol/box_io.hpp"
+#include "vol/dataset/box_io.hpp"
 
 #include "vol/pass_through.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <span>
 
-#include "vol/box_spaces.hpp"
-#include "vol/elements.hpp"
+#include "vol/dataset/box_spaces.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::vol {
 

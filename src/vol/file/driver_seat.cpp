@@ -1,4 +1,4 @@
-#include "vol/driver_seat.hpp"
+#include "vol/file/driver_seat.hpp"
 
 #include "base/connection_string.hpp"
 

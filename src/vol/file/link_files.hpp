@@ -6,7 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "vol/file_access.hpp"
+#include "vol/file/file_access.hpp"
 
 namespace headrace::vol {
 

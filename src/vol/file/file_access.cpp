@@ -1,4 +1,4 @@
-#include "vol/file_access.hpp"
+#include "vol/file/file_access.hpp"
 
 #include <map>
 

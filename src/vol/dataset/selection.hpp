@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/runs.hpp"
-#include "vol/elements.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::vol {
 
