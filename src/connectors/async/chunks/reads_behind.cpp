@@ -17,8 +17,11 @@ namespace {
 
 // A read under way.
 struct Reading {
-  Reading(std::shared_ptr<Dataset> of, const Transfer& what, hid_t dxpl, std::byte* to)
-      : dataset(std::move(of)), selected(what), transfer(*dataset, selected, dxpl), program(to) {}
+  Reading(std::shared_ptr<Dataset> of, Transfer what, hid_t dxpl, std::byte* to)
+      : dataset(std::move(of)),
+        selected(std::move(what)),
+        transfer(*dataset, selected, dxpl),
+        program(to) {}
 
   std::shared_ptr<Dataset> dataset;
   Transfer selected;
