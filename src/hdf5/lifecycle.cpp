@@ -38,20 +38,26 @@ bool add(Actions& actions, const EndAction& action) {
   return true;
 }
 
+void act(const EndAction& action) {
+  const LibraryContext context;
+  const Aside aside;
+  action.act();
+}
+
 // What one layer does may be something to do for the one below it, which has registered later or
-// earlier: all are asked again until none has anything to do.
-void act(const Actions& actions) {
+// earlier: all are asked again until none has anything to do. A copy, as layers may register
+// themselves meanwhile.
+void act(const Actions& registered) {
   constexpr int kRounds = 4;  // a layer that cannot do what it has to says so each time
-  for (int round = 0; round < kRounds; ++round) {
-    bool any = false;
-    for (auto action = actions.rbegin(); action != actions.rend(); ++action) {
-      if (!action->needed()) continue;
+  const Actions actions(registered.rbegin(), registered.rend());
+  bool any = true;
+  for (int round = 0; any && round < kRounds; ++round) {
+    any = false;
+    for (const EndAction& action : actions) {
+      if (!action.needed()) continue;
       any = true;
-      const LibraryContext context;
-      const Aside aside;
-      action->act();
+      act(action);
     }
-    if (!any) return;
   }
 }
 

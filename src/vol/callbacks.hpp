@@ -28,4 +28,8 @@ namespace signature {
 #undef HEADRACE_VOL
 }  // namespace signature
 
+// The class struct of a connector; see vol/make_class.hpp.
+template <typename C>
+const H5VL_class_t& class_of();
+
 }  // namespace headrace::vol

@@ -46,7 +46,7 @@ auto during() {
     return std::type_identity<Nothing>();
 }
 template <typename C>
-using DuringOf = typename decltype(during<C>())::type;
+using DuringOf = decltype(during<C>())::type;
 
 // Callbacks that work on objects: those of infos and wrapping come before, in the list.
 constexpr bool works_on_objects(Callback callback) {

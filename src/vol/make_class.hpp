@@ -16,7 +16,7 @@ template <typename C>
 struct Traits {
   using Callback = vol::Callback;
   template <vol::Callback callback>
-  using Guard = typename C::Inherited::template Guard<callback>;
+  using Guard = C::Inherited::template Guard<callback>;
   static CallCounts<Callback>& counts() {
     static CallCounts<Callback> counts{};
     return counts;

@@ -26,10 +26,6 @@
 
 namespace headrace::vol {
 
-// The class struct of a connector; see vol/make_class.hpp.
-template <typename C>
-const H5VL_class_t& class_of();
-
 // Forwarders that do not depend on the connector, in vol/own.cpp.
 namespace own {
 herr_t link_create(H5VL_link_create_args_t* args, void* self, const H5VL_loc_params_t* loc,

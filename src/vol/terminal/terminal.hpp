@@ -16,15 +16,13 @@
 // operations leaves the others to the one here, which answers or refuses them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "vol/terminal/entry.hpp"
 
 namespace headrace::vol {
-
-template <typename C>
-const H5VL_class_t& class_of();
 
 // Of all callbacks, as if HDF5 asked for nothing.
 template <typename C>
@@ -119,7 +117,7 @@ class Terminal : public Refusals<C> {
       *out.get_obj_count.count = open_ids(object, out.get_obj_count.types, ~std::size_t{0}).size();
     } else if (args->op_type == H5VL_FILE_GET_OBJ_IDS) {
       const auto ids = open_ids(object, out.get_obj_ids.types, out.get_obj_ids.max_objs);
-      std::copy(ids.begin(), ids.end(), out.get_obj_ids.oid_list);
+      std::ranges::copy(ids, out.get_obj_ids.oid_list);
       *out.get_obj_ids.count = ids.size();
     } else {
       return Refused::file_get(self, args, dxpl, req);
