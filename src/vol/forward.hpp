@@ -11,7 +11,7 @@
 namespace headrace::vol {
 
 // A refresh opens its object again, and frees the one that it is called for.
-constexpr bool refreshes(Callback callback) {
+constexpr bool may_free_its_object(Callback callback) {
   return callback == Callback::dataset_specific || callback == Callback::datatype_specific ||
          callback == Callback::group_specific || callback == Callback::object_specific;
 }
@@ -21,7 +21,7 @@ constexpr bool refreshes(Callback callback) {
 template <Callback callback, typename... Rest>
 auto forward(Object& self, Rest... rest) {
   // A copy costs two operations that lock the bus.
-  std::conditional_t<refreshes(callback), const UnderRef, const UnderRef&> connector =
+  std::conditional_t<may_free_its_object(callback), const UnderRef, const UnderRef&> connector =
       self.connector;
   const LinkFiles files(*connector, access_lists(rest...));
   const auto result = call_under<callback>(*connector, self.under, rest...);
