@@ -33,15 +33,6 @@ bool write_box(Object& dataset, const Elements& elements, const engine::Box& box
                                        static_cast<const void*>(from), how);
 }
 
-bool read_parts(Object& dataset, const Elements& elements, const engine::Box& box,
-                std::span<const engine::Box> parts, std::byte* to, const BoxTransfer& how) {
-  BoxSpaces spaces(elements, box);
-  spaces.select(parts);
-  std::byte none{};
-  return transfer<&own::dataset_read>(dataset, elements, spaces,
-                                      static_cast<void*>(parts.empty() ? &none : to), how);
-}
-
 bool write_parts(Object& dataset, const Elements& elements, const engine::Box& box,
                  std::span<const engine::Box> parts, const std::byte* from,
                  const BoxTransfer& how) {

@@ -26,8 +26,6 @@ bool write_box(Object& dataset, const Elements& elements, const engine::Box& box
 
 // No more of the box than some parts of it, which do not overlap; without parts nothing, as a rank
 // does that takes part in what others transfer.
-bool read_parts(Object& dataset, const Elements& elements, const engine::Box& box,
-                std::span<const engine::Box> parts, std::byte* to, const BoxTransfer& how = {});
 bool write_parts(Object& dataset, const Elements& elements, const engine::Box& box,
                  std::span<const engine::Box> parts, const std::byte* from,
                  const BoxTransfer& how = {});

@@ -13,9 +13,8 @@
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/native_chunks.hpp"
-#include "vol/dataset/box_spaces.hpp"
+#include "vol/dataset/box_io.hpp"
 #include "vol/dataset/selection.hpp"
-#include "vol/pass_through.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -83,21 +82,6 @@ Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buff
   return covered;
 }
 
-template <auto call, typename Pointer>
-bool transfer(Dataset& dataset, const vol::BoxSpaces& spaces, Pointer buffer,
-              hid_t list = h5.transfer_list.get()) {
-  void* self = dataset.handle;
-  hid_t type = dataset.type.get();
-  hid_t memory = spaces.memory();
-  hid_t file = spaces.file();
-  return call(1, &self, &type, &memory, &file, list, &buffer, nullptr) >= 0;
-}
-
-template <auto call, typename Pointer>
-bool transfer_box(Dataset& dataset, const Box& box, Pointer buffer) {
-  return transfer<call>(dataset, vol::BoxSpaces(dataset, box), buffer);
-}
-
 // What the box is to hold; false when that is what it holds.
 bool fill(Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer) {
   buffer = Buffer(engine::volume(dataset.rank, box.count) * dataset.element);
@@ -105,7 +89,7 @@ bool fill(Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer
   if (covered.none()) return false;
   if (!covered.all()) {
     std::ranges::fill(buffer.bytes(), std::byte{0});  // HDF5 may leave memory as it is
-    if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
+    if (!vol::read_box(*dataset.handle, dataset, box, buffer.data()))
       throw Error("HDF5 cannot read what lies between logged data: " + root_cause());
     apply(dataset, layers, box, buffer);
   }
@@ -113,8 +97,7 @@ bool fill(Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer
 }
 
 void write_box(Dataset& dataset, const Box& box, const Buffer& buffer) {
-  if (!transfer_box<&vol::own::dataset_write>(dataset, box,
-                                              static_cast<const void*>(buffer.data())))
+  if (!vol::write_box(*dataset.handle, dataset, box, buffer.data()))
     throw Error("HDF5 cannot write logged data: " + root_cause());
 }
 
@@ -187,11 +170,7 @@ Box one_element(const Dataset& dataset) {
 void write_parts(Dataset& dataset, const Box& box, const Buffer& buffer, std::span<const Box> parts,
                  hid_t list) {
   const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
-  vol::BoxSpaces spaces(dataset, box);
-  spaces.select(parts);
-  const std::byte none{};
-  if (!transfer<&vol::own::dataset_write>(
-          dataset, spaces, static_cast<const void*>(parts.empty() ? &none : buffer.data()), list))
+  if (!vol::write_parts(*dataset.handle, dataset, box, parts, buffer.data(), {.list = list}))
     throw Error("HDF5 cannot write logged data of several ranks: " + root_cause());
 }
 
@@ -217,7 +196,7 @@ void write_chunks(Dataset& dataset, const Box& box, const Chunks& chunks, const 
 void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
   Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
   std::ranges::fill(buffer.bytes(), std::byte{0});
-  if (!transfer_box<&vol::own::dataset_read>(dataset, box, static_cast<void*>(buffer.data())))
+  if (!vol::read_box(*dataset.handle, dataset, box, buffer.data()))
     throw Error("HDF5 cannot read it: " + root_cause());
   Buffer expected(buffer.size());
   std::ranges::copy(buffer.bytes(), expected.data());
