@@ -31,10 +31,6 @@ class State {
   }
   [[nodiscard]] bool empty() const { return value_ == nullptr; }
 
-  // For connectors that do not name the type yet.
-  [[nodiscard]] void* get() const { return value_.get(); }
-  bool operator==(std::nullptr_t) const { return value_ == nullptr; }
-
  private:
   template <typename T>
   static inline const char kType = 0;

@@ -51,7 +51,7 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("async", "left_for_address"): _ADDRESS,
     ("async", "left_for_descriptor"): "the program took the files' descriptors or began SWMR",
     ("async_filters", "left_for_address"): _ADDRESS,
-    ("async_filters", "left_for_selection"): "blocks, lists and points are taken over, not strides",
+    ("async_filters", "left_for_selection"): "selections of up to a million pieces are taken over",
     ("async_filters", "left_for_conversion"): "only numbers are converted",
     ("async_filters", "left_for_transfer_list"): "the transfer property lists may change data",
     ("async_filters", "left_for_chunk_cache"): "parts of chunks larger than its chunk_cache",

@@ -58,7 +58,7 @@ inline unsigned long number_of_file(const vol::Object& object, H5I_type_t type) 
   if (type == H5I_FILE && file.is(object)) return file.number();
   const Aside aside;
   if (type == H5I_FILE) {
-    const auto number = number_of({object.under, object.connector->id()});
+    const auto number = vol::number_of({object.under, object.connector->id()});
     return number ? *number : file.number();
   }
   H5O_info2_t info{};

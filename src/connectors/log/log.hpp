@@ -10,7 +10,6 @@
 #include "comm/agreement.hpp"
 #include "connectors/log/file/all_files.hpp"
 #include "connectors/log/file/file.hpp"
-#include "connectors/log/file/fork.hpp"
 #include "connectors/log/hooks.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/opening/recovery.hpp"
@@ -21,6 +20,7 @@
 #include "connectors/log/state.hpp"
 #include "connectors/log/writing/boxes.hpp"
 #include "connectors/log/writing/write.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "sidecar/opening_guard.hpp"
 #include "vol/effects.hpp"
 #include "vol/pass_through.hpp"
@@ -39,7 +39,7 @@ struct Connector : vol::PassThrough<Connector> {
       Callback::dataset_read,  Callback::dataset_write,    Callback::dataset_optional,
       Callback::dataset_close, Callback::dataset_specific, Callback::object_open};
 
-  using During = Running;
+  using During = InCallback;
 
   // Whatever HDF5 does next, it finds what was logged in the datasets.
   template <Callback callback, typename... Args>
@@ -106,7 +106,7 @@ struct Connector : vol::PassThrough<Connector> {
   static void note_number(vol::Object& file) {
     const Aside aside;
     file.state = std::make_shared<OpenedByProgram>(
-        OpenedByProgram{number_of({file.under, file.connector->id()})});
+        OpenedByProgram{vol::number_of({file.under, file.connector->id()})});
   }
 
   // HDF5's stack has room for few errors: those of this close are to leave some for the cause.
@@ -122,7 +122,7 @@ struct Connector : vol::PassThrough<Connector> {
   static void* open_guarded(const char* name, bool writes, hid_t fapl, const Open& open) {
     const bool shared = [&] {
       const Aside aside;
-      return parallel(fapl);
+      return vol::is_parallel(fapl);
     }();
     for (;;) {
       const sidecar::OpeningGuard guard(name, writes);
@@ -146,7 +146,7 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    const bool writes = (flags & kReadWrite) != 0;
+    const bool writes = (flags & vol::kReadWrite) != 0;
     return open_guarded(name, writes, fapl, [&](const sidecar::OpeningGuard& guard) {
       return open(name, flags, fapl, dxpl, req, guard);
     });

@@ -38,7 +38,7 @@ struct FileState {
   Left left_for = Left::ended;         // writes that are left to HDF5 whatever they are
 
   static const FileState* of(const vol::UnderConnector& connector) {
-    return static_cast<const FileState*>(connector.state.get());
+    return connector.state.find<FileState>();
   }
 };
 
@@ -59,9 +59,6 @@ struct Handle {
   std::shared_ptr<SharedDataset> shared;
 };
 
-inline Handle& handle_of(vol::Object& object) {
-  if (object.state == nullptr) object.state = std::make_shared<Handle>();
-  return *static_cast<Handle*>(object.state.get());
-}
+inline Handle& handle_of(vol::Object& object) { return object.state.get<Handle>(); }
 
 }  // namespace headrace::log_layout

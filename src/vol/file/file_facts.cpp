@@ -1,7 +1,5 @@
 #include "vol/file/file_facts.hpp"
 
-#include <filesystem>
-
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {
@@ -40,13 +38,6 @@ bool has_page_buffer(hid_t fapl) {
   unsigned least_metadata = 0;
   unsigned least_raw = 0;
   return h5.Pget_page_buffer_size(fapl, &size, &least_metadata, &least_raw) < 0 || size > 0;
-}
-
-std::string path_of(const char* name) {
-  std::error_code failure;
-  auto path = std::filesystem::canonical(name, failure);
-  if (failure) path = std::filesystem::absolute(name, failure);
-  return path;
 }
 
 std::optional<unsigned long> number_of(const BelowFile& file) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "vol/object.hpp"
 
@@ -31,10 +30,6 @@ bool reads_metadata_together(hid_t fapl);
 // Whether its driver makes files that every HDF5 can open as they are.
 bool makes_ordinary_files(hid_t fapl);
 bool has_page_buffer(hid_t fapl);
-
-// The path that a file of that name is known by everywhere: absolute, without links where it
-// exists. No HDF5.
-std::string path_of(const char* name);
 
 // Of an open file, as the connector below knows it.
 struct BelowFile {

@@ -1,22 +1,20 @@
 #include "connectors/log/file/all_files.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 #include <iterator>
 
 #include "base/log.hpp"
 #include "connectors/log/file/file.hpp"
 #include "connectors/log/reading/read.hpp"
-#include "hdf5/library_context.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::log_layout {
 namespace {
 
-bool all_off = false;            // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-bool names_changed = false;      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool all_off = false;        // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool names_changed = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 template <typename Action>
 void for_files(const std::vector<File*>& those, const Touched& touched, const Action& action) {
@@ -34,12 +32,8 @@ void for_pending(const Touched& touched, const Action& action) {
 }
 
 // HDF5 that ends closes files, but writes no datasets any more.
-void end_library(void* /*context*/) {
-  ends_with_library = false;  // HDF5 forgets it, and may begin anew
-  pending().broken.clear();   // what failed is tried once more, and numbers begin anew
-  if (pending().files.empty() && pending().marked.empty()) return;
-  const LibraryContext context;
-  const Aside aside;
+void end_library() {
+  pending().broken.clear();  // what failed is tried once more, and numbers begin anew
   for (const std::vector<File*>& those : {pending().files, pending().marked})
     for (File* file : those) {
       file->close(true);
@@ -50,11 +44,13 @@ void end_library(void* /*context*/) {
   pending().broken.clear();
 }
 
-// For programs that have told HDF5 not to end with them.
-void end_process() {
-  if (!anything_pending()) return;
-  const LibraryContext context;
-  settle_short_lived();
+bool anything_to_end() {
+  return anything_pending() || !pending().marked.empty() || !pending().broken.empty();
+}
+
+// A child that cannot use what its parent has logged is told so.
+void lose_pending() {
+  for (File* file : pending().files) file->lose();
 }
 
 }  // namespace
@@ -65,17 +61,12 @@ Pending& pending() {
 }
 
 void settle_before_ends() {
-  // Registered after HDF5's, so called before it.
-  static const bool at_exit = std::atexit(&end_process) == 0;
-  static_cast<void>(at_exit);
-  if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
+  before_process_ends({&anything_pending, [] { settle_short_lived(); }});
+  before_library_ends({&anything_to_end, &end_library});
+  around_forks({{&anything_pending, [] { settle(); }}, &lose_pending});
 }
 
 bool anything_pending() { return !pending().files.empty(); }
-
-void lose_pending() {
-  for (File* file : pending().files) file->lose();
-}
 
 void settle(const Touched& touched) noexcept {
   for_pending(touched, [](File& file) { file.settle(); });

@@ -21,7 +21,10 @@ struct Pending {
 
 Pending& pending();
 
-// To be called when there is something in a log: HDF5, or the process, settles before it ends.
+// To be called when there is something in a log: it is settled before HDF5 or the process ends, and
+// before forks. A fork on another thread than the one that called HDF5 last cannot settle, as HDF5
+// may be at work there: the child has then lost what is logged, and is told so where it reads,
+// flushes or closes the file.
 void settle_before_ends();
 
 using vol::Touched;
@@ -56,8 +59,6 @@ void settle_before_names_change() noexcept;
 bool names_have_changed();
 // Whether there is anything to settle.
 bool anything_pending();
-// In a child of fork() that cannot settle.
-void lose_pending();
 // From now on all files are left to HDF5.
 void log_nothing_more();
 bool nothing_is_logged();

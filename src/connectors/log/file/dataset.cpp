@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t kFew = 1024;  // what takes as long to look through as reading on in the log
 
 Dataset* known(const vol::Object& object) {
-  return object.state == nullptr ? nullptr
-                                 : static_cast<Handle*>(object.state.get())->dataset.get();
+  const Handle* const handle = object.state.find<Handle>();
+  return handle == nullptr ? nullptr : handle->dataset.get();
 }
 
 // Where its elements lie is HDF5's own business, but not that they lie in this file, each once.

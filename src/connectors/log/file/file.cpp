@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "connectors/log/file/all_files.hpp"
-#include "connectors/log/file/fork.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/replaying/fit.hpp"
 #include "connectors/log/replaying/replay.hpp"
@@ -62,7 +61,7 @@ bool File::logs() const {
 bool File::broken() const { return log_layout::pending().broken.contains(number_); }
 
 bool File::is(const vol::Object& file) const {
-  const auto* const opened = static_cast<const OpenedByProgram*>(file.state.get());
+  const auto* const opened = file.state.find<OpenedByProgram>();
   return opened != nullptr && opened->number == number_;
 }
 
@@ -142,7 +141,6 @@ void File::note_pending(Dataset& dataset, vol::Object& handle) {
   if (dataset.closed == nullptr) dataset.handle = &handle;
   if (pending_) return;
   settle_before_ends();
-  settle_before_forks();
   pending_ = true;
   log_layout::pending().files.push_back(this);
 }

@@ -38,7 +38,7 @@ class File {
     unsigned flags;
     bool created;
     hid_t fapl;
-    [[nodiscard]] bool writes() const { return created || (flags & kReadWrite) != 0; }
+    [[nodiscard]] bool writes() const { return created || (flags & vol::kReadWrite) != 0; }
   };
   static std::optional<engine::log::Owner> opened(const vol::Object& file, const Opening& opening,
                                                   bool by_ranks, const LogOptions& options);

@@ -5,15 +5,11 @@
 #include <optional>
 
 #include "engine/log/format.hpp"
-#include "vol/object.hpp"
+#include "vol/file/file_facts.hpp"
 
 namespace headrace::log_layout {
 
-// A file as the connector below knows it.
-struct Below {
-  void* file = nullptr;
-  hid_t connector = kInvalidId;
-};
+using Below = vol::BelowFile;
 
 // What the marker of a file says that HDF5 is opening by that name, with a list like that; none
 // when there is none. Throws Error when it is not one that the layer writes.

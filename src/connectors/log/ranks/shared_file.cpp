@@ -15,6 +15,7 @@
 #include "connectors/log/settings.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/library_context.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/folder.hpp"
 
@@ -40,11 +41,8 @@ LogsPer agree_on(Communicator& ranks, LogsPer mine) {
   return ranks.reduce(number, Reduction::max) == least ? mine : LogsPer::none;
 }
 
-bool ends_with_library = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
 // HDF5 that ends, with MPI at the latest, closes files, but writes no datasets any more.
-void end_library(void* /*context*/) {
-  ends_with_library = false;  // HDF5 forgets it, and may begin anew
+void end_library() {
   const std::vector<SharedFile*> files = logging();
   for (SharedFile* file : files) file->stop_at_close(true);
 }
@@ -53,7 +51,7 @@ void end_library(void* /*context*/) {
 
 CommunicatorHandle ranks_of(hid_t fapl, const LogOptions& options) {
   const Aside aside;
-  if (!parallel(fapl)) return nullptr;
+  if (!vol::is_parallel(fapl)) return nullptr;
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {
@@ -114,7 +112,7 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                         const std::optional<engine::log::Owner>& marker) {
   const Aside aside;
   const std::string path = sidecar::path_of(name);
-  replay_together(file, path, *ranks, options, marker, asks_together(fapl));
+  replay_together(file, path, *ranks, options, marker, vol::reads_metadata_together(fapl));
   engine::log::Owner owner{};
   LogsPer how = options.mpi_logs;
   try {
@@ -134,14 +132,14 @@ void SharedFile::opened(const vol::Object& file, const char* name, hid_t fapl,
     headrace::log(Level::warning, "file " + path + " is written by HDF5: " + error.what());
     return;
   }
-  const auto wish = ordinary(fapl) ? options.canonicalise : Canonicalise::close;
+  const auto wish = vol::makes_ordinary_files(fapl) ? options.canonicalise : Canonicalise::close;
   const auto when =
       static_cast<Canonicalise>(ranks->reduce(static_cast<int>(wish), Reduction::min));
   const bool later = when != Canonicalise::close;
   const OpenFile place{
       {file.under, file.connector->id()}, path, later && options.sync, options.budget};
   auto state = std::make_shared<SharedFile>(*file.connector, place, std::move(ranks));
-  state->asks_together_ = asks_together(fapl);
+  state->asks_together_ = vol::reads_metadata_together(fapl);
   const bool known = std::ranges::any_of(known_files(), [&](const SharedFile* one) {
     return one != state.get() && one->place_.path == path;
   });
@@ -188,7 +186,7 @@ bool SharedFile::begin(const engine::log::Owner& owner, bool later, const std::v
   if (!good) return false;
   logs_ = true;
   logging().push_back(this);
-  if (!ends_with_library) ends_with_library = h5.atclose(&end_library, nullptr) >= 0;
+  before_library_ends({[] { return !logging().empty(); }, &end_library});
   return true;
 }
 

@@ -24,7 +24,7 @@ inline void before_file_specific(const void* self, const H5VL_file_specific_args
 // The program may have the file by other ids; H5Iget_file_id has made those that are not `opened`,
 // for one rank alone perhaps.
 inline void before_file_close(const void* self, hid_t /*dxpl*/, void** /*req*/) {
-  const bool opened = vol::Object::from(self).state != nullptr;
+  const bool opened = !vol::Object::from(self).state.empty();
   SharedFile* const file = file_of(self);
   if (file != nullptr && opened) file->stop_at_close(false);
 }
