@@ -21,6 +21,14 @@ void require_contiguous(const std::string& name, hid_t dcpl, hid_t space) {
     throw Error(no + "holds contiguous datasets only, and this one is to grow");
 }
 
+void require_fill(const std::string& name, hid_t dcpl, hid_t type) {
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  if (h5.Pfill_value_defined(dcpl, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
+      varies(type))
+    throw Error("dataset " + name +
+                " cannot be created: headrace_memory has no fill values of variable length");
+}
+
 Dataset& dataset_of(const Open& open) {
   auto* const dataset = dynamic_cast<Dataset*>(open.node.get());
   if (dataset == nullptr) throw Error(open.path + " is not a dataset");
@@ -47,6 +55,7 @@ void* Connector::dataset_create(void* self, Loc where, const char* name, hid_t l
   const std::string called = name == nullptr ? "without a name" : joined(start.path, name);
   require_contiguous(called, dcpl, space);
   require_plain(type, "dataset " + called);
+  require_fill(called, dcpl, type);
   auto made = std::make_shared<Dataset>(file_of(vol::TerminalObject::from(self)).next_number());
   made->creation = Id<Kind::plist>(h5.Pcopy(dcpl));
   made->access = Id<Kind::plist>(h5.Pcopy(dapl));

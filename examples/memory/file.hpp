@@ -87,7 +87,7 @@ std::string absolute(const char* name);
 
 // A file (its root group), group or dataset that HDF5 holds.
 struct Open : vol::TerminalObject {
-  Open(H5I_type_t type, std::shared_ptr<vol::Opening> opening, std::shared_ptr<Node> what,
+  Open(H5I_type_t type, std::shared_ptr<vol::FileHandle> opening, std::shared_ptr<Node> what,
        std::string at)
       : TerminalObject(type, std::move(opening)), node(std::move(what)), path(std::move(at)) {}
   std::shared_ptr<Node> node;

@@ -12,7 +12,7 @@ constexpr unsigned kTruncate = 2;   // H5F_ACC_TRUNC
 constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
 
 void* opened(const std::shared_ptr<File>& file, unsigned flags) {
-  auto opening = std::make_shared<vol::Opening>(file, flags, file->creation.get());
+  auto opening = std::make_shared<vol::FileHandle>(file, flags, file->creation.get());
   return vol::handed(std::make_unique<Open>(H5I_FILE, std::move(opening), file->root, "/"));
 }
 

@@ -44,6 +44,15 @@ def write_datasets(file: h5py.File) -> None:
             assert dataset.shape == shape
 
 
+def write_fill_values(file: h5py.File) -> None:
+    pair = np.dtype([("a", "i4"), ("s", "S3")])
+    for number, (dtype, fill) in enumerate(
+        (("i2", 7), (">f4", 1.5), ("S5", b"none"), (pair, np.array((7, b"abc"), pair)))
+    ):
+        dataset = file.create_dataset(f"fill/{number}", (4,), dtype, fillvalue=fill)
+        dataset[1] = np.zeros((), dtype)
+
+
 def write_attributes(file: h5py.File) -> None:
     group = file.create_group("attributes")
     group.attrs["text"] = "grüße"
@@ -112,6 +121,7 @@ def failures(file: h5py.File) -> None:
 def main() -> None:
     with h5py.File(NAME, "w") as file:
         write_datasets(file)
+        write_fill_values(file)
         write_attributes(file)
         write_links(file)
         file.flush()

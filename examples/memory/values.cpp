@@ -53,11 +53,6 @@ void scatter(const Bytes& from, hid_t type, std::uint64_t count, hid_t space, vo
     throw Error("elements cannot be scattered: " + root_cause());
 }
 
-bool varies(hid_t type) {
-  return h5.Tdetect_class(type, H5T_VLEN) > 0 || h5.Tis_variable_str(type) > 0 ||
-         (h5.Tget_class(type) == H5T_COMPOUND && h5.Tdetect_class(type, H5T_STRING) > 0);
-}
-
 void make(Values& values, std::uint64_t bytes, const Bytes& fill) {
   if (!values.bytes.empty() || bytes == 0) return;
   values.bytes.resize(bytes);
@@ -95,6 +90,18 @@ struct Transfer {
 };
 
 }  // namespace
+
+bool varies(hid_t type) {
+  const H5T_class_t kind = h5.Tget_class(type);
+  if (kind == H5T_STRING) return h5.Tis_variable_str(type) > 0;
+  if (kind == H5T_ARRAY) return varies(Id<Kind::datatype>(h5.Tget_super(type)).get());
+  if (kind != H5T_COMPOUND) return kind == H5T_VLEN;
+  const int members = h5.Tget_nmembers(type);
+  for (int i = 0; i < members; ++i)
+    if (varies(Id<Kind::datatype>(h5.Tget_member_type(type, static_cast<unsigned>(i))).get()))
+      return true;
+  return false;
+}
 
 void require_plain(hid_t type, const std::string& what) {
   if (h5.Tdetect_class(type, H5T_REFERENCE) > 0)

@@ -8,6 +8,9 @@ namespace memory {
 // Throws Error for a type whose elements are more than the connector can hold.
 void require_plain(hid_t type, const std::string& what);
 
+// Whether elements lead to more than their bytes: strings or sequences of variable length.
+bool varies(hid_t type);
+
 std::uint64_t elements_of(hid_t space);
 // What the elements take in memory.
 std::uint64_t size_of(const vol::TerminalObject& object, const Values& values);

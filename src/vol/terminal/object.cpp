@@ -63,7 +63,7 @@ herr_t look_at(hid_t id, void* data) {
 
 }  // namespace
 
-Opening::Opening(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
+FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
     : file(std::move(of)),
       flags_(flags),
       native_(h5.VLregister_connector_by_value(H5_VOL_NATIVE, kDefaultPlist)),
@@ -82,11 +82,11 @@ Opening::Opening(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
     throw Error("HDF5 makes no native file in memory: " + root_cause());
 }
 
-Opening::~Opening() {
+FileHandle::~FileHandle() {
   if (native_file_ != nullptr) close_face(H5I_FILE, native_file_);
 }
 
-void* Opening::open_face(H5I_type_t type) const {
+void* FileHandle::open_face(H5I_type_t type) const {
   if (type == H5I_FILE) return native_file_;
   if (type == H5I_ATTR) return nullptr;
   const Aside aside;
@@ -103,7 +103,7 @@ void* Opening::open_face(H5I_type_t type) const {
   return face;
 }
 
-void Opening::close_face(H5I_type_t type, void* face) const {
+void FileHandle::close_face(H5I_type_t type, void* face) const {
   const Aside aside;
   const hid_t dxpl = h5.transfer_list.get();
   if (type == H5I_FILE) h5.VLfile_close(face, native_.get(), dxpl, nullptr);
@@ -111,7 +111,7 @@ void Opening::close_face(H5I_type_t type, void* face) const {
   if (type == H5I_DATASET) h5.VLdataset_close(face, native_.get(), dxpl, nullptr);
 }
 
-TerminalObject::TerminalObject(H5I_type_t type, std::shared_ptr<Opening> opening)
+TerminalObject::TerminalObject(H5I_type_t type, std::shared_ptr<FileHandle> opening)
     : type_(type), opening_(std::move(opening)), face_(opening_->open_face(type)) {
   all_objects().insert(this);
   file().objects_.insert(this);

@@ -47,13 +47,13 @@ class TerminalFile {
 };
 
 // One H5Fopen or H5Fcreate, shared by all objects that are opened through it.
-class Opening {
+class FileHandle {
  public:
   // `flags`: the program's. `fcpl`: the file's creation list.
-  Opening(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
-  Opening(const Opening&) = delete;
-  Opening& operator=(const Opening&) = delete;
-  ~Opening();
+  FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
+  FileHandle(const FileHandle&) = delete;
+  FileHandle& operator=(const FileHandle&) = delete;
+  ~FileHandle();
 
   const std::shared_ptr<TerminalFile> file;
   [[nodiscard]] bool writable() const { return (flags_ & kReadWrite) != 0; }
@@ -80,13 +80,13 @@ class Opening {
 // face: a connector refuses to tell H5VL_OBJECT_GET_INFO of one.
 class TerminalObject {
  public:
-  TerminalObject(H5I_type_t type, std::shared_ptr<Opening> opening);
+  TerminalObject(H5I_type_t type, std::shared_ptr<FileHandle> opening);
   TerminalObject(const TerminalObject&) = delete;
   TerminalObject& operator=(const TerminalObject&) = delete;
   virtual ~TerminalObject();
 
   [[nodiscard]] H5I_type_t type() const { return type_; }
-  [[nodiscard]] const std::shared_ptr<Opening>& opening() const { return opening_; }
+  [[nodiscard]] const std::shared_ptr<FileHandle>& opening() const { return opening_; }
   [[nodiscard]] TerminalFile& file() const { return *opening_->file; }
   // What HDF5 takes for the object where it looks for a native one.
   [[nodiscard]] void* face() const { return face_; }
@@ -101,7 +101,7 @@ class TerminalObject {
 
  private:
   H5I_type_t type_;
-  std::shared_ptr<Opening> opening_;
+  std::shared_ptr<FileHandle> opening_;
   void* face_ = nullptr;
 };
 
