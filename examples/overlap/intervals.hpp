@@ -60,6 +60,7 @@ class Intervals {
 
   [[nodiscard]] std::vector<Run> runs() const {
     std::vector<Run> all;
+    all.reserve(ends_.size());
     for (const auto& [first, end] : ends_) all.push_back({first, end - first});
     return all;
   }

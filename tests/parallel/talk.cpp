@@ -104,7 +104,7 @@ void talk(Communicator& ranks, const std::string& file) {
 
 struct Connector : headrace::vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_talk";
-  static constexpr H5VL_class_value_t kValue = 7294;
+  static constexpr H5VL_class_value_t kValue = 7291;
   static constexpr std::array kOverrides{headrace::vol::Callback::file_create};
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
