@@ -154,7 +154,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                       void** req, const sidecar::OpeningGuard& guard) {
-    CommunicatorHandle ranks = ranks_of(fapl, LogOptions::of(vol::info_of(fapl, layer())->options));
+    CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
     SharedFile::stop_others(name, ranks.get());
     std::optional<FormerLogs> former;
     if (ranks == nullptr || ranks->rank() == 0) former.emplace(name, flags, fapl);
@@ -165,10 +165,10 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req,
                     const sidecar::OpeningGuard& guard) {
-    const auto options = LogOptions::of(vol::info_of(fapl, layer())->options);
-    CommunicatorHandle ranks = ranks_of(fapl, options);
+    const auto info = vol::info_of(fapl, layer());
+    CommunicatorHandle ranks = ranks_of(fapl, info->options);
     SharedFile::stop_others(name, ranks.get());
-    const auto other = recovery_access(name, fapl, options);
+    const auto other = recovery_access(name, fapl, info->options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
     return use(file, {name, flags, false, list}, std::move(ranks), guard);
@@ -179,12 +179,14 @@ struct Connector : vol::PassThrough<Connector> {
                    const sidecar::OpeningGuard& guard) {
     if (opened == nullptr && ranks == nullptr) return nullptr;
     vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
-    const LogOptions options = [&] {
+    const auto info = [&] {
       const Aside aside;  // HDF5's word on what it has not opened
-      return LogOptions::of(vol::info_of(opening.fapl, layer())->options);
+      return vol::info_of(opening.fapl, layer());
     }();
+    LogOptions options{};
     std::optional<engine::log::Owner> marker;
     const auto refusal = error_of([&] {
+      options = LogOptions::of(info->options);  // a value may be wrong on one rank only
       if (file == nullptr) return;
       note_number(*file);
       marker = File::opened(*file, opening, ranks != nullptr, options);

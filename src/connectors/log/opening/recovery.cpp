@@ -25,8 +25,9 @@ void sync_closed(const std::string& path) noexcept {
   }
 }
 
-Id<Kind::plist> recovery_access(const char* name, hid_t fapl, const LogOptions& options) {
-  if (!options.recover || !sidecar::has_folder(sidecar::path_of(name))) return {};
+Id<Kind::plist> recovery_access(const char* name, hid_t fapl, const Options& options) {
+  if (!is_on(kSettings, "recover", options) || !sidecar::has_folder(sidecar::path_of(name)))
+    return {};
   const Aside aside;
   const bool clear = true;
   Id<Kind::plist> list(h5.Pcopy(fapl));

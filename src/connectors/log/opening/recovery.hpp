@@ -19,6 +19,6 @@ void sync_closed(const std::string& path) noexcept;
 // The list that a file is opened with for recovery; none where the program's own will do. HDF5 says
 // of a file in a late format whose writer has crashed that it is open for writing, and opens it
 // with a property of h5clear's only.
-Id<Kind::plist> recovery_access(const char* name, hid_t fapl, const LogOptions& options);
+Id<Kind::plist> recovery_access(const char* name, hid_t fapl, const Options& options);
 
 }  // namespace headrace::log_layout

@@ -49,13 +49,13 @@ void end_library() {
 
 }  // namespace
 
-CommunicatorHandle ranks_of(hid_t fapl, const LogOptions& options) {
+CommunicatorHandle ranks_of(hid_t fapl, const Options& options) {
   const Aside aside;
   if (!vol::is_parallel(fapl)) return nullptr;
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {
-    log(options.mpi_logs != LogsPer::none ? Level::warning : Level::debug,
+    log(value_of(kSettings, "mpi_logs", options) != "none" ? Level::warning : Level::debug,
         std::string("files over MPI are left to HDF5: ") + error.what());
     return nullptr;
   }
