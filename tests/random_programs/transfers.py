@@ -184,7 +184,7 @@ def row_by_row(model: Model, choices: Choices) -> None:
     model.say(
         choices.of(
             [
-                f"show([row for row in {handle.name}][:40])",
+                f"show([row for _, row in zip(range(40), {handle.name})])",
                 f"show([{handle.name}[s] for s in {handle.name}.iter_chunks()][:40])",
                 f"show([{handle.name}[i] for i in range(min(30, len({handle.name})))])",
             ]
