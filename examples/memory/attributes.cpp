@@ -40,9 +40,11 @@ void* opened(void* self, const Place& place, std::shared_ptr<Attribute> attribut
   return vol::handed(std::make_unique<OpenAttribute>(owner, std::move(attribute)));
 }
 
-void erase(const Place& place, const std::string& name) {
+void erase(const void* self, const Place& place, const std::string& name) {
   const auto attribute = existing(place, name);
   std::erase(place.node->attributes, attribute);
+  if (attribute.use_count() == 1)  // the program has it open no more
+    release(vol::TerminalObject::from(self), attribute->values);
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ void* Connector::attr_open(void* self, Loc where, const char* name, hid_t /*aapl
 herr_t Connector::attr_read(void* self, hid_t mem_type, void* buffer, hid_t /*dxpl*/,
                             void** /*req*/) {
   auto& open = vol::as<OpenAttribute>(self);
-  read(open, open.attribute->values, mem_type, H5S_ALL, H5S_ALL, buffer, {});
+  read(open, open.attribute->values, mem_type, H5S_ALL, H5S_ALL, buffer);
   return 0;
 }
 
@@ -81,7 +83,7 @@ herr_t Connector::attr_write(void* self, hid_t mem_type, const void* buffer, hid
                              void** /*req*/) {
   auto& open = vol::as<OpenAttribute>(self);
   require_writable(open);
-  write(open, open.attribute->values, mem_type, H5S_ALL, H5S_ALL, buffer, {});
+  write(open, open.attribute->values, mem_type, H5S_ALL, H5S_ALL, buffer);
   return 0;
 }
 
@@ -124,10 +126,10 @@ herr_t Connector::attr_specific(void* self, Loc where, H5VL_attr_specific_args_t
   }
   require_writable(vol::TerminalObject::from(self));
   if (args->op_type == H5VL_ATTR_DELETE) {
-    erase(place, in.del.name);
+    erase(self, place, in.del.name);
   } else if (args->op_type == H5VL_ATTR_DELETE_BY_IDX) {
     const auto& [index, order, n] = in.delete_by_idx;
-    erase(place, numbered(place, index, order, n)->name);
+    erase(self, place, numbered(place, index, order, n)->name);
   } else {
     if (named(place.node->attributes, in.rename.new_name) != place.node->attributes.end())
       throw Error(std::string("attribute already exists: ") + in.rename.new_name);

@@ -21,14 +21,6 @@ void require_contiguous(const std::string& name, hid_t dcpl, hid_t space) {
     throw Error(no + "holds contiguous datasets only, and this one is to grow");
 }
 
-void require_fill(const std::string& name, hid_t dcpl, hid_t type) {
-  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  if (h5.Pfill_value_defined(dcpl, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
-      varies(type))
-    throw Error("dataset " + name +
-                " cannot be created: headrace_memory has no fill values of variable length");
-}
-
 Dataset& dataset_of(const Open& open) {
   auto* const dataset = dynamic_cast<Dataset*>(open.node.get());
   if (dataset == nullptr) throw Error(open.path + " is not a dataset");
@@ -55,7 +47,6 @@ void* Connector::dataset_create(void* self, Loc where, const char* name, hid_t l
   const std::string called = name == nullptr ? "without a name" : joined(start.path, name);
   require_contiguous(called, dcpl, space);
   require_plain(type, "dataset " + called);
-  require_fill(called, dcpl, type);
   auto made = std::make_shared<Dataset>(file_of(vol::TerminalObject::from(self)).next_number());
   made->creation = Id<Kind::plist>(h5.Pcopy(dcpl));
   made->access = Id<Kind::plist>(h5.Pcopy(dapl));
@@ -81,7 +72,7 @@ herr_t Connector::dataset_read(std::size_t count, void* dset[], hid_t mem_type[]
     const auto& open = vol::as<Open>(dset[i]);
     named(open, [&](Dataset& dataset) {
       read(open, dataset.values, mem_type[i], mem_space[i], file_space[i], buf[i],
-           fill_of(dataset));
+           dataset.creation.get());
     });
   }
   return 0;
@@ -95,7 +86,7 @@ herr_t Connector::dataset_write(std::size_t count, void* dset[], hid_t mem_type[
     require_writable(open);
     named(open, [&](Dataset& dataset) {
       write(open, dataset.values, mem_type[i], mem_space[i], file_space[i], buf[i],
-            fill_of(dataset));
+            dataset.creation.get());
     });
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <unordered_set>
 
 namespace memory {
 namespace {
@@ -43,20 +44,28 @@ void step(const File& file, Walk& walk, const std::string& name) {
   }
 }
 
-Place by_token(const File& file, const H5O_token_t& token) {
-  std::uint64_t number = 0;
-  std::memcpy(&number, &token, sizeof number);
+// Where the node of that number is. Each node is looked at once: links may form a ring.
+Place by_number(const File& file, std::uint64_t number) {
   std::vector<Place> left{{file.root, "/"}};
+  std::unordered_set<const Node*> seen{file.root.get()};
   while (!left.empty()) {
     const Place place = left.back();
     left.pop_back();
     if (place.node->number == number) return place;
     if (const auto* group = dynamic_cast<const Group*>(place.node.get()))
       for (const Link& link : group->entries)
-        if (link.node != nullptr && left.size() < 100000)
+        if (link.node != nullptr && seen.insert(link.node.get()).second)
           left.push_back({link.node, joined(place.path, link.name)});
   }
-  throw Error("no object of " + file.name + " has the token");
+  return {};
+}
+
+Place by_token(const File& file, const H5O_token_t& token) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, &token, sizeof number);
+  Place place = by_number(file, number);
+  if (place.node == nullptr) throw Error("no object of " + file.name + " has the token");
+  return place;
 }
 
 }  // namespace
@@ -114,6 +123,12 @@ Place find(const void* object, const std::string& path) {
   Walk walk{place_of(object)};
   follow(file_of(vol::TerminalObject::from(object)), walk, path);
   return walk.at;
+}
+
+std::string path_of(const File& file, const Node& node, const std::string& path) {
+  Walk walk{{file.root, "/"}};
+  follow(file, walk, path);
+  return !path.empty() && walk.at.node.get() == &node ? path : by_number(file, node.number).path;
 }
 
 std::string joined(const std::string& group, const std::string& name) {

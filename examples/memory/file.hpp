@@ -119,6 +119,8 @@ struct Place {
 // From the location: a file, group, dataset, or the owner of an attribute.
 Place place_of(const void* object);
 Place find(const void* object, const std::string& path);
+// Where a node is: `path` if that leads to it, else some path, or none.
+std::string path_of(const File& file, const Node& node, const std::string& path);
 // What HDF5 calls a location. Throws Error where nothing is there.
 Place resolve(const void* object, const H5VL_loc_params_t* where);
 // The group that holds the last part of a path, and that part; groups on the way are made with the

@@ -29,6 +29,39 @@ with h5py.File("m.h5", "w") as file:
     print(file["x"][...])
 """
 
+STALE = """
+import ctypes
+import h5py
+
+class Token(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_uint64 * 2)]
+
+with open("/proc/self/maps") as maps:
+    paths = [line.split()[-1] for line in maps]
+library = next(path for path in paths if "/libhdf5" in path and "_hl" not in path)
+open_by_token = ctypes.CDLL(library).H5Oopen_by_token
+open_by_token.argtypes, open_by_token.restype = [ctypes.c_int64, Token], ctypes.c_int64
+with h5py.File("m.h5", "w") as file:
+    group = file.create_group("a/b")
+    group["ring"] = file["a"]
+    found = [open_by_token(file.id.id, Token((number, 0))) >= 0 for number in range(1, 5)]
+    print(found, file["a/b/ring/b/ring"].name)
+"""
+OVERWRITTEN = """
+import resource
+import h5py
+
+with h5py.File("m.h5", "w") as file:
+    strings = file.create_dataset("s", (2,), h5py.string_dtype())
+    pairs = file.create_dataset("p", (2,), [("n", "i4"), ("s", h5py.string_dtype())])
+    for number in range(400):
+        strings[0] = str(number) * 500_000
+        pairs[1] = (number, str(number) * 500_000)
+        file.attrs["a"] = str(number) * 500_000
+    assert file["s"][0] == b"399" * 500_000 == pairs[1]["s"] == file.attrs["a"].encode()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
 
 def run(program: list[str], cwd: Path, stack: str | None) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"HEADRACE_REPORT": str(cwd / "report.jsonl")}
@@ -73,3 +106,13 @@ def test_what_it_has_not_is_refused_by_name(tmp_path: Path) -> None:
     assert all("dataset /d cannot be created: headrace_memory" in line for line in said[:3]), said
     assert not any(line.startswith("done") for line in said[3:-1]), said
     assert any("headrace_memory" in line for line in said[3:-1]), said
+
+
+def test_a_stale_token_is_refused_though_links_form_a_ring(tmp_path: Path) -> None:
+    said = run(["-c", STALE], tmp_path, "memory").stdout
+    assert said == "[True, True, True, False] /a/b/ring/b/ring\n"
+
+
+def test_overwritten_strings_are_freed(tmp_path: Path) -> None:
+    megabytes = int(run(["-c", OVERWRITTEN], tmp_path, "memory").stdout)
+    assert megabytes < 200, "of 1.6 GB in all"

@@ -4,28 +4,6 @@
 #include "iterate.hpp"
 
 namespace memory {
-namespace {
-
-// A path that leads to the node: the one that it was opened by if that still does.
-std::string path_of(const File& file, const Node& node, const std::string& path) {
-  std::vector<Place> left{{file.root, "/"}};
-  std::string other;
-  while (!left.empty()) {
-    const Place place = left.back();
-    left.pop_back();
-    if (place.node.get() == &node) {
-      if (place.path == path) return path;
-      other = place.path;
-    }
-    const auto* group = dynamic_cast<const Group*>(place.node.get());
-    if (group == nullptr || place.path.size() > 4096) continue;  // groups may form a ring
-    for (const Link& link : group->entries)
-      if (link.node != nullptr) left.push_back({link.node, joined(place.path, link.name)});
-  }
-  return other;
-}
-
-}  // namespace
 
 void* Connector::group_create(void* self, Loc where, const char* name, hid_t lcpl, hid_t gcpl,
                               hid_t /*gapl*/, hid_t /*dxpl*/, void** /*req*/) {

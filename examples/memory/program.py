@@ -51,6 +51,10 @@ def write_fill_values(file: h5py.File) -> None:
     ):
         dataset = file.create_dataset(f"fill/{number}", (4,), dtype, fillvalue=fill)
         dataset[1] = np.zeros((), dtype)
+    strings = file.create_dataset("fill/strings", (4,), h5py.string_dtype(), fillvalue="nothing")
+    show(strings.fillvalue, strings[...])
+    strings[1:3] = ["", "another"]
+    strings[1] = "longer than before"
 
 
 def write_attributes(file: h5py.File) -> None:
@@ -88,6 +92,8 @@ def read(file: h5py.File) -> None:
     )
     for name, value in sorted(file["attributes"].attrs.items()):
         show(name, value if not isinstance(value, h5py.Empty) else str(value.dtype))
+    show(file["hard"] == file["g/moved/x"], file["g"] == file["types"], file["g"] == file["/g/"])
+    show(len({file["hard"], file["g/moved/x"], file["g"], file["types"]}))
     show(file["hard"].name, file["g/moved/x"][0] == file["hard"][0])
     show("dangling" in file, file.get("dangling", getlink=True).path, "nothing" in file)
     show(

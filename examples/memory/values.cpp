@@ -53,18 +53,53 @@ void scatter(const Bytes& from, hid_t type, std::uint64_t count, hid_t space, vo
     throw Error("elements cannot be scattered: " + root_cause());
 }
 
-void make(Values& values, std::uint64_t bytes, const Bytes& fill) {
-  if (!values.bytes.empty() || bytes == 0) return;
-  values.bytes.resize(bytes);
-  if (fill.empty()) return;
-  for (std::size_t at = 0; at < bytes; at += fill.size())
-    std::ranges::copy(fill, values.bytes.begin() + static_cast<std::ptrdiff_t>(at));
+// So many elements of a creation list's fill value: of variable length, each has blobs of its own.
+Bytes filled(std::uint64_t count, hid_t type, hid_t in_file, hid_t dcpl) {
+  const std::size_t size = h5.Tget_size(type);
+  Bytes fill(size);
+  if (h5.Pget_fill_value(dcpl, type, fill.data()) < 0)
+    throw Error("the fill value cannot be read: " + root_cause());
+  Bytes all(count * std::max(size, h5.Tget_size(in_file)));
+  Bytes background(all.size());
+  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(&all[i * size], fill.data(), size);
+  const bool converted =
+      h5.Tconvert(type, in_file, count, all.data(), background.data(), kDefaultPlist) >= 0;
+  constexpr hsize_t kOne = 1;
+  const Id<Kind::dataspace> one(h5.Screate_simple(1, &kOne, nullptr));
+  h5.Treclaim(type, one.get(), kDefaultPlist, fill.data());
+  if (!converted) throw Error("the fill value does not convert: " + root_cause());
+  all.resize(count * h5.Tget_size(in_file));
+  return all;
+}
+
+// Makes the elements, if there are none yet: of the creation list's fill value, or zeros.
+void make(Values& values, hid_t in_file, hid_t dcpl) {
+  const std::uint64_t count = elements_of(values.space.get());
+  if (!values.bytes.empty() || count == 0) return;
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  const bool fills = dcpl != kInvalidId && h5.Pfill_value_defined(dcpl, &defined) >= 0 &&
+                     defined == H5D_FILL_VALUE_USER_DEFINED;
+  values.bytes = fills ? filled(count, values.type.get(), in_file, dcpl)
+                       : Bytes(count * h5.Tget_size(in_file));
+}
+
+// Whether elements lead to more than their bytes: strings or sequences of variable length.
+bool varies(hid_t type) {
+  const H5T_class_t kind = h5.Tget_class(type);
+  if (kind == H5T_STRING) return h5.Tis_variable_str(type) > 0;
+  if (kind == H5T_ARRAY) return varies(Id<Kind::datatype>(h5.Tget_super(type)).get());
+  if (kind != H5T_COMPOUND) return kind == H5T_VLEN;
+  const int members = h5.Tget_nmembers(type);
+  for (int i = 0; i < members; ++i)
+    if (varies(Id<Kind::datatype>(h5.Tget_member_type(type, static_cast<unsigned>(i))).get()))
+      return true;
+  return false;
 }
 
 // Both ways: what a transfer needs of types, selections and room.
 struct Transfer {
   Transfer(const vol::TerminalObject& object, Values& values, hid_t mem_type, hid_t mem_space,
-           hid_t file_space, const Bytes& fill)
+           hid_t file_space, hid_t dcpl)
       : type(file_type(object, values.type.get())),
         file(selection_of(file_space, values.space.get())),
         // H5S_ALL in memory is the file's selection, in an array of the file's extent.
@@ -75,7 +110,7 @@ struct Transfer {
     const std::size_t element = std::max(h5.Tget_size(type.get()), h5.Tget_size(mem_type));
     elements.resize(count * element);
     background.resize(count * element);
-    make(values, elements_of(values.space.get()) * h5.Tget_size(type.get()), fill);
+    make(values, type.get(), dcpl);
   }
   void convert(hid_t from, hid_t to) {
     if (h5.Tconvert(from, to, count, elements.data(), background.data(), kDefaultPlist) < 0)
@@ -90,18 +125,6 @@ struct Transfer {
 };
 
 }  // namespace
-
-bool varies(hid_t type) {
-  const H5T_class_t kind = h5.Tget_class(type);
-  if (kind == H5T_STRING) return h5.Tis_variable_str(type) > 0;
-  if (kind == H5T_ARRAY) return varies(Id<Kind::datatype>(h5.Tget_super(type)).get());
-  if (kind != H5T_COMPOUND) return kind == H5T_VLEN;
-  const int members = h5.Tget_nmembers(type);
-  for (int i = 0; i < members; ++i)
-    if (varies(Id<Kind::datatype>(h5.Tget_member_type(type, static_cast<unsigned>(i))).get()))
-      return true;
-  return false;
-}
 
 void require_plain(hid_t type, const std::string& what) {
   if (h5.Tdetect_class(type, H5T_REFERENCE) > 0)
@@ -118,8 +141,8 @@ std::uint64_t size_of(const vol::TerminalObject& object, const Values& values) {
 }
 
 void write(const vol::TerminalObject& object, Values& values, hid_t mem_type, hid_t mem_space,
-           hid_t file_space, const void* buffer, const Bytes& fill) {
-  Transfer transfer(object, values, mem_type, mem_space, file_space, fill);
+           hid_t file_space, const void* buffer, hid_t dcpl) {
+  Transfer transfer(object, values, mem_type, mem_space, file_space, dcpl);
   if (transfer.count == 0) return;
   gather(transfer.memory.get(), buffer, mem_type, transfer.elements, transfer.count);
   gather(transfer.file.get(), values.bytes.data(), transfer.type.get(), transfer.background,
@@ -130,8 +153,8 @@ void write(const vol::TerminalObject& object, Values& values, hid_t mem_type, hi
 }
 
 void read(const vol::TerminalObject& object, Values& values, hid_t mem_type, hid_t mem_space,
-          hid_t file_space, void* buffer, const Bytes& fill) {
-  Transfer transfer(object, values, mem_type, mem_space, file_space, fill);
+          hid_t file_space, void* buffer, hid_t dcpl) {
+  Transfer transfer(object, values, mem_type, mem_space, file_space, dcpl);
   if (transfer.count == 0) return;
   gather(transfer.file.get(), values.bytes.data(), transfer.type.get(), transfer.elements,
          transfer.count);
@@ -141,16 +164,11 @@ void read(const vol::TerminalObject& object, Values& values, hid_t mem_type, hid
   scatter(transfer.elements, mem_type, transfer.count, transfer.memory.get(), buffer);
 }
 
-Bytes fill_of(const Dataset& dataset) {
-  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  const hid_t type = dataset.values.type.get();
-  if (h5.Pfill_value_defined(dataset.creation.get(), &defined) < 0 ||
-      defined != H5D_FILL_VALUE_USER_DEFINED || varies(type))
-    return {};
-  Bytes fill(h5.Tget_size(type));
-  if (h5.Pget_fill_value(dataset.creation.get(), type, fill.data()) < 0)
-    throw Error("the fill value cannot be read");
-  return fill;
+void release(const vol::TerminalObject& object, Values& values) {
+  const hid_t type = values.type.get();
+  if (values.bytes.empty() || !varies(type)) return;
+  const Bytes nothing(elements_of(values.space.get()) * h5.Tget_size(type));
+  write(object, values, type, H5S_ALL, H5S_ALL, nothing.data());
 }
 
 }  // namespace memory

@@ -140,7 +140,7 @@ void report(OpenFile& file) {
         {"overlapped_by_ranks_bytes", shared_elements(one.runs) * one.counts.element},
         {"writes_not_followed", one.counts.not_followed},
     }};
-    report_statistics(Seat::vol, "headrace_overlap", file.name + one.name, values);
+    report_statistics(Seat::vol, "headrace_overlap", file.name, values, one.name);
   }
 }
 

@@ -57,7 +57,7 @@ def told(folder: Path) -> dict[str, tuple[int, ...]]:
     for line in (folder / "report.jsonl").read_text().splitlines():
         event = json.loads(line)
         if event["event"] == "statistics" and event["name"] == "headrace_overlap":
-            found[event["file"].split("/")[-1]] = tuple(
+            found[event["dataset"].removeprefix("/")] = tuple(
                 event["values"].get(name, 0) for name in NAMES
             )
     return found

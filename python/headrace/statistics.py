@@ -16,13 +16,16 @@ _TIME: Final = "_ns"
 
 
 def summed(report: Path, start: int = 0) -> dict[str, Counter[str]]:
-    """By layer the totals over its files and processes, of the events after `start`."""
+    """By layer the totals over its processes, files and datasets, of the events after `start`."""
     totals: dict[str, Counter[str]] = {}
     for event in events(report, start):
         if event.get("event") != "statistics":
             continue
         total = totals.setdefault(str(event["name"]), Counter())
-        total["files"] += event["file"] != ""
+        if "dataset" in event:
+            total["datasets"] += 1
+        else:
+            total["files"] += event["file"] != ""
         total.update(event["values"])
     return totals
 

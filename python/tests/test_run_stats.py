@@ -88,6 +88,14 @@ def test_overlap_and_merging_are_worked_out() -> None:
     assert lines[-2:] == ["writes merged 990", "overlap 75% of the workers' time"]
 
 
+def test_datasets_are_counted_apart_from_files(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    line = {"event": "statistics", "name": "headrace_x", "file": "f", "values": {"writes": 2}}
+    lines = [line, line | {"dataset": "/a"}, line | {"dataset": "/b"}]
+    report.write_text("\n".join(map(json.dumps, lines)))
+    assert summed(report) == {"headrace_x": Counter(files=1, datasets=2, writes=6)}
+
+
 def test_halves_of_lines_and_other_events_are_left_out(tmp_path: Path) -> None:
     report = tmp_path / "report"
     good = {

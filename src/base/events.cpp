@@ -62,12 +62,16 @@ void report_counts(Seat seat, std::string_view name, std::span<const char* const
 }
 
 void report_statistics(Seat seat, std::string_view name, std::string_view file,
-                       std::span<const std::pair<std::string_view, std::uint64_t>> values) {
+                       std::span<const std::pair<std::string_view, std::uint64_t>> values,
+                       std::string_view dataset) {
   if (!report_wanted()) return;
   JsonObject fields;
   for (const auto& [key, value] : values)
     if (value != 0) fields.number(key, static_cast<long long>(value));
-  report(line("statistics", seat, name).text("file", file).raw("values", fields.str()).str());
+  JsonObject event = line("statistics", seat, name);
+  event.text("file", file);
+  if (!dataset.empty()) event.text("dataset", dataset);
+  report(event.raw("values", fields.str()).str());
 }
 
 void report_unverified(Seat seat, std::string_view name, std::string_view file,

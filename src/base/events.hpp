@@ -27,11 +27,12 @@ void report_file(Seat seat, std::string_view name, std::string_view call, const 
 // Writes the counts of the calls made so far and sets them to zero.
 void report_counts(Seat seat, std::string_view name, std::span<const char* const> names,
                    std::span<std::atomic<std::uint64_t>> counts);
-// Numbers that a layer tells of a file at its end, or with an empty name of the process, for
-// `headrace run --stats`, which adds them up by name. Names end in _bytes or _ns (nanoseconds)
-// unless they are plain counts.
+// Numbers that a layer tells for `headrace run --stats`, which adds them up by name: of the process
+// at the end of HDF5, where `file` is empty, of a file at its end, or of one dataset of it. Names
+// end in _bytes or _ns (nanoseconds) unless they are plain counts.
 void report_statistics(Seat seat, std::string_view name, std::string_view file,
-                       std::span<const std::pair<std::string_view, std::uint64_t>> values);
+                       std::span<const std::pair<std::string_view, std::uint64_t>> values,
+                       std::string_view dataset = {});
 // A dataset that was to be compared with what was written to it, and why it was not.
 void report_unverified(Seat seat, std::string_view name, std::string_view file,
                        std::string_view dataset, std::string_view filter);

@@ -44,7 +44,6 @@ enum class Reach { object, named, file, process };
 struct Effects {
   unsigned what = effect::nothing;  // one or several
   Reach reach = Reach::process;
-  bool together = false;  // over MPI all ranks that have the file open make the call
 
   [[nodiscard]] constexpr bool any(unsigned of) const { return (what & of) != 0; }
 };
@@ -57,20 +56,17 @@ constexpr int kAnyOperation = -1;
 constexpr Effects unknown_effects(int operation) {
   const bool of_connector = operation >= H5VL_RESERVED_NATIVE_OPTIONAL;
   return {of_connector ? ~unsigned{effect::tells_addresses | effect::reads_stored} : ~0U,
-          Reach::process, false};
+          Reach::process};
 }
 
 constexpr Effects effects_of(Callback callback, int operation) {
   constexpr int any = kAnyOperation;
-  constexpr bool one = false;
-  constexpr bool all = true;
   using enum Reach;
   using namespace effect;
-#define HEADRACE_EFFECTS(name, of, callers, reach, effects)            \
-  if (callback == Callback::name && operation == static_cast<int>(of)) \
-    return {(effects), reach, callers};
-#define HEADRACE_NATIVE_EFFECTS(name, of, number, callers, reach, effects) \
-  HEADRACE_EFFECTS(name, number, callers, reach, effects)
+#define HEADRACE_EFFECTS(name, of, reach, effects) \
+  if (callback == Callback::name && operation == static_cast<int>(of)) return {(effects), reach};
+#define HEADRACE_NATIVE_EFFECTS(name, of, number, reach, effects) \
+  HEADRACE_EFFECTS(name, number, reach, effects)
 #include "vol/effects.def"
 #undef HEADRACE_EFFECTS
 #undef HEADRACE_NATIVE_EFFECTS

@@ -52,7 +52,11 @@ bool read_dims(hid_t space, unsigned& rank, engine::Index& dims);
 bool update_dims(Elements& elements, const Object& object);
 // Whether the dims are up to date.
 bool extent_known(const Elements& elements);
-// The extents of all datasets are asked for anew.
+// The extents of all datasets are asked for anew. A connector that asks for dims calls it after
+// each call whose effects have `resizes` or `refreshes` (vol/effects.hpp; those of unknown calls
+// do), whether it has failed or not, and after the close of a file: the next one may get its
+// number. One that may ask in the midst of such a call does so before it, too. What another process
+// changes HDF5 itself does not know before a refresh.
 void extents_may_have_changed();
 
 // Whether a transfer list has nothing that changes data on its way. HDF5 writes results into the

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string_view>
 
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -142,6 +144,24 @@ std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::siz
   for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_ATTR})
     if ((types & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
   return search.found;
+}
+
+bool follows_links(const H5VL_loc_params_t& where, bool follow) {
+  return follow || where.type != H5VL_OBJECT_BY_NAME ||
+         std::string_view(where.loc_data.loc_by_name.name) == ".";
+}
+
+H5G_stat_t stat_of(const H5O_info2_t& info) {
+  H5G_stat_t stat{};
+  stat.fileno[0] = info.fileno;
+  static_assert(sizeof stat.objno <= sizeof info.token);
+  std::memcpy(stat.objno, &info.token, sizeof stat.objno);
+  stat.nlink = info.rc;
+  stat.mtime = info.mtime;
+  stat.type = info.type == H5O_TYPE_GROUP     ? H5G_GROUP
+              : info.type == H5O_TYPE_DATASET ? H5G_DATASET
+                                              : H5G_TYPE;
+  return stat;
 }
 
 bool is_same_file(const TerminalObject& object, const void* other) {

@@ -128,6 +128,11 @@ void* open_file_of(const TerminalObject& object);
 // those opened through this opening; at most `most`.
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most);
 
+// Whether a location asked about by H5Gget_objinfo is an object, where it may also be a link.
+bool follows_links(const H5VL_loc_params_t& where, bool follow);
+// An object's info as H5Gget_objinfo tells it.
+H5G_stat_t stat_of(const H5O_info2_t& info);
+
 // Whether the memory that HDF5 passes for another file is the file of `object`.
 bool is_same_file(const TerminalObject& object, const void* other);
 

@@ -141,6 +141,21 @@ class Terminal : public Refusals<C> {
     return 0;
   }
 
+  // What H5Gget_objinfo asks, by which h5py compares objects: as the object's info says it.
+  static herr_t group_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (args->op_type != H5VL_NATIVE_GROUP_GET_OBJINFO)
+      return Refused::group_optional(self, args, dxpl, req);
+    const auto& in = static_cast<H5VL_native_group_optional_args_t*>(args->args)->get_objinfo;
+    if (!follows_links(in.loc_params, in.follow_link))
+      return Refused::group_optional(self, args, dxpl, req);
+    H5O_info2_t info{};
+    H5VL_object_get_args_t object{H5VL_OBJECT_GET_INFO, {}};
+    object.args.get_info = {H5O_INFO_ALL, &info};
+    const herr_t result = C::object_get(self, &in.loc_params, &object, dxpl, req);
+    if (result >= 0 && in.statbuf != nullptr) *in.statbuf = stat_of(info);
+    return result;
+  }
+
   // The table's entry for a callback: the connector's function, with what goes around it.
   template <Callback callback, bool closes, auto function>
   static constexpr auto entry() {
