@@ -1,8 +1,12 @@
 #include "sidecar/log_store.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,9 +16,31 @@ namespace headrace::sidecar {
 
 using engine::log::NodeFile;
 
-LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime, int rank,
-                   const std::vector<int>& lowest)
-    : file_(std::move(file)), owner_(owner), lifetime_(lifetime), rank_(rank) {
+namespace {
+
+// An unnamed file beside another one, so that nothing is left of it whatever happens.
+int open_beside(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor >= 0) return descriptor;
+  std::string name = path + ".headrace-XXXXXX";
+  descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) throw Error("no log can be made for file " + path, errno);
+  ::unlink(name.c_str());
+  return descriptor;
+}
+
+}  // namespace
+
+LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime)
+    : file_(std::move(file)), owner_(owner), lifetime_(lifetime) {}
+
+LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime,
+                   const Rank& rank)
+    : LogStore(std::move(file), owner, lifetime) {
+  rank_ = rank.rank;
+  ranks_ = rank.ranks;
+  const std::vector<int>& lowest = rank.lowest;
   if (lowest.empty()) return;
   in_.resize(lowest.size());
   for (std::size_t one = 0; one < lowest.size(); ++one) {
@@ -34,8 +60,10 @@ LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime l
   leads_ = own().place == 0;
 }
 
-int LogStore::open() const {
-  const std::string path = path_of(rank_);
+int LogStore::open(bool is_new) const {
+  if (unnamed()) return open_beside(file_);
+  if (alone()) return open_log(file_, owner_, is_new);
+  const std::string path = own_path();
   if (!by_node()) return make_rank_log(path);
   const NodeFile& node = nodes_[own().node];
   const int descriptor = leads_ ? make_node_log(path) : open_node_log(path);
@@ -52,8 +80,17 @@ int LogStore::open() const {
 }
 
 std::string LogStore::path_of(int rank) const {
+  if (unnamed()) return {};
+  if (alone()) return log_path(file_, owner_);
   if (!by_node()) return rank_log_path(file_, owner_, rank, lifetime_);
   return node_log_path(file_, owner_, in_[static_cast<std::size_t>(rank)].node, lifetime_);
+}
+
+std::optional<engine::log::Belonging> LogStore::belonging(int rank) const {
+  if (unnamed()) return std::nullopt;
+  if (alone()) return engine::log::Belonging{owner_};
+  return engine::log::Belonging{owner_, static_cast<std::uint32_t>(rank),
+                                static_cast<std::uint32_t>(ranks_)};
 }
 
 std::unique_ptr<engine::Device> LogStore::log_of(int rank,
@@ -73,11 +110,18 @@ std::unique_ptr<engine::Device> LogStore::own_device(int descriptor) const {
 }
 
 void LogStore::empty(int descriptor, bool sync) const {
-  if (!by_node()) return empty_log(descriptor, path_of(rank_), sync);
+  if (unnamed()) return;  // it goes with its descriptor
+  if (!by_node()) return empty_log(descriptor, own_path(), sync);
   if (!leads_) return;
-  const auto device = engine::posix_device(descriptor, path_of(rank_).c_str());
+  const auto device = engine::posix_device(descriptor, own_path().c_str());
   empty_node_file(*device, nodes_[own().node]);
   if (sync) device->sync();
+}
+
+void LogStore::remove() const {
+  if (unnamed()) return;
+  if (alone()) return remove_log(own_path());
+  remove_rank_log(own_path());
 }
 
 }  // namespace headrace::sidecar

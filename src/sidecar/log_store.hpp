@@ -1,9 +1,12 @@
-// Where the logs of ranks are that have a file open together, as one of them sees it: in a file
-// each, or (mpi_logs=node) in one with those of the other ranks on the node. No HDF5.
+// Where the logs of a file are, as a process that writes to it sees them. That of a process which
+// has the file alone is in a file that has no name, or (kept) in one that is found by its name.
+// Ranks that have it open together have a file each, or (mpi_logs=node) one with the other ranks of
+// their node. No HDF5.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,29 +18,48 @@ namespace headrace::sidecar {
 
 class LogStore {
  public:
-  // `lowest`: of each rank the lowest on its node; none where each rank has a file of its own.
-  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime, int rank,
-           const std::vector<int>& lowest);
+  // Of a process that has the file alone.
+  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime);
+  // Of one of several ranks. `lowest`: of each rank the lowest on its node; none where each rank
+  // has a file of its own.
+  struct Rank {
+    int rank;
+    int ranks;
+    std::vector<int> lowest;
+  };
+  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime, const Rank& rank);
 
   // Whether this rank makes, empties and removes the file that its log is in.
   [[nodiscard]] bool leads() const { return leads_; }
   [[nodiscard]] bool by_node() const { return !in_.empty(); }
-  // The file, new or that of the rank that leads, open for reading and writing, and locked as long
-  // as it is. Throws Error.
-  [[nodiscard]] int open() const;
+  // The file, open for reading and writing: new, or the one that was left empty, or that of the
+  // rank that leads. Those of ranks are locked as long as they are open. Throws Error.
+  [[nodiscard]] int open(bool is_new) const;
+  // Empty where it has no name.
   [[nodiscard]] std::string path_of(int rank) const;
+  [[nodiscard]] std::string own_path() const { return path_of(rank_); }
+  // What a log says that it belongs to; none where nobody looks for that.
+  [[nodiscard]] std::optional<engine::log::Belonging> belonging(int rank) const;
+  [[nodiscard]] std::optional<engine::log::Belonging> own_belonging() const {
+    return belonging(rank_);
+  }
   // A log, to be read; and this rank's, to be written to that file, or read.
   [[nodiscard]] std::unique_ptr<engine::Device> device_of(int rank) const;
   [[nodiscard]] std::unique_ptr<engine::Device> own_device(int descriptor) const;
   // By the rank that leads, when no rank uses them: nothing is left in the logs; in one that is a
   // file, what it belongs to. Throws Error.
   void empty(int descriptor, bool sync) const;
+  // By the rank that leads: its file goes, and the folder with the last one. Throws Error when a
+  // log remains that outlives the program.
+  void remove() const;
 
  private:
   struct In {
     std::uint32_t node = 0;
     std::size_t place = 0;
   };
+  [[nodiscard]] bool alone() const { return ranks_ == 0; }
+  [[nodiscard]] bool unnamed() const { return alone() && lifetime_ == Lifetime::temporary; }
   [[nodiscard]] const In& own() const { return in_[static_cast<std::size_t>(rank_)]; }
   [[nodiscard]] std::unique_ptr<engine::Device> log_of(int rank,
                                                        std::unique_ptr<engine::Device> file) const;
@@ -45,7 +67,8 @@ class LogStore {
   std::string file_;
   engine::log::Owner owner_;
   Lifetime lifetime_;
-  int rank_;
+  int rank_ = 0;
+  int ranks_ = 0;  // 0: a process alone
   bool leads_ = true;
   std::vector<In> in_;  // by rank
   std::vector<engine::log::NodeFile> nodes_;

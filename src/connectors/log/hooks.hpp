@@ -7,11 +7,12 @@
 #include <span>
 #include <string>
 
-#include "connectors/log/file/all_files.hpp"
 #include "connectors/log/file/dataset.hpp"
-#include "connectors/log/file/file.hpp"
+#include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/opening/marker.hpp"
+#include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/writing/boxes.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/marker_name.hpp"
 #include "vol/dataset/told_addresses.hpp"
@@ -33,70 +34,45 @@ inline bool only_grows(void* self, const H5VL_dataset_specific_args_t* args, hid
          grows_at_its_end(vol::Object::from(self), args->args.set_extent.size);
 }
 
-// The file of an object behind an external link has this connector, too. What cannot be settled
-// keeps the file open: the program, or HDF5 at its end, closes it once more.
-inline void close_file(void* self, hid_t /*dxpl*/, void** /*req*/) {
-  const vol::Object& object = vol::Object::from(self);
-  File* const file = File::of(*object.connector);
-  if (file != nullptr && file->is(object)) {
-    const Aside aside;
-    retry(file->number());
-    file->close(false);
-  }
+inline LoggedFile* file_of(const void* self) {
+  return LoggedFile::of(*vol::Object::from(self).connector);
+}
+
+inline void before_close(void* self, hid_t /*dxpl*/, void** /*req*/) {
   vol::extents_may_have_changed();
-  if (file != nullptr && file->broken()) throw file->broken_error();
+  if (LoggedFile* const file = file_of(self)) file->before_close(vol::Object::from(self));
 }
 
-inline std::optional<sidecar::ClosedFile> take_closed(const vol::Object& object) {
-  File* const file = File::of(*object.connector);
-  return file != nullptr && file->is(object) ? file->take_closed() : std::nullopt;
+inline LoggedFile::AfterClose after_close(const void* self) {
+  LoggedFile* const file = file_of(self);
+  return file == nullptr ? nullptr : file->after_close(vol::Object::from(self));
 }
 
-// By its number: the file of an object behind an external link is another one. Throws Error.
-inline unsigned long number_of_file(const vol::Object& object, H5I_type_t type) {
-  const File& file = *File::of(*object.connector);
-  if (type == H5I_FILE && file.is(object)) return file.number();
-  const Aside aside;
-  if (type == H5I_FILE) {
-    const auto number = vol::number_of({object.under, object.connector->id()});
-    return number ? *number : file.number();
-  }
-  H5O_info2_t info{};
-  H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
-  args.args.get_info = {H5O_INFO_BASIC, &info};
-  const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
-  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
-                      nullptr) < 0)
-    throw Error("HDF5 does not tell which file it is to flush");
-  return info.fileno;
-}
-
-// Whether a call flushes a file. What has failed before is tried once more.
+// Whether a call flushes a file.
 inline bool before_flush(const void* self, const H5VL_file_specific_args_t* args, hid_t /*dxpl*/,
                          void** /*req*/) {
   if (args->op_type != H5VL_FILE_FLUSH) return false;
-  const vol::Object& object = vol::Object::from(self);
-  const File* const file = File::of(*object.connector);
-  if (file != nullptr) retry(file->number());
-  if (file != nullptr && anything_pending())
-    prepare_flush(Touched::file(number_of_file(object, args->args.flush.obj_type)));
+  if (LoggedFile* const file = file_of(self))
+    file->before_flush(vol::Object::from(self), args->args.flush.obj_type);
   return true;
 }
 
-inline void keep_flushed(const vol::Object& object, H5I_type_t type) {
-  if (File::of(*object.connector) != nullptr && anything_pending())
-    keep_all(number_of_file(object, type));
-}
-
-inline void require_settled(const void* self) {
-  const File* const file = File::of(*vol::Object::from(self).connector);
-  if (file != nullptr && file->broken()) throw file->broken_error();
+// The dataset of a file over MPI whose extent a call changes, so that its elements change their
+// numbers: those keep them where it only grows in the slowest dimension.
+inline Dataset* reshaped(void* self, const H5VL_dataset_specific_args_t* args) {
+  if (args->op_type != H5VL_DATASET_SET_EXTENT) return nullptr;
+  vol::Object& object = vol::Object::from(self);
+  const LoggedFile* const file = file_of(self);
+  Dataset* const dataset = file != nullptr && file->of_ranks() ? dataset_of(object) : nullptr;
+  if (dataset == nullptr) return nullptr;
+  const LibraryContext apart;
+  return extends_at_end(*dataset, object, args->args.set_extent.size) ? nullptr : dataset;
 }
 
 // What HDF5 does with the raw data of a file that is not all in it, and is opened for reading.
 template <typename... Rest>
 void refuse_stored(const void* self, const Rest&... /*rest*/) {
-  const File* const file = File::of(*vol::Object::from(self).connector);
+  const LoggedFile* const file = file_of(self);
   if (file != nullptr && file->stored() != nullptr)
     throw Error("file " + file->path() +
                 " has a log, which must be replayed first (headrace replay)");
@@ -104,8 +80,8 @@ void refuse_stored(const void* self, const Rest&... /*rest*/) {
 
 // The data of a dataset must be in the file when a call returns, once its addresses are told.
 inline void before_addresses_are_told(const vol::Object& dataset) {
-  const File* const file = File::of(*dataset.connector);
-  if (file != nullptr && file->logs()) vol::note_addresses_told(dataset);
+  const LoggedFile* const file = LoggedFile::of(*dataset.connector);
+  if (file != nullptr && !file->of_ranks() && file->logs()) vol::note_addresses_told(dataset);
 }
 
 // The names of files that a call opens, or looks at while they are not open here.
@@ -145,19 +121,19 @@ inline void refuse_mounted(void* self, const H5VL_group_specific_args_t* args, h
 }
 
 // Others than H5Dread and H5Dwrite that reach raw data.
-inline void require_whole(const void* self) {
-  if (const File* const file = File::of(*vol::Object::from(self).connector)) file->require_whole();
+inline void require_agreed(const void* self) {
+  if (const LoggedFile* const file = file_of(self)) file->require_agreed();
 }
 inline void require_chunks(const void* self, const H5VL_optional_args_t* /*args*/, hid_t /*dxpl*/,
                            void** /*req*/) {
-  require_whole(self);
+  require_agreed(self);
   require_no_log_elsewhere(vol::Object::from(self));
 }
 inline void require_source(const void* self, const H5VL_loc_params_t* loc, const char* name,
                            const void* /*to*/, const H5VL_loc_params_t* /*to_loc*/,
                            const char* /*to_name*/, hid_t /*ocpypl*/, hid_t /*lcpl*/,
                            hid_t /*dxpl*/, void** /*req*/) {
-  require_whole(self);
+  require_agreed(self);
   require_no_log_elsewhere(vol::Object::from(self), loc->obj_type, name);
 }
 // The group that a link is deleted from. A dataset that goes with it may be one that a log is for.
@@ -176,29 +152,38 @@ inline void require_group(const void* self, const H5VL_loc_params_t* loc,
 inline void require_extent_elsewhere(const void* self, const H5VL_dataset_specific_args_t* args,
                                      hid_t /*dxpl*/, void** /*req*/) {
   if (args->op_type != H5VL_DATASET_SET_EXTENT) return;
-  require_whole(self);
+  require_agreed(self);
   require_no_log_elsewhere(vol::Object::from(self));
 }
 
 // Before HDF5 reads datasets it gets what is logged of them; before it writes to them, nothing is
-// logged of them any more: a log that is given to HDF5 once more must not undo that.
+// logged of them any more: a log that is replayed once more must not undo that.
 inline void before_reads(std::span<void*> datasets) {
   if (!anything_pending()) return;
-  for (void* one : datasets) give(touched_by(vol::Object::from(one)));
+  for (void* one : datasets) replay(touched_by(vol::Object::from(one)));
 }
 inline void before_writes(std::span<void*> datasets) {
   if (!anything_pending()) return;
-  for (void* one : datasets) settle(touched_by(vol::Object::from(one)));
+  for (void* one : datasets) drain(touched_by(vol::Object::from(one)));
 }
-
-// What HDF5 is to find in the file before it carries out a call.
-void prepare(const vol::Effects& effects, vol::Object* object);
 
 inline void require_usable(std::span<void*> datasets) {
   for (void* one : datasets) {
     require_no_log_elsewhere(vol::Object::from(one));
-    if (const File* const file = File::of(*vol::Object::from(one).connector)) file->require_whole();
+    if (const LoggedFile* const file = file_of(one)) file->require_whole();
   }
+}
+
+// What HDF5 is to find in the file before it carries out a call, for an object or for none.
+void prepare(vol::Callback callback, const vol::Effects& effects, vol::Object* object);
+
+inline void prepare_mounted(const vol::Effects& effects, void* /*self*/,
+                            const H5VL_group_specific_args_t* args, hid_t /*dxpl*/,
+                            void** /*req*/) {
+  if (args->op_type != H5VL_GROUP_MOUNT) return;
+  void* const child = args->args.mount.child_file;
+  if (LoggedFile* const file = file_of(child))
+    file->prepare(vol::Callback::group_specific, effects, vol::Object::from(child));
 }
 
 }  // namespace headrace::log_layout

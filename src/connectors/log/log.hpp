@@ -8,14 +8,14 @@
 
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
-#include "connectors/log/file/all_files.hpp"
-#include "connectors/log/file/file.hpp"
 #include "connectors/log/hooks.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/opening/recovery.hpp"
-#include "connectors/log/ranks/shared_hooks.hpp"
-#include "connectors/log/ranks/shared_transfer.hpp"
+#include "connectors/log/ranks/parallel_file.hpp"
+#include "connectors/log/ranks/transfers.hpp"
 #include "connectors/log/reading/read.hpp"
+#include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/state.hpp"
 #include "connectors/log/writing/boxes.hpp"
@@ -47,22 +47,22 @@ struct Connector : vol::PassThrough<Connector> {
     const vol::Effects effects = vol::effects_of<callback>(args...);
     if constexpr (callback == Callback::attr_create || callback == Callback::attr_specific)
       refuse_new_marker(args...);
-    shared::before<callback>(effects, args...);
     if (sees_to_it_itself(callback) || effects.what == vol::effect::nothing) return;
     if constexpr (callback == Callback::dataset_optional)
       if (writes_boxes(args...)) return;
     if constexpr (callback == Callback::dataset_specific)
       if (only_grows(args...)) return;
-    if constexpr (callback == Callback::file_close) return close_file(args...);
+    if constexpr (callback == Callback::file_close) return before_close(args...);
     if constexpr (callback == Callback::file_specific)
       if (before_flush(args...)) return;
     if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
       refuse_stored(args...);
     if constexpr (callback == Callback::file_open || callback == Callback::file_create ||
                   callback == Callback::file_specific)
-      if (const char* name = name_in(args...)) return settle_and_unmark(name);
+      if (const char* name = name_in(args...)) return drain_and_unmark(name);
     vol::Object* const object = vol::object_of(args...);
-    prepare(effects, object);
+    prepare(callback, effects, object);
+    if constexpr (callback == Callback::group_specific) prepare_mounted(effects, args...);
     if constexpr (callback == Callback::dataset_optional)
       if (effects.any(vol::effect::tells_addresses)) before_addresses_are_told(*object);
     if constexpr (callback == Callback::group_specific) refuse_mounted(args...);
@@ -155,7 +155,7 @@ struct Connector : vol::PassThrough<Connector> {
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                       void** req, const sidecar::OpeningGuard& guard) {
     CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
-    SharedFile::stop_others(name, ranks.get());
+    ParallelFile::stop_others(name, ranks.get());
     std::optional<FormerLogs> former;
     if (ranks == nullptr || ranks->rank() == 0) former.emplace(name, flags, fapl);
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
@@ -167,7 +167,7 @@ struct Connector : vol::PassThrough<Connector> {
                     const sidecar::OpeningGuard& guard) {
     const auto info = vol::info_of(fapl, layer());
     CommunicatorHandle ranks = ranks_of(fapl, info->options);
-    SharedFile::stop_others(name, ranks.get());
+    ParallelFile::stop_others(name, ranks.get());
     const auto other = recovery_access(name, fapl, info->options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
@@ -175,7 +175,7 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   // A file that cannot be used is closed again: by all ranks, as closing it is collective.
-  static void* use(void* opened, const File::Opening& opening, CommunicatorHandle ranks,
+  static void* use(void* opened, const SerialFile::Opening& opening, CommunicatorHandle ranks,
                    const sidecar::OpeningGuard& guard) {
     if (opened == nullptr && ranks == nullptr) return nullptr;
     vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
@@ -189,7 +189,7 @@ struct Connector : vol::PassThrough<Connector> {
       options = LogOptions::of(info->options);  // a value may be wrong on one rank only
       if (file == nullptr) return;
       note_number(*file);
-      marker = File::opened(*file, opening, ranks != nullptr, options);
+      marker = SerialFile::opened(*file, opening, ranks != nullptr, options);
     });
     try {
       if (ranks != nullptr && ranks->reduce(guard.overtaken() ? 1 : 0, Reduction::max) != 0)
@@ -198,7 +198,7 @@ struct Connector : vol::PassThrough<Connector> {
         return opened;
       if (refusal != nullptr) std::rethrow_exception(refusal);
       if (ranks != nullptr && opening.writes())
-        SharedFile::opened(*file, opening.name, opening.fapl, std::move(ranks), options, marker);
+        ParallelFile::opened(*file, opening.name, opening.fapl, std::move(ranks), options, marker);
     } catch (...) {
       if (file != nullptr) abandon(*file);
       throw;
@@ -207,15 +207,11 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {
-    const auto path = to_sync(vol::Object::from(self));
-    const auto closed = take_closed(vol::Object::from(self));
-    const auto shared = SharedFile::awaiting_background(*vol::Object::from(self).connector);
+    const auto closed = after_close(self);
     herr_t result = -1;
     const auto error = error_of([&] { result = PassThrough::file_close(self, dxpl, req); });
-    if (shared != nullptr) shared->start_background(error == nullptr && result >= 0);
+    if (closed != nullptr) closed(error == nullptr && result >= 0);
     if (error != nullptr) std::rethrow_exception(error);
-    if (path) sync_closed(*path);
-    if (closed && result >= 0) sidecar::start_background_replay(*closed);
     return result;
   }
 
@@ -223,9 +219,8 @@ struct Connector : vol::PassThrough<Connector> {
     const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
     if (result < 0) return result;
     if (args->op_type == H5VL_FILE_FLUSH) {
-      keep_flushed(vol::Object::from(self), args->args.flush.obj_type);
-      if (const File* const file = File::of(*vol::Object::from(self).connector)) file->sync();
-      require_settled(self);
+      if (LoggedFile* const file = file_of(self))
+        file->after_flush(vol::Object::from(self), args->args.flush.obj_type);
     }
     if (args->op_type == H5VL_FILE_REOPEN) note_number(vol::Object::from(*args->args.reopen.file));
     return result;
@@ -243,7 +238,7 @@ struct Connector : vol::PassThrough<Connector> {
     }
     leave_to_hdf5(vol::Object::from(made));
     // Once it is linked, other handles of it would be logged.
-    if (SharedFile* const file = SharedFile::of(*vol::Object::from(self).connector)) file->stop();
+    if (LoggedFile* const file = file_of(self)) file->leave_unnamed();
     return made;
   }
 
@@ -267,22 +262,24 @@ struct Connector : vol::PassThrough<Connector> {
       Read read{vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0], dxpl, buf[0]};
       if (read_logged(read)) return 0;
     }
-    before_reads(std::span(dset, count));
-    if (shared_file_of(count, dset) != nullptr)
-      return read_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    require_usable(std::span(dset, count));
-    if (reads_stored(std::span(dset, count)))
-      return read_stored(count, dset, mem_type, mem_space, file_space, dxpl, buf);
+    const std::span datasets(dset, count);
+    before_reads(datasets);
+    if (any_of_ranks(datasets))
+      prepare_read(count, dset, dxpl);
+    else
+      require_usable(datasets);
+    if (reads_logs(datasets))
+      return read_on_top(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     const herr_t result =
         PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
-    if (result < 0) give_again();
+    if (result < 0) replay_again();
     return result;
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    if (shared_file_of(count, dset) != nullptr)
-      return write_shared(count, dset, mem_type, mem_space, file_space, dxpl, buf);
+    if (any_of_ranks(std::span(dset, count)))
+      return write_over_ranks(count, dset, mem_type, mem_space, file_space, dxpl, buf);
     for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
     if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
     before_writes(std::span(dset, count));
@@ -292,11 +289,12 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
                                  void** req) {
-    const SharedDataset* const cut = shared::reshaped(self, args);
+    Dataset* const cut = reshaped(self, args);
+    if (cut != nullptr) cut->file->before_reshape(*cut);
     const herr_t result = PassThrough::dataset_specific(self, args, dxpl, req);
     vol::extents_may_have_changed();
-    if (result < 0) give_again();
-    if (cut != nullptr) cut->file->write_cut_chunks(result >= 0);
+    if (result < 0) replay_again();
+    if (cut != nullptr) cut->file->after_reshape(result >= 0);
     return result;
   }
 

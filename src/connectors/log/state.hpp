@@ -4,16 +4,14 @@
 #include <memory>
 #include <optional>
 
-#include "connectors/log/file/all_files.hpp"
 #include "vol/dataset/told_addresses.hpp"
+#include "vol/dataset/touched.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::log_layout {
 
-class File;
-class SharedFile;
+class LoggedFile;
 struct Dataset;
-struct SharedDataset;
 
 // Why a write is left to HDF5, see docs/guide/log.md; names of statistics are in write.cpp.
 enum class Left {
@@ -31,15 +29,10 @@ enum class Left {
   error
 };
 
-// With a file: one of the two, or none.
+// With a file.
 struct FileState {
-  std::shared_ptr<File> alone;
-  std::shared_ptr<SharedFile> shared;  // over MPI
-  Left left_for = Left::ended;         // writes that are left to HDF5 whatever they are
-
-  static const FileState* of(const vol::UnderConnector& connector) {
-    return connector.state.find<FileState>();
-  }
+  std::shared_ptr<LoggedFile> file;  // null where it is left to HDF5
+  Left left_for = Left::ended;       // writes that are left to HDF5 whatever they are
 };
 
 // With the object of an id that the program has from H5Fcreate, H5Fopen or H5Freopen.
@@ -49,14 +42,13 @@ struct OpenedByProgram {
   std::optional<unsigned long> number;
 };
 
-// With a handle of a dataset. The datasets are null when it is left to HDF5.
+// With a handle of a dataset. The dataset is null when it is left to HDF5.
 struct Handle {
   bool looked_up = false;
   bool no_log_elsewhere = false;
   vol::AddressesTold addresses_told;
-  std::optional<Touched> touched;  // by its reads and writes, once asked for
+  std::optional<vol::Touched> touched;  // by its reads and writes, once asked for
   std::shared_ptr<Dataset> dataset;
-  std::shared_ptr<SharedDataset> shared;
 };
 
 inline Handle& handle_of(vol::Object& object) { return object.state.get<Handle>(); }

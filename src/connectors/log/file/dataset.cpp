@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "connectors/log/file/all_files.hpp"
-#include "connectors/log/file/file.hpp"
+#include "base/log.hpp"
+#include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/opening/opened_object.hpp"
 #include "connectors/log/reading/read.hpp"
+#include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -37,34 +38,6 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
     return false;
   std::ranges::copy(chunk, dataset.chunk.begin());
   return true;
-}
-
-// Another one than the log has data of may have come to its place.
-void require_not_stored(const vol::Object& object, const File& file) {
-  vol::Identity identity{};
-  if (file.stored() == nullptr || !vol::read_identity(object, identity) ||
-      !file.is(identity.file) || !file.stored()->holds(identity.token))
-    return;
-  throw Error(vol::describe(object) + " is none that is logged, but the file's log has data of it");
-}
-
-std::shared_ptr<Dataset> find(const vol::Object& object, File& file) {
-  auto dataset = examine(object);
-  if (dataset == nullptr) {
-    require_not_stored(object, file);
-    return nullptr;
-  }
-  // Who opens the other file looks for a log of that one only; and puts logs in order while HDF5
-  // opens the file.
-  if (!file.is(dataset->identity.file) || (dataset->committed && file.keeps_names()))
-    return nullptr;
-  dataset->file = &file;
-  dataset = file.know(dataset);
-  if (file.stored() == nullptr || dataset->stored != nullptr) return dataset;
-  if (!vol::update_dims(*dataset, object))
-    throw Error("HDF5 does not tell the extent of " + vol::describe(object));
-  dataset->stored = file.stored()->layers_of(*dataset);
-  return dataset;
 }
 
 }  // namespace
@@ -147,16 +120,25 @@ void Dataset::close() {
 }
 
 Dataset* dataset_of(vol::Object& object) {
-  File* const file = File::of(*object.connector);
+  LoggedFile* const file = LoggedFile::of(*object.connector);
   if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
   Handle& handle = handle_of(object);
-  if (handle.addresses_told(object)) return nullptr;  // the program reads its data past HDF5
+  // The program reads its data past HDF5. Ranks look at what is logged when they ask for addresses.
+  if (!file->of_ranks() && handle.addresses_told(object)) return nullptr;
   if (!handle.looked_up) {
     const Aside aside;
-    handle.dataset = find(object, *file);
+    handle.dataset = file->find(object);
     handle.looked_up = true;  // an error is one of each call
   }
   return handle.dataset.get();
+}
+
+void ask_early(vol::Object& object, bool made) noexcept {
+  try {
+    if (LoggedFile* const file = LoggedFile::of(*object.connector)) file->ask_early(object, made);
+  } catch (const std::exception& error) {
+    headrace::log(Level::debug, error.what());
+  }
 }
 
 Touched touched_by(vol::Object& dataset) {
@@ -171,14 +153,14 @@ Touched touched_by(vol::Object& dataset) {
 }
 
 void require_no_log_elsewhere(vol::Object& object) {
-  const File* const file = File::of(*object.connector);
-  if (file == nullptr || handle_of(object).no_log_elsewhere) return;  // over MPI: collective
+  const LoggedFile* const file = LoggedFile::of(*object.connector);
+  if (file == nullptr || file->of_ranks() || handle_of(object).no_log_elsewhere) return;
   const Aside aside;
   const Below below{object.under, object.connector->id()};
   if (marked(below, H5I_DATASET)) {
     vol::Identity identity{};
     const bool here = vol::read_identity(object, identity) && file->is(identity.file);
-    if (!here) settle_and_unmark();  // it may be a log of this program
+    if (!here) drain_and_unmark();  // it may be a log of this program
     if (!here && marked(below, H5I_DATASET))
       throw Error(vol::describe(object) +
                   " is in a file that has a log, which must be replayed first (headrace replay)");
@@ -187,8 +169,8 @@ void require_no_log_elsewhere(vol::Object& object) {
 }
 
 void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {
-  const File* const file = File::of(*from.connector);
-  if (file == nullptr) return;
+  const LoggedFile* const file = LoggedFile::of(*from.connector);
+  if (file == nullptr || file->of_ranks()) return;
   const Aside aside;
   H5VL_loc_params_t where{type, H5VL_OBJECT_BY_NAME, {}};
   where.loc_data.loc_by_name = {name, h5.default_lists.front().get()};
@@ -196,7 +178,7 @@ void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const ch
   const OpenedObject opened({from.under, connector}, where);
   // HDF5 says what is wrong with a name.
   if (opened.under() == nullptr || opened.in_file(file->number())) return;
-  settle_and_unmark();  // it may be a log of this program
+  drain_and_unmark();  // it may be a log of this program
   if (marked({opened.under(), connector}, opened.type()))
     throw Error(std::string("object ") + name + ", as seen from file " + file->path() +
                 ", is in a file that has a log, which must be replayed first (headrace replay)");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/log/layers.hpp"
@@ -11,22 +12,34 @@
 
 namespace headrace::log_layout {
 
-class File;
+class LoggedFile;
 
 // One for all handles of a dataset that were opened through one file. The application's thread
 // only.
 struct Dataset : vol::Elements {
-  File* file = nullptr;
+  LoggedFile* file = nullptr;
   engine::Index chunk{};    // all 0 when it is contiguous
   bool fills = true;        // whether HDF5 puts something where nothing was written
   std::uint32_t place = 0;  // in the log
-  bool pending = false;     // whether there is anything in the log
+  bool pending = false;     // whether there is anything in the log; over MPI in this rank's
   // What that may take in the file, in bytes, counting chunks and blocks as often as rows touch
   // them.
   std::uint64_t expected = 0;
 
-  // What the log of an earlier program holds of it, when that is not in the file yet.
-  std::unique_ptr<engine::log::Layers> stored;
+  // What is to be put on top of what HDF5 reads of it: of a log of an earlier program that is not
+  // in the file yet; over MPI of the logs of ranks, as they were when they were last read.
+  std::unique_ptr<engine::log::Layers> layers;
+
+  // Over MPI.
+  struct OverRanks {
+    std::optional<std::string> name;  // where it had to be asked for early
+    std::uint64_t made_in = 0;        // when, in flushes that kept logs; 0: not known
+    // Has chunks that HDF5 codes. It keeps those in memory that this rank has `read`, and does not
+    // know when ranks write them together: then they are to be read anew.
+    bool filtered = false;
+    bool read = false;
+  };
+  OverRanks over_ranks;
 
   // What the log holds of it that HDF5 has not got: before epoch `end`, and since.
   struct Logged {
@@ -68,8 +81,13 @@ struct Dataset : vol::Elements {
 // What there is to know of an open dataset; null when its writes are not logged.
 std::shared_ptr<Dataset> examine(const vol::Object& object);
 // The dataset behind a handle; null when it is left to HDF5. Asks HDF5 on the first call for a
-// handle only.
+// handle only. Over MPI that call is to be when the program opens it: where metadata is read
+// collectively only then do all ranks ask. Later on, and in what it makes of the answers, no rank
+// waits for another. Throws Error.
 Dataset* dataset_of(vol::Object& object);
+// That first call, of a dataset that the program has opened, or `made`. Errors are those of later
+// calls.
+void ask_early(vol::Object& object, bool made) noexcept;
 // Throws Error when a log of an earlier program has to be replayed before the dataset can be read
 // or written: one of another file, where an external link led to it. Asks on the first call for a
 // handle.

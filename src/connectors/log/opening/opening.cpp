@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "connectors/log/file/file.hpp"
+#include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -33,8 +33,9 @@ void FormerLogs::remove() const noexcept {
   if (!failure && size < size_) sidecar::remove_logs(name_, *owner_);
 }
 
-std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Opening& opening,
-                                               bool by_ranks, const LogOptions& options) {
+std::optional<engine::log::Owner> SerialFile::opened(const vol::Object& file,
+                                                     const Opening& opening, bool by_ranks,
+                                                     const LogOptions& options) {
   const Aside aside;
   const bool writes = opening.writes();
   const bool swmr = (opening.flags & vol::kSwmr) != 0;
@@ -47,7 +48,7 @@ std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Op
       opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
   if (swmr || together)
     file.connector->state =
-        std::make_shared<FileState>(FileState{nullptr, nullptr, swmr ? Left::swmr : Left::mpi});
+        std::make_shared<FileState>(FileState{nullptr, swmr ? Left::swmr : Left::mpi});
   if (writes && by_ranks) return marker;
   std::unique_ptr<EarlierLogs> stored;
   if (marker) stored = std::make_unique<EarlierLogs>(place, *marker, options);
@@ -59,17 +60,16 @@ std::optional<engine::log::Owner> File::opened(const vol::Object& file, const Op
     stored.reset();
   }
   if (swmr || (together && stored == nullptr)) return std::nullopt;
-  const bool later =
-      options.canonicalise != Canonicalise::close && vol::makes_ordinary_files(opening.fapl);
-  auto state = std::make_shared<File>(*file.connector, place, later && writes);
+  const auto when = writes && vol::makes_ordinary_files(opening.fapl) ? options.canonicalise
+                                                                      : Canonicalise::close;
+  auto state = std::make_shared<SerialFile>(*file.connector, place, when);
   const auto number = number_of(place.below);
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
   state->asks_together_ = vol::reads_metadata_together(opening.fapl);
-  if (options.canonicalise == Canonicalise::background) state->background_ = library.path;
   if (!writes) state->stop();
   state->stored_ = std::move(stored);
-  file.connector->state = std::make_shared<FileState>(FileState{std::move(state), nullptr});
+  file.connector->state = std::make_shared<FileState>(FileState{std::move(state)});
   return std::nullopt;
 }
 

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "connectors/log/file/all_files.hpp"
-#include "connectors/log/file/file.hpp"
+#include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/serial_file.hpp"
 #include "engine/buffer.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -22,8 +22,6 @@ namespace {
 
 using engine::Buffer;
 using engine::Run;
-
-constexpr const char* kReplayed = "its log has been replayed (headrace replay)";
 
 bool converts_otherwise(hid_t dxpl) {
   const Aside aside;
@@ -119,47 +117,60 @@ bool read_logged(Read& read) {
   constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
   if (read.buffer == nullptr) return false;
   Dataset* const dataset = dataset_of(read.object);
-  if (dataset == nullptr || !dataset->fills || !dataset->file->holds_anew(*dataset)) return false;
+  if (dataset == nullptr || !dataset->fills || dataset->file->of_ranks()) return false;
+  auto& logged = static_cast<SerialFile&>(*dataset->file);
+  if (!logged.holds_anew(*dataset)) return false;
   const Aside aside;
   if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object)) return false;
   const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
   if (!file || elements_of(*file) * dataset->element > kMostBytes) return false;
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
   if (!memory || elements_of(*memory) != elements_of(*file)) return false;
-  const engine::log::Layers* const layers = dataset->file->logged(*dataset, *file);
+  const engine::log::Layers* const layers = logged.logged(*dataset, *file);
   if (layers == nullptr) return false;
   try {
     if (read_rows(read, *dataset, *layers, *file, *memory) >= 0) return true;
   } catch (const std::exception& error) {
     log(Level::info, vol::describe(read.object) + " is not read through its log: " + error.what());
   }
-  give_again();  // and HDF5 tells what is wrong
+  replay_again();  // and HDF5 tells what is wrong
   return false;
 }
 
-bool reads_stored(std::span<void*> datasets) {
-  return std::ranges::any_of(datasets, [](void* one) {
-    const File* const file = File::of(*vol::Object::from(one).connector);
-    return file != nullptr && file->stored() != nullptr;
+bool reads_logs(std::span<void*> datasets) {
+  return std::ranges::any_of(datasets, [](const void* one) {
+    const LoggedFile* const file = LoggedFile::of(*vol::Object::from(one).connector);
+    return file != nullptr && file->reads_logs();
   });
 }
 
-herr_t read_stored(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+namespace {
+
+herr_t read_on_top(Read& read) {
+  LoggedFile* const file = LoggedFile::of(*read.object.connector);
+  if (file == nullptr || !file->reads_logs()) return read_below(read);
+  Dataset* const dataset = dataset_of(read.object);
+  if (dataset == nullptr && is_virtual(read.object)) refuse(read, file->until());
+  const engine::log::Layers* const layers =
+      dataset == nullptr ? nullptr : file->layers_of(*dataset);
+  if (layers == nullptr) return read_below(read);
+  const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
+  if (!vol::update_dims(*dataset, read.object))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(read.object));
+  if (vol::collective(read.dxpl)) {  // some ranks may have all of it from logs
+    if (converts_otherwise(read.dxpl)) refuse(read, file->until());
+    read.dxpl = h5.transfer_list.get();
+  }
+  return read_through(read, *dataset, *layers, file->until());
+}
+
+}  // namespace
+
+herr_t read_on_top(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                    hid_t file_space[], hid_t dxpl, void* buf[]) {
   for (std::size_t i = 0; i < count; ++i) {
     Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
-    const Dataset* const dataset = dataset_of(read.object);
-    if (dataset == nullptr && is_virtual(read.object)) refuse(read, kReplayed);
-    if (dataset == nullptr || dataset->stored == nullptr) {
-      if (read_below(read) < 0) return -1;
-      continue;
-    }
-    const LibraryContext apart;   // HDF5 keeps the mode of the first transfer in a context
-    if (vol::collective(dxpl)) {  // some ranks may have all of it from logs
-      if (converts_otherwise(dxpl)) refuse(read, kReplayed);
-      read.dxpl = h5.transfer_list.get();
-    }
-    if (read_through(read, *dataset, *dataset->stored, kReplayed) < 0) return -1;
+    if (read_on_top(read) < 0) return -1;
   }
   return 0;
 }

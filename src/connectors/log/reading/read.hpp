@@ -1,4 +1,5 @@
-// Reads of files that are not all in HDF5's datasets: the rest is in the log of an earlier program.
+// Reads of what is not all in HDF5's datasets: the rest is in logs, of this program, of ranks or of
+// an earlier program.
 #pragma once
 
 #include <cstddef>
@@ -39,12 +40,12 @@ bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* 
 bool is_virtual(const vol::Object& object);
 [[noreturn]] void refuse(const Read& read, const char* before);
 
-// Whether one of the datasets is in such a file.
-bool reads_stored(std::span<void*> datasets);
+// Whether all reads of one of the datasets look through logs, see LoggedFile.
+bool reads_logs(std::span<void*> datasets);
 
-// The arguments of H5Dread_multi. Throws Error for what can only be read when the log has been
-// replayed.
-herr_t read_stored(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+// The arguments of H5Dread_multi: what HDF5 has, and what logs hold on top of it. Throws Error for
+// what can only be read when logs have been drained.
+herr_t read_on_top(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                    hid_t file_space[], hid_t dxpl, void* buf[]);
 
 }  // namespace headrace::log_layout

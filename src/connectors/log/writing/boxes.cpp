@@ -9,10 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "connectors/log/file/all_files.hpp"
-#include "connectors/log/file/file.hpp"
-#include "connectors/log/ranks/shared_file.hpp"
-#include "connectors/log/ranks/shared_transfer.hpp"
+#include "connectors/log/ranks/transfers.hpp"
+#include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -30,7 +28,6 @@ namespace {
 // they are read where the program has them.
 struct Boxes {
   vol::Object* object;
-  SharedDataset* shared;  // null for a file that no other rank has
   Dataset* dataset;
   const headrace_write_n_t* given;
   std::size_t mem_element;
@@ -80,13 +77,6 @@ bool append_all(const Boxes& boxes, std::size_t most, Runs& rows) {
   return true;
 }
 
-bool log_shared_boxes(const Boxes& boxes) {
-  Runs rows;
-  append_all(boxes, std::numeric_limits<std::size_t>::max(), rows);
-  return rows.empty() || write_shared_rows(*boxes.shared, *boxes.object, boxes.given->mem_type,
-                                           std::move(rows), boxes.buffer);
-}
-
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& boxes) {
   const Aside aside;
@@ -96,14 +86,14 @@ bool log_boxes(const Boxes& boxes) {
   if (write->file.empty()) return true;
   write->elements = elements_of(write->file);
   write->memory = {{0, write->elements}};
-  return gains(*write) && !too_large_to_convert(*write) &&
-         log_all(std::span(&*write, 1), h5.transfer_list.get());
+  return boxes.dataset->file->log_rows(*write);
 }
 
 void write_one(const Boxes& boxes) {
-  if (boxes.shared == nullptr) {
+  const bool of_ranks = boxes.dataset->file->of_ranks();
+  if (!of_ranks) {
     count_left(Left::rows);
-    settle(touched_by(*boxes.object));
+    drain(touched_by(*boxes.object));
     boxes.dataset->file->require_whole();
   }
   engine::Box box;
@@ -117,15 +107,14 @@ void write_one(const Boxes& boxes) {
   const void* from = boxes.buffer;
   const hid_t list = h5.transfer_list.get();
   const herr_t done =
-      boxes.shared != nullptr
-          ? write_shared(1, &self, &type, &memory, &file, list, &from)
-          : vol::own::dataset_write(1, &self, &type, &memory, &file, list, &from, nullptr);
+      of_ranks ? write_over_ranks(1, &self, &type, &memory, &file, list, &from)
+               : vol::own::dataset_write(1, &self, &type, &memory, &file, list, &from, nullptr);
   if (done < 0) throw Error("HDF5 does not write a box of " + vol::describe(*boxes.object));
 }
 
 void write_some(const Boxes& boxes) {
   if (boxes.end - boxes.begin == 1 && is_empty(boxes.count(boxes.begin))) return;
-  if (boxes.shared != nullptr ? log_shared_boxes(boxes) : log_boxes(boxes)) return;
+  if (log_boxes(boxes)) return;
   if (boxes.end - boxes.begin == 1) return write_one(boxes);
   Boxes first = boxes;
   Boxes second = boxes;
@@ -143,10 +132,8 @@ void write_n(vol::Object& object, void* args) {
   if (given.n == 0) return;
   if (given.start == nullptr || given.count == nullptr || given.buffer == nullptr)
     throw Error("a write of boxes to " + vol::describe(object) + " has no boxes or no data");
-  SharedDataset* const shared = shared_dataset_of(object);
   Boxes boxes{&object,
-              shared,
-              shared != nullptr ? shared->elements.get() : dataset_of(object),
+              dataset_of(object),
               &given,
               0,
               0,
@@ -160,7 +147,7 @@ void write_n(vol::Object& object, void* args) {
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
                   ", or the size of the type in memory");
     require_inside(boxes);
-    if (shared != nullptr && !vol::countable(*boxes.dataset))
+    if (!vol::countable(*boxes.dataset))
       throw Error(vol::describe(object) + " has grown beyond what 64 bits count");
   }
   write_some(boxes);
@@ -183,9 +170,7 @@ bool is_operation(int operation) {
 bool takes_boxes(vol::Object& dataset) {
   require_no_log_elsewhere(dataset);
   const Aside aside;
-  if (const SharedDataset* const shared = shared_dataset_of(dataset))
-    return shared->elements->rank > 0;
-  const Dataset* found = dataset_of(dataset);
+  const Dataset* const found = dataset_of(dataset);
   return found != nullptr && found->rank > 0 && found->file->logs();
 }
 

@@ -12,8 +12,8 @@
 #include "base/events.hpp"
 #include "base/log.hpp"
 #include "base/summary.hpp"
-#include "connectors/log/file/all_files.hpp"
-#include "connectors/log/file/file.hpp"
+#include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/selection.hpp"
@@ -42,14 +42,22 @@ Statistics& statistics() {
   return statistics;
 }
 
-bool read_types(Write& write) {
-  const Dataset& dataset = *write.dataset;
-  write.mem_element = dataset.element;
-  if (h5.Tequal(write.mem_type, dataset.type.get()) > 0) return true;
-  const H5T_class_t kind = h5.Tget_class(write.mem_type);
-  write.mem_element = h5.Tget_size(write.mem_type);
-  write.converts = true;
-  return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT) && write.mem_element > 0;
+// Of files that no other process has.
+SerialFile& file_of(const Write& write) { return static_cast<SerialFile&>(*write.dataset->file); }
+
+// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
+bool gains(const Write& write) {
+  constexpr std::uint64_t kLongRow = 64 << 10;
+  return (write.dataset->pending && !file_of(write).all_replayed()) ||
+         (write.file.size() > 1 &&
+          write.elements * write.dataset->element / write.file.size() < kLongRow);
+}
+
+// Of large ones all the memory would be needed once more.
+bool too_large_to_convert(const Write& write) {
+  constexpr std::uint64_t kMost = 64 << 20;
+  return write.converts &&
+         write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
 }
 
 std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
@@ -57,17 +65,12 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
   auto write = begin_write(object, mem_type, buffer, why);
   if (!write) return std::nullopt;
   why = Left::selection;
-  auto file = vol::file_rows_of(*write->dataset, file_space, kMostRows);
-  if (!file) return std::nullopt;
-  write->file = std::move(*file);
-  write->elements = elements_of(write->file);
+  if (!select_in_file(*write, file_space, kMostRows)) return std::nullopt;
   if (!gains(*write)) {
     why = Left::rows;
     return std::nullopt;
   }
-  auto memory = vol::memory_rows_of(mem_space, write->file, kMostRows);
-  if (!memory || elements_of(*memory) != write->elements) return std::nullopt;
-  write->memory = std::move(*memory);
+  if (!select_in_memory(*write, mem_space, kMostRows)) return std::nullopt;
   why = Left::conversion;
   return too_large_to_convert(*write) ? std::nullopt : std::move(write);
 }
@@ -86,8 +89,9 @@ void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& wr
 
 void add(const Write& write, hid_t dxpl) {
   Dataset& dataset = *write.dataset;
-  dataset.file->note_pending(dataset, *write.handle);
-  append(dataset.file->log(), dataset.place, write, dxpl);
+  SerialFile& file = file_of(write);
+  file.note_pending(dataset, *write.handle);
+  append(file.log(), dataset.place, write, dxpl);
 }
 
 // Where its elements belong: whole chunks, or for each row parts of two blocks of the file system.
@@ -100,7 +104,7 @@ std::uint64_t most_taken(const Write& write) {
   return write.elements * dataset.element + write.file.size() * each;
 }
 
-bool has_room(File& file, std::span<const Write> writes) {
+bool has_room(SerialFile& file, std::span<const Write> writes) {
   std::uint64_t bytes = 0;
   std::uint64_t expected = 0;
   for (const Write& write : writes) {
@@ -113,16 +117,36 @@ bool has_room(File& file, std::span<const Write> writes) {
   return file.has_room(bytes, expected);
 }
 
-// Settles early where there is no room for the log and the data, and where that does not help, as
+// Drains early where there is no room for the log and the data, and where that does not help, as
 // for a write that is too large, leaves it to HDF5.
-bool find_room(File& file, std::span<const Write> writes) {
+bool find_room(SerialFile& file, std::span<const Write> writes) {
   if (has_room(file, writes)) return true;
-  file.settle();
+  file.drain();
   for (const Write& write : writes) write.dataset->expected = 0;
   if (file.logs() && has_room(file, writes)) return true;
   for (const Write& write : writes) write.dataset->expected = 0;
   count_left(Left::room);
   return false;
+}
+
+// Logs writes to one file. False when the log cannot be written: then HDF5 must write them, and all
+// that follows.
+bool log_all(std::span<const Write> writes, hid_t dxpl) {
+  SerialFile& file = file_of(writes.front());
+  for (const Write& write : writes) drain_others(file, write.dataset->identity.file);
+  if (!find_room(file, writes)) return false;
+  try {
+    for (const Write& write : writes) add(write, dxpl);
+    file.limit_memory();
+    return true;
+  } catch (const std::exception& error) {
+    // What has reached the log of this call is written once more by HDF5, with the same bytes.
+    log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
+    file.drain();
+    file.stop();
+    count_left(Left::error);
+    return false;
+  }
 }
 
 }  // namespace
@@ -162,56 +186,58 @@ void count_replay() { ++statistics().replays; }
 
 void count_left(Left why) { ++statistics().left.at(static_cast<std::size_t>(why)); }
 
+Write write_of(Dataset& dataset, vol::Object& handle, hid_t mem_type, const void* buffer) {
+  Write write;
+  write.dataset = &dataset;
+  write.handle = &handle;
+  write.mem_type = mem_type;
+  write.mem_element = h5.Tget_size(mem_type);
+  write.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
+  write.buffer = static_cast<const std::byte*>(buffer);
+  return write;
+}
+
+bool converts_alone(const Dataset& dataset, hid_t mem_type) {
+  const H5T_class_t kind = h5.Tget_class(mem_type);
+  return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT);
+}
+
+bool select_in_file(Write& write, hid_t file_space, std::size_t most) {
+  auto rows = vol::file_rows_of(*write.dataset, file_space, most);
+  if (!rows) return false;
+  write.file = std::move(*rows);
+  write.elements = elements_of(write.file);
+  return true;
+}
+
+bool select_in_memory(Write& write, hid_t mem_space, std::size_t most) {
+  auto rows = vol::memory_rows_of(mem_space, write.file, most);
+  if (!rows || elements_of(*rows) != write.elements) return false;
+  write.memory = std::move(*rows);
+  return true;
+}
+
 std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
                                  Left& why) {
-  Write write;
-  write.dataset = dataset_of(object);
-  write.handle = &object;
-  write.mem_type = mem_type;
-  if (write.dataset == nullptr || !write.dataset->file->logs() || buffer == nullptr) {
-    const FileState* const state = FileState::of(*object.connector);
-    const bool logs = state != nullptr && state->alone != nullptr && state->alone->logs();
+  Dataset* const dataset = dataset_of(object);
+  if (dataset == nullptr || !dataset->file->logs() || buffer == nullptr) {
+    const FileState* const state = object.connector->state.find<FileState>();
+    const bool logs = state != nullptr && state->file != nullptr && state->file->logs();
     why = logs || state == nullptr ? Left::dataset : state->left_for;
     if (logs && handle_of(object).addresses_told(object)) why = Left::address;
     return std::nullopt;
   }
   why = Left::conversion;
-  write.buffer = static_cast<const std::byte*>(buffer);
-  if (!read_types(write) || !vol::update_dims(*write.dataset, object) ||
-      !vol::countable(*write.dataset))
+  Write write = write_of(*dataset, object, mem_type, buffer);
+  if (write.mem_element == 0 || (write.converts && !converts_alone(*dataset, mem_type)) ||
+      !vol::update_dims(*dataset, object) || !vol::countable(*dataset))
     return std::nullopt;
   return write;
 }
 
-bool gains(const Write& write) {
-  constexpr std::uint64_t kLongRow = 64 << 10;
-  return (write.dataset->pending && !write.dataset->file->all_given()) ||
-         (write.file.size() > 1 &&
-          write.elements * write.dataset->element / write.file.size() < kLongRow);
-}
-
-bool too_large_to_convert(const Write& write) {
-  constexpr std::uint64_t kMost = 64 << 20;
-  return write.converts &&
-         write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
-}
-
-bool log_all(std::span<const Write> writes, hid_t dxpl) {
-  File& file = *writes.front().dataset->file;
-  for (const Write& write : writes) settle_others(file, write.dataset->identity.file);
-  if (!find_room(file, writes)) return false;
-  try {
-    for (const Write& write : writes) add(write, dxpl);
-    file.limit_memory();
-    return true;
-  } catch (const std::exception& error) {
-    // What has reached the log of this call is written once more by HDF5, with the same bytes.
-    log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
-    file.settle();
-    file.stop();
-    count_left(Left::error);
-    return false;
-  }
+bool SerialFile::log_rows(Write& write) {
+  return gains(write) && !too_large_to_convert(write) &&
+         log_all(std::span(&write, 1), h5.transfer_list.get());
 }
 
 bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],

@@ -35,18 +35,20 @@ struct Write {
 
 constexpr std::size_t kMostRows = 1 << 22;
 
+// A write without rows, whose extent must be known.
+Write write_of(Dataset& dataset, vol::Object& handle, hid_t mem_type, const void* buffer);
+// Whether the elements can be converted without those that the dataset has: numbers need nothing
+// but themselves; members that memory does not have stay what they are.
+bool converts_alone(const Dataset& dataset, hid_t mem_type);
+// Fill in the rows, no more than `most`. False when there are more, or the selection is none of the
+// dataset or has another number of elements.
+bool select_in_file(Write& write, hid_t file_space, std::size_t most);
+bool select_in_memory(Write& write, hid_t mem_space, std::size_t most);
+
 // A write of a dataset whose extent and types are known, without rows; none where it is HDF5's, and
 // why.
 std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
                                  Left& why);
-// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
-bool gains(const Write& write);
-// Of large ones all the memory would be needed once more.
-bool too_large_to_convert(const Write& write);
-// Logs writes to one file. False when the log cannot be written: then HDF5 must write them, and all
-// that follows.
-bool log_all(std::span<const Write> writes, hid_t dxpl);
-
 // The program's elements one after the other, in the type of the dataset, which those in
 // `background` are in already; null where the conversion needs none. Throws Error.
 engine::Buffer converted(const Write& write, hid_t dxpl, std::byte* background);

@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "comm/agreement.hpp"
+#include "connectors/log/ranks/parallel_file.hpp"
 #include "connectors/log/ranks/replay_together.hpp"
-#include "connectors/log/ranks/shared_file.hpp"
 #include "connectors/log/replaying/target.hpp"
 #include "engine/log/outline.hpp"
 #include "hdf5/library_context.hpp"
@@ -15,7 +15,7 @@
 
 namespace headrace::log_layout {
 
-std::vector<SharedFile::LogStatus> SharedFile::tell() {
+std::vector<ParallelFile::LogStatus> ParallelFile::tell() {
   LogStatus mine;
   auto error = failed_;
   if (error == nullptr && log_ != nullptr) error = error_of([&] { log_->publish(false); });
@@ -32,15 +32,15 @@ std::vector<SharedFile::LogStatus> SharedFile::tell() {
   return told;
 }
 
-void SharedFile::require_log(const sidecar::LogFile& log, int rank, const LogStatus& told) const {
+void ParallelFile::require_log(const sidecar::LogFile& log, int rank, const LogStatus& told) const {
   const engine::log::Reader& reader = log.reader();
-  if (reader.owner() != belonging(rank) || reader.end() < told.end ||
+  if (reader.owner() != store_->belonging(rank) || reader.end() < told.end ||
       reader.index().write_count < told.writes)
     throw Error("log " + log.path() + " is not what its rank has written");
 }
 
 // Collective: each index is read by its rank only.
-std::map<int, sidecar::LogFile> SharedFile::gather_others(const std::vector<LogStatus>& told) {
+std::map<int, sidecar::LogFile> ParallelFile::gather_others(const std::vector<LogStatus>& told) {
   std::vector<std::byte> outline;
   do_together(*ranks_, [&] {
     read_own();
@@ -53,18 +53,18 @@ std::map<int, sidecar::LogFile> SharedFile::gather_others(const std::vector<LogS
       const auto place = static_cast<std::size_t>(rank);
       if (rank == ranks_->rank() || told[place].writes == 0) continue;
       auto device =
-          engine::log::outlined(std::exchange(outlines[place], {}), logs_of_->device_of(rank));
+          engine::log::outlined(std::exchange(outlines[place], {}), store_->device_of(rank));
       const auto [log, made] =
-          logs.try_emplace(rank, logs_of_->path_of(rank), std::move(device), told[place].end);
+          logs.try_emplace(rank, store_->path_of(rank), std::move(device), told[place].end);
       require_log(log->second, rank, told[place]);
     }
   });
   return logs;
 }
 
-void SharedFile::act_together(const std::function<void()>& action) {
+void ParallelFile::act_together(const std::function<void()>& action) {
   if (broken_ != nullptr) require_whole();
-  if (process_ != ::getpid())
+  if (is_parents())
     throw Error("file " + place_.path + " is its parent's, who has it open together with others");
   const LibraryContext apart;
   const Aside aside;
@@ -76,13 +76,13 @@ void SharedFile::act_together(const std::function<void()>& action) {
   }
 }
 
-void SharedFile::settle() {
-  if (!logs_) return;
+void ParallelFile::drain_together() {
+  if (!logs()) return;
   const Id<Kind::plist> together = collective_list();
-  act_together([&] { settle_all(together.get()); });
+  act_together([&] { drain_all(together.get()); });
 }
 
-void SharedFile::settle_all(hid_t together) {
+void ParallelFile::drain_all(hid_t together) {
   // After a crash amid this what a flush covers is put on top once more: let that be all.
   if (marked_) keep(false);
   const auto told = tell();
@@ -106,13 +106,13 @@ void SharedFile::settle_all(hid_t together) {
   // By now no rank reads or writes any log.
   do_together(*ranks_, [&] {
     forget_logged();
-    logs_of_->empty(descriptor_, place_.sync);
+    store_->empty(descriptor_, place_.sync);
   });
   // A file of many logs says no more whose they are.
-  if (later_ && logs_of_->by_node()) do_together(*ranks_, [&] { log().publish(place_.sync); });
+  if (later_ && store_->by_node()) do_together(*ranks_, [&] { writer().publish(place_.sync); });
 }
 
-void SharedFile::forget_logged() {
+void ParallelFile::forget_logged() {
   flushed_.clear();
   others_.clear();
   reader_.reset();
@@ -123,15 +123,8 @@ void SharedFile::forget_logged() {
   }
 }
 
-void SharedFile::write_cut_chunks(bool cut) {
-  act_together([&] {
-    if (ranks_->reduce(cut ? 1 : 0, Reduction::min) != 0)
-      do_together(*ranks_, [&] { flush(place_.below); });
-  });
-}
-
-void SharedFile::stop() {
-  settle();
+void ParallelFile::stop() {
+  drain_together();
   end();
 }
 

@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/log/opening/opening.hpp"
-#include "connectors/log/ranks/shared_file.hpp"
+#include "connectors/log/ranks/parallel_file.hpp"
 #include "connectors/log/replaying/target.hpp"
 #include "connectors/log/state.hpp"
 #include "sidecar/folder.hpp"
@@ -18,7 +18,7 @@ namespace headrace::log_layout {
 using engine::log::Layers;
 using engine::log::Reader;
 
-void SharedFile::keep(bool closes) {
+void ParallelFile::keep(bool closes) {
   const auto told = tell();
   if (told.empty()) return;
   // Whoever finds the marker finds all logs: they have been there since the file was opened.
@@ -32,7 +32,7 @@ void SharedFile::keep(bool closes) {
     if (place_.sync) sidecar::sync_file(place_.path);
   });
   do_together(*ranks_, [&] {
-    closes ? log().close(place_.sync) : log().tell_flushed(place_.sync);
+    closes ? writer().close(place_.sync) : writer().tell_flushed(place_.sync);
     if (place_.sync) sidecar::sync_names(place_.path);
   });
   wrote_ = false;
@@ -41,10 +41,10 @@ void SharedFile::keep(bool closes) {
   others_stale_ = true;
 }
 
-void SharedFile::settle_or_keep_at_flush() noexcept {
-  if (!logs_) return;
+void ParallelFile::before_flush(const vol::Object& /*object*/, H5I_type_t /*type*/) {
+  if (!logs()) return;
   try {
-    later_ ? act_together([&] { keep(false); }) : settle();
+    later_ ? act_together([&] { keep(false); }) : drain_together();
   } catch (...) {
     connector_->defer(std::current_exception());
   }
@@ -52,34 +52,40 @@ void SharedFile::settle_or_keep_at_flush() noexcept {
 
 // Objects that the program leaves open keep the file open below; what is written through them would
 // be what the logs are put on top of.
-void SharedFile::stop_at_close(bool ends) noexcept {
+void ParallelFile::stop_at_close(bool ends) noexcept {
   try {
-    if (logs_ && later_)
+    if (logs() && later_)
       act_together([&] {
         const bool last = ends || only_one_open(place_.below);
         if (ranks_->reduce(last ? 1 : 0, Reduction::min) == 0) return;
         keep(true);
-        kept_ = marked_;
+        if (marked_) state_ = State::kept;
       });
-    if (!kept_) settle();
+    drain_together();
   } catch (...) {
     connector_->defer(std::current_exception());
   }
   end();
 }
 
-std::shared_ptr<SharedFile> SharedFile::awaiting_background(const vol::UnderConnector& connector) {
-  const FileState* const state = FileState::of(connector);
-  if (state == nullptr || state->shared == nullptr || !state->shared->kept_) return nullptr;
-  return state->shared->background_.empty() ? nullptr : state->shared;
+// The program may have the file by other ids; H5Iget_file_id has made those that have no state, for
+// one rank alone perhaps.
+void ParallelFile::before_close(const vol::Object& file) {
+  if (!file.state.empty()) stop_at_close(false);
 }
 
-void SharedFile::start_background(bool closed) noexcept {
+LoggedFile::AfterClose ParallelFile::after_close(const vol::Object& /*file*/) {
+  if (state_ != State::kept || background_.empty()) return nullptr;
+  const auto self = connector_->state.find<FileState>()->file;
+  return [this, self](bool closed) { start_background(closed); };
+}
+
+void ParallelFile::start_background(bool closed) noexcept {
   const std::string hdf5 = std::exchange(background_, {});
   try {
     const bool all = ranks_->reduce(closed ? 1 : 0, Reduction::min) != 0;
     if (all && ranks_->rank() == 0)
-      sidecar::start_background_replay({place_.path, logs_of_->path_of(0), hdf5, place_.sync});
+      sidecar::start_background_replay({place_.path, store_->path_of(0), hdf5, place_.sync});
     ranks_->barrier();  // whichever rank opens the file next finds the log locked
   } catch (const std::exception& error) {
     headrace::log(
@@ -88,31 +94,24 @@ void SharedFile::start_background(bool closed) noexcept {
   }
 }
 
-bool SharedFile::any_logged() const {
+bool ParallelFile::reads_logs() const {
   return !flushed_.empty() ||
          std::ranges::any_of(datasets_, [](const auto& one) { return one.second->pending; });
 }
 
-void SharedFile::forget_layers() {
+void ParallelFile::forget_layers() {
   for (const auto& [identity, one] : datasets_) one->layers.reset();  // they point into indexes
 }
 
-void SharedFile::read_own() {
-  const auto is_whole = [&] {
-    return reader_->end() == log_->end() && reader_->index().write_count == log_->writes();
-  };
-  if (log_ == nullptr || (reader_ != nullptr && is_whole())) return;
+void ParallelFile::read_own() {
+  if (log_ == nullptr || has_read_all()) return;
   forget_layers();
   log_->publish(false);
-  if (reader_ == nullptr)
-    reader_ = std::make_unique<Reader>(logs_of_->own_device(descriptor_), log_->end());
-  else
-    reader_->read_on(log_->end());
-  if (!is_whole()) throw Error("a part of the log of file " + place_.path + " is gone");
+  read_log();
 }
 
 // What other ranks have logged since may be seen, too.
-void SharedFile::read_others() {
+void ParallelFile::read_others() {
   if (!others_stale_) return;
   forget_layers();
   for (int rank = 0; rank < static_cast<int>(flushed_.size()); ++rank) {
@@ -120,8 +119,8 @@ void SharedFile::read_others() {
     if (rank == ranks_->rank() || told.writes == 0) continue;
     auto log = others_.find(rank);
     if (log == others_.end())
-      log = others_.try_emplace(rank, logs_of_->path_of(rank), logs_of_->device_of(rank), told.end)
-                .first;
+      log =
+          others_.try_emplace(rank, store_->path_of(rank), store_->device_of(rank), told.end).first;
     else
       log->second.read_on(told.end);
     require_log(log->second, rank, told);
@@ -129,7 +128,7 @@ void SharedFile::read_others() {
   others_stale_ = false;
 }
 
-std::unique_ptr<Layers> SharedFile::layers_of(const Dataset& dataset) const {
+std::unique_ptr<Layers> ParallelFile::read_layers(const Dataset& dataset) const {
   auto layers = std::make_unique<Layers>();
   const auto add = [&](const Reader& reader) {
     const auto& datasets = reader.index().datasets;
@@ -144,12 +143,12 @@ std::unique_ptr<Layers> SharedFile::layers_of(const Dataset& dataset) const {
   return layers;
 }
 
-const Layers* SharedFile::logged(SharedDataset& dataset) {
+const Layers* ParallelFile::layers_of(Dataset& dataset) {
   require_whole();
   if (flushed_.empty() && !dataset.pending) return nullptr;
   read_own();
   read_others();
-  if (dataset.layers == nullptr) dataset.layers = layers_of(*dataset.elements);
+  if (dataset.layers == nullptr) dataset.layers = read_layers(dataset);
   return dataset.layers->empty() ? nullptr : dataset.layers.get();
 }
 

@@ -1,4 +1,4 @@
-#include "connectors/log/ranks/shared_transfer.hpp"
+#include "connectors/log/ranks/transfers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "connectors/log/file/all_files.hpp"
 #include "connectors/log/reading/read.hpp"
+#include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 constexpr std::uint64_t kLongPiece = 64 << 10;
-constexpr const char* kInOrder = "the logs of the file are put in order";
 
 // HDF5 applies it on the way, to what it writes itself.
 bool transforms(hid_t dxpl) {
@@ -48,12 +47,6 @@ struct Call {
 bool selects_nothing(const Dataset& dataset, hid_t file_space) {
   if (file_space == 0) return engine::volume(dataset.rank, dataset.dims) == 0;  // H5S_ALL
   return h5.Sget_select_npoints(file_space) == 0;
-}
-
-// Numbers need nothing but themselves; members that memory does not have stay what they are.
-bool converts_alone(const Dataset& dataset, hid_t mem_type) {
-  const H5T_class_t kind = h5.Tget_class(mem_type);
-  return dataset.numeric && (kind == H5T_INTEGER || kind == H5T_FLOAT);
 }
 
 // Elements that lie in one piece of the file where a box of that size is stored in such shapes.
@@ -101,21 +94,9 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
 
 // Whether a log gains nothing, and HDF5 needs no other rank for what it writes instead. Not where
 // what is logged would come on top of it later.
-bool goes_to_hdf5(const SharedDataset& shared, const vol::Object& object, hid_t file_space) {
-  Dataset& dataset = *shared.elements;
-  return !shared.filtered && !shared.file->may_hold(shared) && vol::update_dims(dataset, object) &&
-         takes_few_requests(dataset, file_space);
-}
-
-Write write_of(Dataset& dataset, vol::Object& object, hid_t mem_type, const void* buffer) {
-  Write write;
-  write.dataset = &dataset;
-  write.handle = &object;
-  write.mem_type = mem_type;
-  write.mem_element = h5.Tget_size(mem_type);
-  write.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
-  write.buffer = static_cast<const std::byte*>(buffer);
-  return write;
+bool goes_to_hdf5(Dataset& dataset, const vol::Object& object, hid_t file_space) {
+  return !dataset.over_ranks.filtered && !file_of(dataset).may_hold(dataset) &&
+         vol::update_dims(dataset, object) && takes_few_requests(dataset, file_space);
 }
 
 // Throws Error for what HDF5 would refuse.
@@ -125,48 +106,43 @@ Write describe_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_
   if (file_space == kPlist || mem_space == kPlist)
     throw Error("selections in a transfer property list are not logged: " + vol::describe(object));
   Write write = write_of(dataset, object, mem_type, buffer);
-  auto file = vol::file_rows_of(dataset, file_space, kAny);
-  if (!file) throw Error("a selection of " + vol::describe(object) + " is none within its extent");
-  write.file = std::move(*file);
-  write.elements = elements_of(write.file);
-  auto memory = vol::memory_rows_of(mem_space, write.file, kAny);
-  if (!memory || elements_of(*memory) != write.elements)
+  if (!select_in_file(write, file_space, kAny))
+    throw Error("a selection of " + vol::describe(object) + " is none within its extent");
+  if (!select_in_memory(write, mem_space, kAny))
     throw Error("selections in memory and of " + vol::describe(object) +
                 " do not have the same number of elements");
   if (buffer == nullptr || write.mem_element == 0)
     throw Error("there is nothing to write to " + vol::describe(object));
-  write.memory = std::move(*memory);
   return write;
 }
 
-void note_read(SharedDataset* shared) {
-  if (shared != nullptr && shared->filtered) shared->read = true;
+void note_read(Dataset* dataset) {
+  if (dataset != nullptr && dataset->over_ranks.filtered) dataset->over_ranks.read = true;
 }
 
-engine::Buffer convert(SharedDataset& shared, const Write& write, hid_t file_space, hid_t dxpl) {
-  const Dataset& dataset = *shared.elements;
-  note_read(&shared);
+engine::Buffer convert(const Write& write, hid_t file_space, hid_t dxpl) {
+  Dataset& dataset = *write.dataset;
+  note_read(&dataset);
   if (converts_alone(dataset, write.mem_type)) return converted(write, dxpl, nullptr);
   engine::Buffer background(write.elements * std::max(write.mem_element, dataset.element));
   const Read read{*write.handle,          kInvalidId, kInvalidId, file_space,
                   h5.transfer_list.get(), nullptr};
-  if (!fetch(read, dataset, shared.file->logged(shared), write.file, background))
+  if (!fetch(read, dataset, dataset.file->layers_of(dataset), write.file, background))
     throw Error("HDF5 cannot read what is kept of " + vol::describe(*write.handle) + ": " +
                 root_cause());
   return converted(write, dxpl, background.data());
 }
 
-void log_write(SharedDataset& shared, vol::Object& object, hid_t mem_type, hid_t mem_space,
+void log_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_t mem_space,
                hid_t file_space, hid_t dxpl, const void* buffer) {
-  Dataset& dataset = *shared.elements;
   if (!vol::update_dims(dataset, object))
     throw Error("HDF5 does not tell the extent of " + vol::describe(object));
   if (selects_nothing(dataset, file_space)) return;
   const Write write = describe_write(dataset, object, mem_type, mem_space, file_space, buffer);
   engine::Buffer elements;
-  if (write.converts) elements = convert(shared, write, file_space, dxpl);
+  if (write.converts) elements = convert(write, file_space, dxpl);
   const std::span<const std::byte> bytes = elements.bytes();
-  shared.file->add(shared, object, [&](engine::log::Writer& log, std::uint32_t place) {
+  file_of(dataset).add(dataset, object, [&](engine::log::Writer& log, std::uint32_t place) {
     if (write.converts)
       append_elements(log, place, write, bytes.first(write.elements * dataset.element));
     else
@@ -175,11 +151,10 @@ void log_write(SharedDataset& shared, vol::Object& object, hid_t mem_type, hid_t
 }
 
 // As the program asked for it, whatever has been logged.
-vol::Written written_of(const SharedDataset& shared, const vol::Object& object, hid_t mem_type,
+vol::Written written_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
                         hid_t mem_space, hid_t file_space) {
-  Dataset& dataset = *shared.elements;
   vol::update_dims(dataset, object);
-  vol::Written written{.chunked = dataset.chunked(), .filtered = shared.filtered};
+  vol::Written written{.chunked = dataset.chunked(), .filtered = dataset.over_ranks.filtered};
   written.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
   written.in_memory = h5.Tget_size(mem_type);
   written.in_file = dataset.element;
@@ -192,8 +167,7 @@ vol::Written written_of(const SharedDataset& shared, const vol::Object& object, 
 }
 
 // What HDF5 has written itself, once more: it has its place among what is logged then.
-void log_again(SharedDataset& shared, vol::Object& object, hid_t file_space) {
-  Dataset& dataset = *shared.elements;
+void log_again(Dataset& dataset, vol::Object& object, hid_t file_space) {
   if (!vol::update_dims(dataset, object) || selects_nothing(dataset, file_space)) return;
   auto file = vol::file_rows_of(dataset, file_space, kAny);
   if (!file) throw Error("a selection of " + vol::describe(object) + " is not known");
@@ -203,56 +177,59 @@ void log_again(SharedDataset& shared, vol::Object& object, hid_t file_space) {
   write.file = std::move(*file);
   engine::Buffer elements(write.elements * dataset.element);
   const Read read{object, kInvalidId, kInvalidId, file_space, h5.transfer_list.get(), nullptr};
-  note_read(&shared);
+  note_read(&dataset);
   if (!fetch(read, dataset, nullptr, write.file, elements))
     throw Error("HDF5 cannot read what it has written to " + vol::describe(object));
-  shared.file->add(shared, object, [&](engine::log::Writer& log, std::uint32_t place) {
+  file_of(dataset).add(dataset, object, [&](engine::log::Writer& log, std::uint32_t place) {
     append_elements(log, place, write, elements.bytes());
   });
+}
+
+ParallelFile* parallel_file_of(const void* dataset) {
+  LoggedFile* const file = LoggedFile::of(*vol::Object::from(dataset).connector);
+  return file != nullptr && file->of_ranks() ? static_cast<ParallelFile*>(file) : nullptr;
 }
 
 // Each file of a call, in its order.
 template <typename Action>
 void for_files(std::size_t count, void* const dset[], const Action& action) {
-  std::vector<SharedFile*> done;
-  for (void* one : std::span(dset, count)) {
-    SharedFile* const file = SharedFile::of(*vol::Object::from(one).connector);
+  std::vector<ParallelFile*> done;
+  for (const void* one : std::span(dset, count)) {
+    ParallelFile* const file = parallel_file_of(one);
     if (file == nullptr || std::ranges::find(done, file) != done.end()) continue;
     done.push_back(file);
     action(*file);
   }
 }
 
-bool any(std::size_t count, void* const dset[], bool (SharedFile::*is)() const) {
-  bool found = false;
-  for_files(count, dset, [&](const SharedFile& one) { found = found || (one.*is)(); });
-  return found;
+// A dataset whose writes ranks log; else null.
+Dataset* logged_dataset(void* dataset) {
+  return parallel_file_of(dataset) == nullptr ? nullptr : dataset_of(vol::Object::from(dataset));
 }
 
 // Collective. Chunks that HDF5 has in memory are not known to be up to date from then on.
-void settle_for(std::size_t count, void* const dset[]) {
+void drain_for(std::size_t count, void* const dset[]) {
   bool filtered = false;
   for (void* one : std::span(dset, count)) {
-    const SharedDataset* const shared = shared_dataset_of(vol::Object::from(one));
-    filtered = filtered || (shared != nullptr && shared->filtered);
+    const Dataset* const dataset = logged_dataset(one);
+    filtered = filtered || (dataset != nullptr && dataset->over_ranks.filtered);
   }
-  for_files(count, dset, [&](SharedFile& one) { filtered ? one.stop() : one.settle(); });
+  for_files(count, dset, [&](ParallelFile& one) { filtered ? one.stop() : one.drain_together(); });
 }
 
 herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                      hid_t file_space[], hid_t dxpl, const void* buf[]) {
   count_left(Left::transfer_list);
   const bool together = vol::collective(dxpl);
-  if (together) settle_for(count, dset);
+  if (together) drain_for(count, dset);
   if (vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr) < 0)
     return -1;
   if (together) return 0;
   const LibraryContext apart;
   const Aside aside;
   for (std::size_t i = 0; i < count; ++i) {
-    vol::Object& object = vol::Object::from(dset[i]);
-    if (SharedDataset* const shared = shared_dataset_of(object))
-      log_again(*shared, object, file_space[i]);
+    if (Dataset* const dataset = logged_dataset(dset[i]))
+      log_again(*dataset, vol::Object::from(dset[i]), file_space[i]);
   }
   return 0;
 }
@@ -260,7 +237,7 @@ herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t me
 // Of datasets that are none of ours.
 herr_t write_rest(Call<const void*>& call, hid_t dxpl) {
   count_left(Left::dataset);
-  settle();  // what is logged of other files
+  drain();  // what is logged of other files
   return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
                                  call.mem_space.data(), call.file_space.data(), dxpl,
                                  call.buf.data(), nullptr);
@@ -274,7 +251,7 @@ herr_t write_alone(Call<const void*>& call, hid_t dxpl) {
                                    call.mem_space.data(), call.file_space.data(), list,
                                    call.buf.data(), nullptr);
   };
-  for_files(call.dset.size(), call.dset.data(), [](SharedFile& one) {
+  for_files(call.dset.size(), call.dset.data(), [](ParallelFile& one) {
     one.require_whole();
     one.note_written();
   });
@@ -288,18 +265,21 @@ herr_t write_alone(Call<const void*>& call, hid_t dxpl) {
 
 }  // namespace
 
-SharedFile* shared_file_of(std::size_t count, void* const dset[]) {
-  SharedFile* first = nullptr;
-  for_files(count, dset, [&](SharedFile& one) { first = first == nullptr ? &one : first; });
-  return first;
+bool any_of_ranks(std::span<void* const> datasets) {
+  return std::ranges::any_of(datasets,
+                             [](const void* one) { return parallel_file_of(one) != nullptr; });
 }
 
 // Whether a write is logged depends on what is the same on all ranks, but for the selections: a
 // rank that logs makes no call that others would wait in.
-herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                    hid_t file_space[], hid_t dxpl, const void* buf[]) {
-  for_files(count, dset, [](const SharedFile& one) { one.require_agreed(); });
-  if (!any(count, dset, &SharedFile::logs)) {
+herr_t write_over_ranks(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                        hid_t file_space[], hid_t dxpl, const void* buf[]) {
+  bool logs = false;
+  for_files(count, dset, [&](const ParallelFile& one) {
+    one.require_agreed();
+    logs = logs || one.logs();
+  });
+  if (!logs) {
     count_left(Left::ended);
     return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
                                    nullptr);
@@ -312,16 +292,16 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
   std::vector<vol::Written> written;
   for (std::size_t i = 0; i < count; ++i) {
     vol::Object& object = vol::Object::from(dset[i]);
-    SharedDataset* const shared = shared_dataset_of(object);
-    if (shared == nullptr) {
+    Dataset* const dataset = logged_dataset(dset[i]);
+    if (dataset == nullptr) {
       rest.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
       continue;
     }
     const LibraryContext apart;
     const Aside aside;
     if (!vol::is_default(dxpl))
-      written.push_back(written_of(*shared, object, mem_type[i], mem_space[i], file_space[i]));
-    if (goes_to_hdf5(*shared, object, file_space[i]))
+      written.push_back(written_of(*dataset, object, mem_type[i], mem_space[i], file_space[i]));
+    if (goes_to_hdf5(*dataset, object, file_space[i]))
       alone.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
     else
       logged.push_back(i);
@@ -333,64 +313,40 @@ herr_t write_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
   const Aside aside;
   for (const std::size_t i : logged) {
     vol::Object& object = vol::Object::from(dset[i]);
-    log_write(*shared_dataset_of(object), object, mem_type[i], mem_space[i], file_space[i], dxpl,
+    log_write(*logged_dataset(dset[i]), object, mem_type[i], mem_space[i], file_space[i], dxpl,
               buf[i]);
   }
   vol::tell_written(dxpl, written);
   return 0;
 }
 
-bool write_shared_rows(SharedDataset& shared, vol::Object& object, hid_t mem_type, Runs rows,
-                       const void* buffer) {
-  shared.file->require_whole();
+bool ParallelFile::log_rows(Write& write) {
+  require_whole();
   const LibraryContext apart;
-  const Aside aside;
-  Write write = write_of(*shared.elements, object, mem_type, buffer);
-  if (write.converts && !converts_alone(*shared.elements, mem_type)) return false;
-  write.elements = elements_of(rows);
-  write.file = std::move(rows);
-  write.memory = {{0, write.elements}};
-  shared.file->add(shared, object, [&](engine::log::Writer& log, std::uint32_t place) {
+  add(*write.dataset, *write.handle, [&](engine::log::Writer& log, std::uint32_t place) {
     append(log, place, write, h5.transfer_list.get());
   });
   return true;
 }
 
-herr_t read_shared(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                   hid_t file_space[], hid_t dxpl, void* buf[]) {
+void prepare_read(std::size_t count, void* dset[], hid_t dxpl) {
   const bool together = vol::collective(dxpl);
-  for_files(count, dset, [&](SharedFile& one) {
+  for_files(count, dset, [&](ParallelFile& one) {
     if (!together) return one.require_whole();
-    one.settle();
+    one.drain_together();
     one.require_agreed();
   });
   // Collective ones, too: HDF5 makes them independent where it converts, for one.
-  for (void* one : std::span(dset, count)) note_read(shared_dataset_of(vol::Object::from(one)));
-  if (together || !any(count, dset, &SharedFile::any_logged))
-    return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr);
-  const LibraryContext apart;
-  for (std::size_t i = 0; i < count; ++i) {
-    Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
-    SharedDataset* const shared = shared_dataset_of(read.object);
-    if (shared == nullptr && is_virtual(read.object)) refuse(read, kInOrder);
-    const engine::log::Layers* const logged =
-        shared == nullptr ? nullptr : shared->file->logged(*shared);
-    if (logged != nullptr && !vol::update_dims(*shared->elements, read.object))
-      throw Error("HDF5 does not tell the extent of " + vol::describe(read.object));
-    if ((logged == nullptr ? read_below(read)
-                           : read_through(read, *shared->elements, *logged, kInOrder)) < 0)
-      return -1;
-  }
-  return 0;
+  for (void* one : std::span(dset, count)) note_read(logged_dataset(one));
 }
 
-void require_none_logged(vol::Object& dataset) {
-  SharedDataset* const shared = shared_dataset_of(dataset);
-  if (shared == nullptr || !shared->file->any_logged()) return;
+void require_none_logged(vol::Object& object) {
+  Dataset* const dataset = logged_dataset(&object);
+  if (dataset == nullptr || !dataset->file->reads_logs()) return;
   const Aside aside;
-  if (shared->file->logged(*shared) == nullptr) return;
-  throw Error("chunks of " + vol::describe(dataset) +
-              " are not read or written as they are stored before " + kInOrder);
+  if (dataset->file->layers_of(*dataset) == nullptr) return;
+  throw Error("chunks of " + vol::describe(object) +
+              " are not read or written as they are stored before " + dataset->file->until());
 }
 
 }  // namespace headrace::log_layout
