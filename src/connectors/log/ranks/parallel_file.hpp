@@ -89,8 +89,8 @@ class ParallelFile final : public LoggedFile {
   void drain_together();
   // Collective: and from now on all is left to HDF5.
   void stop();
-  // Collective: what a flush does, or the close of the file when HDF5 `ends` perhaps. What goes
-  // wrong is deferred to the end of H5Fflush or H5Fclose.
+  // Collective: the program closes the file, or HDF5 `ends`: logs are kept or drained. What goes
+  // wrong is deferred to the end of H5Fclose.
   void stop_at_close(bool ends) noexcept;
 
   ParallelFile(vol::UnderConnector& connector, OpenFile place, Canonicalise when,
