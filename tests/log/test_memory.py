@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
 import pytest
+from harness.memory import peak
 
 import headrace
 
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.plain
 BUDGET = 4 << 20
 AT_ONCE = 24 << 20  # put in order by pieces of 16 MiB, each with its selection
-
-
-def peak() -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) << 10
 
 
 def print_growth(calls: int) -> None:
