@@ -15,9 +15,7 @@ from harness.run import Result, run
 from harness.stack import CLEAN, NATIVE
 
 _WITH_PRELOAD = 'LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$0" exec "$@"'
-_RANK_1_UNDER = (
-    '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export HDF5_VOL_CONNECTOR="$0"; exec "$@"'
-)
+_ON_RANK_1 = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export "$0"; exec "$@"'
 Connector = str | tuple[str, str]  # of all ranks, or of rank 0 and of rank 1
 
 
@@ -67,9 +65,13 @@ def start(
     connector: Connector,
     **more: str,
 ) -> Result:
-    """A C program of the layer's tests; each rank must have loaded the connector."""
+    """A C program of the layer's tests; each rank must have loaded the connector.
+
+    ON_RANK_1 is a variable of that rank's environment alone: `NAME=value`.
+    """
     first, last = (connector, "") if isinstance(connector, str) else connector
-    wrapper = ["bash", "-c", _RANK_1_UNDER, last] if last else []
+    alone = f"HDF5_VOL_CONNECTOR={last}" if last else more.pop("ON_RANK_1", "")
+    wrapper = ["bash", "-c", _ON_RANK_1, alone] if alone else []
     command = [*launch(hdf5, ranks), *wrapper, _program(layer, hdf5, program), *arguments]
     before = len(layer.loads)
     done = run(command, env=_env(layer, first, more), cwd=layer.folder, limit=120)

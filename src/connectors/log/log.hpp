@@ -152,9 +152,25 @@ struct Connector : vol::PassThrough<Connector> {
     });
   }
 
+  // The ranks that open a file together. Throws Error on all of them where the environment or the
+  // connection string of one is malformed: HDF5 would open the file on the others, which wait.
+  static CommunicatorHandle ranks_with_settings(hid_t fapl) {
+    Options options;
+    const auto malformed = error_of([&] {
+      options = vol::info_of(fapl, layer())->options;
+      require_environment();
+    });
+    CommunicatorHandle ranks = ranks_of(fapl, options);
+    if (ranks != nullptr)
+      agree(*ranks, malformed);
+    else if (malformed != nullptr)
+      std::rethrow_exception(malformed);
+    return ranks;
+  }
+
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                       void** req, const sidecar::OpeningGuard& guard) {
-    CommunicatorHandle ranks = ranks_of(fapl, vol::info_of(fapl, layer())->options);
+    CommunicatorHandle ranks = ranks_with_settings(fapl);
     ParallelFile::stop_others(name, ranks.get());
     std::optional<FormerLogs> former;
     if (ranks == nullptr || ranks->rank() == 0) former.emplace(name, flags, fapl);
@@ -165,10 +181,9 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req,
                     const sidecar::OpeningGuard& guard) {
-    const auto info = vol::info_of(fapl, layer());
-    CommunicatorHandle ranks = ranks_of(fapl, info->options);
+    CommunicatorHandle ranks = ranks_with_settings(fapl);
     ParallelFile::stop_others(name, ranks.get());
-    const auto other = recovery_access(name, fapl, info->options);
+    const auto other = recovery_access(name, fapl, vol::info_of(fapl, layer())->options);
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
     return use(file, {name, flags, false, list}, std::move(ranks), guard);

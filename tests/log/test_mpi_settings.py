@@ -1,0 +1,27 @@
+"""A setting that is malformed on one rank only: all ranks are told, and none waits for ever."""
+
+from __future__ import annotations
+
+import h5py
+import pytest
+from harness.layer import Layer
+from harness.prefix import MATRIX, Hdf5
+from harness.ranks import succeed
+
+RANK = "headrace_log mpi_logs=rank;under_vol=0;under_info={}"
+MALFORMED = "HEADRACE_LOG_CANONICALISE=nonsense"
+
+
+def make() -> None:
+    h5py.File("there.h5", "w").close()
+
+
+@pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
+def test_all_ranks_are_told_of_it(layer: Layer, hdf5: Hdf5) -> None:
+    layer.plain(make)
+    files = ("made.h5", "there.h5")
+    told = succeed(layer, hdf5, 2, "mpi_refused", *files, connector=RANK, ON_RANK_1=MALFORMED)
+    for one in told:
+        assert "HEADRACE_LOG_CANONICALISE" in one["create"], told
+        assert "HEADRACE_LOG_CANONICALISE" in one["open"], told
+    assert not list(layer.folder.glob("*.headrace")), "no log is left"
