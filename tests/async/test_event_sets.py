@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.threads
 
 ROWS, COLUMNS, BLOCKS = 64, 65536, 16
+# In microseconds, a read that the layer must take for one of memory: it does so below 100.
+FAST = 40
 # So slow that a write is still under way when the next call looks.
 SLOW = "mode=delay;preset=none;servers=1;bandwidth=50MiB;latency=1ms"
 BELOW = {
@@ -76,20 +78,16 @@ def test_limited_waits(hdf5: Hdf5, tmp_path: Path) -> None:
 
 
 @pytest.mark.plain  # code under a sanitizer is slower than memory
-@pytest.mark.parametrize(
-    ("below", "told", "attempts"),
-    [("disk", "at once", 80), ("slow", "requests", 1)],  # a busy machine is as slow at times
-)
+@pytest.mark.parametrize(("below", "told"), [("disk", "at once"), ("slow", "requests")])
 def test_reads_as_fast_as_memory_are_made_at_once(
-    hdf5: Hdf5, tmp_path: Path, below: str, told: str, attempts: int
+    hdf5: Hdf5, tmp_path: Path, below: str, told: str
 ) -> None:
     layer = async_over(tmp_path, BELOW[below])
-
-    def tells() -> str:
-        # What is read ahead is as fast.
-        return event_sets(layer, hdf5, "paces", "read_ahead=0;").strip()
-
-    assert any(tells() == told for _ in range(attempts))
+    # What is read ahead is as fast.
+    found, microseconds = event_sets(layer, hdf5, "paces", "read_ahead=0;").splitlines()
+    if below == "disk" and float(microseconds) > FAST:
+        pytest.skip(f"this machine's memory answers a read in {microseconds} microseconds")
+    assert found == told
 
 
 def test_a_failed_read_is_told_with_its_cause(hdf5: Hdf5, layer: Layer) -> None:

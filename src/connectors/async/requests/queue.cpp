@@ -86,6 +86,19 @@ bool carry_out(const Batch& batch, const Box& box, std::span<const std::uint32_t
   return true;
 }
 
+// About how often HDF5 reads from the file for a box: once for each row, or for each full sieve
+// buffer where rows are close together.
+std::uint64_t reads_for(const Elements& elements, const Box& box) {
+  const Index strides = engine::strides_of(elements.rank, elements.dims, elements.element);
+  std::uint64_t span = 0;
+  std::uint64_t rows = 1;
+  for (unsigned d = 0; d < elements.rank; ++d) {
+    span += (box.count[d] - 1) * strides[d];
+    if (d + 1 < elements.rank) rows *= box.count[d];
+  }
+  return std::min(rows, span / ReadPace::kSmall + 1);
+}
+
 // A failure is that of all parts, and of what comes after: when reading has failed, HDF5 (1.14.5 to
 // 2.2.0) takes its sieve buffer for filled, and the next read of it succeeds with any bytes.
 class Outcome {
@@ -104,18 +117,20 @@ class Outcome {
       batch.waiting[i].request->stack = stack_;
       end(batch.waiting[i], error_);
     }
-    ++calls_;
-    bytes_ += engine::volume(batch.elements->rank, box.count) * batch.elements->element;
+    const std::uint64_t reads = reads_for(*batch.elements, box);
+    reads_ += reads;
+    bytes_ += std::max(engine::volume(batch.elements->rank, box.count) * batch.elements->element,
+                       reads * ReadPace::kSmall);
     time_ += Clock::now() - begin;
   }
 
   // Failed calls are not worth making at once.
   [[nodiscard]] bool slow() const {
-    return error_ != nullptr || engine::reading::is_slow(bytes_, time_, calls_);
+    return error_ != nullptr || engine::reading::is_slow(bytes_, time_, reads_);
   }
 
  private:
-  std::size_t calls_ = 0;
+  std::uint64_t reads_ = 0;
   std::uint64_t bytes_ = 0;
   std::chrono::nanoseconds time_{};
   std::exception_ptr error_;
