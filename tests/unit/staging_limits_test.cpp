@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/staging/shared.hpp"
-#include "unit/staging_store.hpp"
+#include "unit/staging_model.hpp"
 
 namespace {
 
@@ -10,6 +10,7 @@ using namespace headrace;
 using namespace std::chrono_literals;
 using test::Bytes;
 using test::kMiB;
+using test::kPage;
 using test::Staged;
 using test::Store;
 using test::wait_until;
@@ -72,6 +73,52 @@ TEST(StagingMemory, IsEarnedOnFastStorage) {
   EXPECT_EQ(file.most_memory(true), Memory::kReserve) << "a small write is not a slow one";
   for (int i = 0; i < 9; ++i) file.note_speed(kMiB, 5ms);
   EXPECT_GT(file.most_memory(true), Memory::kReserve);
+}
+
+// HDF5's sieve buffer reads a part of the file, changes some of it, and writes all of it back.
+TEST(StagingSieve, WhatIsPutBackOnceIsNotCopied) {
+  Store store;
+  store.bytes = Bytes(8 * kPage);
+  test::limits = {64 * kMiB, 0s};
+  Staged file(store);
+  const Bytes ones(kPage, std::byte{1});
+  const Bytes twos(kPage, std::byte{2});
+  file.read(100, kPage);
+  file.write(100, ones);
+  EXPECT_EQ(file.staged.staged_bytes(), 0U);
+  EXPECT_EQ(store.writes, 1);
+  EXPECT_TRUE(std::ranges::equal(ones, std::span(store.bytes).subspan(100, kPage)));
+
+  file.read(100, kPage);
+  file.write(100, twos);
+  EXPECT_EQ(file.staged.staged_bytes(), kPage) << "it comes back: the next time costs a copy";
+  EXPECT_EQ(file.read(100, kPage), twos);
+
+  file.read(5 * kPage, kPage);
+  file.write(5 * kPage, Bytes(100, std::byte{3}));
+  EXPECT_EQ(file.staged.staged_bytes(), kPage + 100) << "a part of it is another write";
+}
+
+TEST(StagingSieve, WhatIsPutBackLeavesStagedPagesInTheirOrder) {
+  Store store;
+  store.bytes = Bytes(8 * kPage);
+  test::limits = {64 * kMiB, 0s};
+  Staged file(store);
+  test::Plain model{store.bytes};
+  store.gate.close();  // what is staged stays so
+  const auto write = [&](std::uint64_t offset, const Bytes& bytes) {
+    file.write(offset, bytes);
+    model.write(offset, bytes);
+  };
+  write(2 * kPage + 7, Bytes(100, std::byte{4}));
+  store.gate.open();
+  EXPECT_EQ(file.read(kPage, 3 * kPage), model.read(kPage, 3 * kPage));
+  write(kPage, Bytes(3 * kPage, std::byte{5}));
+  EXPECT_EQ(store.writes, 1) << "up to the page that was staged";
+  EXPECT_EQ(file.staged.staged_bytes(), 2 * kPage);
+  EXPECT_EQ(file.read(0, 8 * kPage), model.bytes);
+  file.staged.drain();
+  EXPECT_EQ(store.bytes, model.bytes);
 }
 
 }  // namespace

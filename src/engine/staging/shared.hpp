@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -62,6 +63,7 @@ struct FileState {
   bool asked = false;                   // for that one, by the program or its user
   std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
   Places places;
+  std::pair<std::uint64_t, std::uint64_t> last_view;  // begin and end of what was read last
   Table pages;
   PageList ready;
   PageList partial;         // the oldest first
@@ -95,6 +97,8 @@ class Shared {
   // A free page for the file, put into no list, or null. `large`: the write may as well go to the
   // file directly.
   Page* take(Lock& lock, FileState& file, std::uint64_t index, bool large);
+  // Whether pages can be had without writing others for them.
+  [[nodiscard]] bool has_spare_memory(Lock& lock) const;
   // Gives a page back that is in no table, as soon as nobody reads it. If it is of lent bytes,
   // that ends its part in the request.
   void release(Lock& lock, Page& page, const std::exception_ptr& error = nullptr);

@@ -52,6 +52,7 @@ class Writer {
   void run() {
     while (!bytes_.empty()) {
       shared_.wait_for_fork(lock_);
+      if (passes_by_ && write_around_pages()) continue;
       if (lend_pages()) continue;
       if (!(bytes_.size() >= kLarge ? fill_batch() : fill_page()) && !write_directly()) {
         const Blocked blocked(file_);
@@ -169,15 +170,31 @@ class Writer {
     return true;
   }
 
-  // What goes into pages of which nothing is staged may go to the file at once.
+  // Whether staging would only cost another copy: the write puts back what has just been read, as
+  // HDF5's sieve buffer does, for the first time or while memory is short, on fast storage.
+  bool gains_nothing() {
+    const auto& [begin, end] = file_.last_view;
+    if (offset_ != begin || bytes_.empty() || offset_ + bytes_.size() != end) return false;
+    // Sieve buffers of one pass over the file may have their first page in common, not the last.
+    const bool again = file_.places.add((end - 1) / kPageBytes);
+    return file_.speed >= FileState::kFast && (!again || !shared_.has_spare_memory(lock_));
+  }
+
   bool write_directly() {
+    if (bytes_.size() < kLarge && !staged_here() && shared_.make_room(lock_)) return true;
+    return write_around_pages();
+  }
+
+  [[nodiscard]] bool staged_here() const { return file_.pages.contains(index()); }
+
+  // What goes into pages of which nothing is staged may go to the file at once.
+  bool write_around_pages() {
     std::size_t size = std::min(bytes_.size(), kDirect);
     const auto entry = file_.pages.lower_bound(index());
     if (entry != file_.pages.end()) {
       if (entry->first == index()) return false;
       size = std::min<std::uint64_t>(size, entry->first * kPageBytes - offset_);
     }
-    if (bytes_.size() < kLarge && shared_.make_room(lock_)) return true;
     const Blocked blocked(file_);
     file_.reached = std::max(file_.reached, offset_ + size);
     lock_.unlock();
@@ -198,6 +215,7 @@ class Writer {
   std::uint64_t offset_;
   Bytes bytes_;
   std::shared_ptr<Completion> lender_;
+  bool passes_by_ = gains_nothing();
 };
 
 // A failed older version takes the newer bytes, and is the newer version from then on.

@@ -26,6 +26,7 @@ struct Part {
 
 StagedView::StagedView(StagedFile& file, std::uint64_t offset, std::size_t size) : offset_(offset) {
   const staging::Lock lock(Shared::get().mutex);
+  file.state_->last_view = {offset, offset + size};
   beyond_ = offset >= file.state_->reached;
   auto& pages = file.state_->pages;
   std::uint64_t next = offset;  // what lies before is staged, or noted as missing
