@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/log/layers.hpp"
+#include "engine/log/logged_writes.hpp"
 #include "engine/log/reader.hpp"
 #include "percent.hpp"
 
@@ -71,7 +71,7 @@ void use(const log::Reader& reader, std::uint64_t size) {
   const bool damaged = reader.damage().has_value();
   if (damaged && reader.closed() && reader.end() == size) std::abort();  // checksums are right
   for (std::uint32_t i = 0; i < reader.index().datasets.size(); ++i) {
-    log::Layers layers;
+    log::LoggedWrites layers;
     layers.add(reader, i);
     const std::uint64_t element = reader.index().datasets[i].kind->element;
     for (std::uint64_t at = layers.next(0, 0); at < layers.end() && at < 4096;) {

@@ -32,7 +32,7 @@ inline std::string words(unsigned flags) {  // of file_create and file_open
 }
 
 inline std::string words(hid_t id) {
-  const Aside aside;
+  const PrivateErrors own;
   const H5I_type_t type = h5.Iget_type(id);
   if (type == H5I_DATATYPE)
     return enum_name(h5.Tget_class(id)) + " of " + std::to_string(h5.Tget_size(id)) + " bytes";
@@ -72,7 +72,7 @@ std::string words(T /*argument*/) {
 // The name of an object of ours, asked of the connector below. `type` must be its true one.
 inline std::string name_of(void* object, H5I_type_t type) {
   if (object == nullptr) return {};
-  const Aside aside;
+  const PrivateErrors own;
   const vol::Object& found = vol::Object::from(object);
   void* under = found.under;
   const vol::UnderRef& connector = found.connector;

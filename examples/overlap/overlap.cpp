@@ -60,7 +60,7 @@ bool selects_nothing(const Dataset& dataset, hid_t file_space) {
 void count(vol::Object& object, hid_t file_space) {
   constexpr std::size_t kMostRows = 1 << 22;
   auto* const file = object.connector->state.find<OpenFile>();
-  const Aside aside;
+  const PrivateErrors own;
   Dataset* const dataset = file == nullptr ? nullptr : dataset_of(object, *file);
   if (dataset == nullptr) return;
   vol::extents_may_have_changed();

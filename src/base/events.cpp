@@ -43,7 +43,7 @@ void report_refusal(std::string_view why) {
 }
 
 void report_file(Seat seat, std::string_view name, std::string_view call, const char* file, bool ok,
-                 const std::optional<Place>& place) {
+                 const std::optional<Rank>& place) {
   if (!report_wanted()) return;
   JsonObject event = line("file", seat, name);
   event.text("call", call).text("file", file == nullptr ? "" : file).boolean("ok", ok);

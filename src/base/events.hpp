@@ -14,7 +14,7 @@ namespace headrace {
 enum class Seat { vol, vfd };
 
 // A process among those that opened a file together.
-struct Place {
+struct Rank {
   int rank = -1;
   int ranks = -1;
 };
@@ -23,7 +23,7 @@ void report_load(Seat seat, std::string_view name);
 // A library that the layers cannot work in, and why.
 void report_refusal(std::string_view why);
 void report_file(Seat seat, std::string_view name, std::string_view call, const char* file, bool ok,
-                 const std::optional<Place>& place = std::nullopt);
+                 const std::optional<Rank>& place = std::nullopt);
 // Writes the counts of the calls made so far and sets them to zero.
 void report_counts(Seat seat, std::string_view name, std::span<const char* const> names,
                    std::span<std::atomic<std::uint64_t>> counts);

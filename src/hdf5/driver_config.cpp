@@ -7,7 +7,7 @@
 namespace headrace {
 
 std::string driver_config(hid_t fapl) {
-  const Aside aside;
+  const PrivateErrors own;
   const ssize_t length = h5.Pget_driver_config_str(fapl, nullptr, 0);
   if (length <= 0) {
     const void* info = h5.Pget_driver_info(fapl);

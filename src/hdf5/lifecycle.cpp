@@ -40,7 +40,7 @@ bool add(Actions& actions, const EndAction& action) {
 
 void act(const EndAction& action) {
   const LibraryContext context;
-  const Aside aside;
+  const PrivateErrors own;
   action.act();
 }
 

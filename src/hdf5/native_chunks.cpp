@@ -73,7 +73,7 @@ herr_t look(unsigned n, const H5E_error2_t* error, void* missing) {
 
 bool has_native_chunks(const UnderDataset& dataset) {
   std::uint64_t flags = 0;
-  const Aside aside;
+  const PrivateErrors own;
   return h5.VLintrospect_opt_query(dataset.object, dataset.connector, H5VL_SUBCLS_DATASET,
                                    H5VL_NATIVE_DATASET_CHUNK_WRITE, &flags) >= 0 &&
          (flags & H5VL_OPT_QUERY_SUPPORTED) != 0;
@@ -82,21 +82,21 @@ bool has_native_chunks(const UnderDataset& dataset) {
 bool has_chunks(const UnderDataset& dataset) {
   H5D_chunk_index_t index{};
   ChunkIndex native{&index};
-  const Aside aside;
+  const PrivateErrors own;
   return call(dataset, H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE, &native) >= 0;
 }
 
 haddr_t raw_address(const UnderDataset& dataset) {
   haddr_t address = HADDR_UNDEF;
   RawOffset native{&address};
-  const Aside aside;
+  const PrivateErrors own;
   return call(dataset, H5VL_NATIVE_DATASET_GET_OFFSET, &native) >= 0 ? address : HADDR_UNDEF;
 }
 
 std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin) {
   hsize_t size = 0;
   StorageSize native{origin, &size};
-  const Aside aside;
+  const PrivateErrors own;
   if (call(dataset, H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE, &native) >= 0) return size;
   bool missing = false;
   h5.Ewalk2(kDefaultStack, H5E_WALK_UPWARD, &look, &missing);
@@ -119,7 +119,7 @@ void forget_chunk(const UnderDataset& dataset, const hsize_t* origin) {
   const std::size_t room = major1() ? stored_size(dataset, origin) : 0;
   std::vector<std::byte> bytes(room + 1);
   ChunkRead native{origin, 0, bytes.data(), &size};
-  const Aside aside;  // it may not be stored
+  const PrivateErrors own;  // it may not be stored
   call(dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &native);
 }
 

@@ -53,14 +53,14 @@ struct NestedCalls {
 
 // For questions that a connector asks on its own account: whatever they put on the error stack
 // goes, what was there before stays.
-class Aside {
+class PrivateErrors {
  public:
-  Aside() : kept_(h5.Eget_num(kDefaultStack) > 0 ? h5.Eget_current_stack() : kInvalidId) {}
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
-  Aside(Aside&&) = delete;
-  Aside& operator=(Aside&&) = delete;
-  ~Aside() {
+  PrivateErrors() : kept_(h5.Eget_num(kDefaultStack) > 0 ? h5.Eget_current_stack() : kInvalidId) {}
+  PrivateErrors(const PrivateErrors&) = delete;
+  PrivateErrors& operator=(const PrivateErrors&) = delete;
+  PrivateErrors(PrivateErrors&&) = delete;
+  PrivateErrors& operator=(PrivateErrors&&) = delete;
+  ~PrivateErrors() {
     if (kept_ < 0)
       h5.Eclear2(kDefaultStack);
     else

@@ -14,7 +14,7 @@ bool append() {
   if (wheel == std::string::npos) return false;
   const std::string filters = library.path.substr(0, wheel) + "/netCDF4/plugins";
   if (::access(filters.c_str(), R_OK) != 0) return false;
-  const Aside aside;
+  const PrivateErrors own;
   return h5.PLappend(filters.c_str()) >= 0;
 }
 

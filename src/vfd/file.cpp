@@ -53,7 +53,7 @@ Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
   }
   const auto config = options.find("under_config");
   const char* text = config == options.end() ? nullptr : config->second.c_str();
-  const Aside aside;  // h5py shows the first record only: ours tells more
+  const PrivateErrors own;  // h5py shows the first record only: ours tells more
   if (set_driver(copy.get(), under->second, text) < 0)
     throw Error("file driver " + under->second + " (under=) cannot be loaded");
   return copy;
@@ -80,9 +80,9 @@ void* mpi_file_of(H5FD_t* under, hid_t fapl) {
   return handle == nullptr ? nullptr : *static_cast<void**>(handle);
 }
 
-std::optional<Place> place_in(H5FD_t* under) {
+std::optional<Rank> place_in(H5FD_t* under) {
   if (!report_wanted() || under->cls->ctl == nullptr) return std::nullopt;
-  Place place;
+  Rank place;
   void* rank = &place.rank;
   void* ranks = &place.ranks;
   // Drivers that do not know a code ignore it.

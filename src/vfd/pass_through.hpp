@@ -140,7 +140,7 @@ class PassThrough {
  private:
   static void report_open(const char* name, H5FD_t* under) {
     static const bool loaded = (report_load(Seat::vfd, D::kName), true);
-    std::optional<Place> place;
+    std::optional<Rank> place;
     if constexpr (over == Over::mpio)
       if (under != nullptr) place = place_in(under);
     report_file(Seat::vfd, D::kName, "open", name, loaded && under != nullptr, place);

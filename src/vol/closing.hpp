@@ -71,7 +71,7 @@ struct FileClosing {
  private:
   static herr_t close(const UnderConnector& connector, void* self, hid_t dxpl, void** req) {
     if (!connector.has_deferred()) return function(self, dxpl, req);
-    const Aside aside;
+    const PrivateErrors own;
     return function(self, dxpl, req);
   }
 };

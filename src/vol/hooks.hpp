@@ -14,8 +14,8 @@
 //       throw.
 //
 // They run on the program's thread, in the context of the program's call and with the error stack
-// as HDF5 has it: what a hook asks HDF5, it asks with an Aside. Arguments are the callback's; after
-// the close of an object, HDF5 has freed what `self` points to.
+// as HDF5 has it: what a hook asks HDF5, it asks with an PrivateErrors. Arguments are the
+// callback's; after the close of an object, HDF5 has freed what `self` points to.
 #pragma once
 
 #include <cxxabi.h>

@@ -18,7 +18,7 @@ UnderConnector::~UnderConnector() {
 
 // A library for threads has locks that its H5VL functions take and give back around a connector.
 void UnderConnector::look_below(void* under_file) {
-  const Aside aside;
+  const PrivateErrors own;
   const H5VL_class_t* found = nullptr;
   if (!library.thread_safe &&
       h5.VLintrospect_get_conn_cls(under_file, id(), H5VL_GET_CONN_LVL_CURR, &found) >= 0 &&
@@ -28,7 +28,7 @@ void UnderConnector::look_below(void* under_file) {
 
 void UnderConnector::require_same(const UnderConnector& other) const {
   if (id() == other.id()) return;
-  const Aside aside;
+  const PrivateErrors own;
   int differ = 1;
   if (h5.VLcmp_connector_cls(&differ, id(), other.id()) < 0 || differ != 0)
     throw Error("the two files have different connectors below");

@@ -24,7 +24,7 @@ void copy_behind_size(void* to, const void* from, std::size_t size) {
 }  // namespace
 
 void register_operations(std::span<Operation> operations) {
-  const Aside aside;
+  const PrivateErrors own;
   for (Operation& one : operations) {
     // Known still when the connector was unloaded and comes back.
     if (h5.VLfind_opt_operation(one.kind, one.name, &one.number) >= 0) continue;

@@ -40,7 +40,7 @@ class DeviceChain : public testing::Test {
   }
   H5FD_t* model_over(H5FD_t* under) {
     model_file.recorder = std::make_unique<model::Recorder>(
-        model::configuration({{"ledger", folder / "ledgers"}}), file.path.c_str(), Place{});
+        model::configuration({{"ledger", folder / "ledgers"}}), file.path.c_str(), Rank{});
     return over<model::Driver<Over::sec2>>(model_file, under);
   }
   H5FD_t* fault_over(H5FD_t* under) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/log/layers.hpp"
+#include "engine/log/logged_writes.hpp"
 #include "engine/log/reader.hpp"
 #include "engine/log/writer.hpp"
 #include "unit/devices.hpp"
@@ -88,7 +88,8 @@ inline void write_some(Writer& writer, std::vector<Content>& contents, std::mt19
   writer.add(which, Pattern(runs, kStrides), first);
 }
 
-inline void expect_content(const Layers& layers, const Content& content, std::mt19937& random) {
+inline void expect_content(const LoggedWrites& layers, const Content& content,
+                           std::mt19937& random) {
   for (int i = 0; i < 20; ++i) {
     const std::uint64_t begin = i == 0 ? 0 : random() % kElements;
     const std::uint64_t end = i == 0 ? kElements : begin + random() % (kElements - begin + 1);
@@ -113,7 +114,8 @@ inline void expect_content(const Layers& layers, const Content& content, std::mt
 }
 
 // Selected elements only, in the order of a hyperslab or, in that of points, in any.
-inline void expect_selected(const Layers& layers, const Content& content, std::mt19937& random) {
+inline void expect_selected(const LoggedWrites& layers, const Content& content,
+                            std::mt19937& random) {
   for (int i = 0; i < 20; ++i) {
     std::vector<Run> runs = some_runs(random);
     if (i % 2 == 0) std::ranges::sort(runs, {}, &Run::first);

@@ -27,7 +27,7 @@ TEST(LogFile, LargeWritesAreCutIntoSegments) {
   writer.flush(false);
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.damage(), std::nullopt);
-  Layers layers;
+  LoggedWrites layers;
   layers.add(reader, 0);
   std::vector<std::uint64_t> found(data.size());
   Covered covered(data.size());

@@ -37,7 +37,7 @@ TEST(LogFile, HoldsWhatWasWritten) {
     EXPECT_EQ(reader.damage(), std::nullopt);
     ASSERT_EQ(reader.index().write_count, writes);
     for (std::uint32_t i = 0; i < contents.size(); ++i) {
-      Layers layers;
+      LoggedWrites layers;
       if (writes > 0) layers.add(reader, i);
       expect_content(layers, contents[i], random);
       expect_selected(layers, contents[i], random);
@@ -59,7 +59,7 @@ TEST(LogFile, TellsWhereItGoesOn) {
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.end(), writer.end());
   EXPECT_EQ(reader.index().write_count, writer.writes());
-  Layers layers;
+  LoggedWrites layers;
   EXPECT_EQ(layers.next(0, 0), ~std::uint64_t{0});
   layers.add(reader, 0);
   EXPECT_EQ(layers.next(0, 0), 10);
@@ -116,7 +116,7 @@ TEST(LogFile, FlushesThatFailAreTriedAgain) {
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.end(), writer.end());
   EXPECT_EQ(reader.index().write_count, writer.writes());
-  Layers layers;
+  LoggedWrites layers;
   layers.add(reader, 0);
   expect_content(layers, contents[0], random);
 }
@@ -169,7 +169,7 @@ TEST(LogFile, LaterEpochsThenLaterLogsWin) {
   second.flush(false);
   const Reader read_first = read_log(one.path);
   const Reader read_second = read_log(two.path);
-  Layers layers;
+  LoggedWrites layers;
   layers.add(read_first, 0);
   layers.add(read_second, 0);
   std::string found(40, '.');

@@ -47,7 +47,7 @@ class ModelDevice : public testing::Test {
     options.emplace("preset", "none");
     options.emplace("summary", folder / "summary");
     options.emplace("ledger", folder / "ledgers");
-    return std::make_unique<Recorder>(configuration(options), file.path.c_str(), Place{});
+    return std::make_unique<Recorder>(configuration(options), file.path.c_str(), Rank{});
   }
   Ledger ledger() const {
     return read_ledger(std::filesystem::directory_iterator(folder / "ledgers")->path());

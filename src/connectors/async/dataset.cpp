@@ -89,7 +89,7 @@ std::size_t native_cache_of(const vol::Object& object) {
 }
 
 Id<Kind::plist> creation_list(const vol::Object& object) {
-  const Aside aside;
+  const PrivateErrors own;
   return Id<Kind::plist>(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
 }
 
@@ -118,7 +118,7 @@ std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
   static std::uint64_t serial = 0;
   handle.why = "left_for_layout";
   if (!has_chunks({object.under, object.connector->id()})) return nullptr;
-  const Aside aside;
+  const PrivateErrors own;
   std::shared_ptr<Dataset> dataset = examine(object, handle);
   if (dataset == nullptr) return nullptr;
   dataset->serial = ++serial;
@@ -141,7 +141,7 @@ engine::Buffer Dataset::encode(const engine::CachedChunk& chunk) const {
 
 // A chunk that HDF5 has written, as a filter gains nothing, is HDF5's to cache from then on.
 bool Dataset::store(const engine::CachedChunk& chunk, const engine::Buffer& encoded) {
-  const Aside aside;
+  const PrivateErrors own;
   store_chunk(*this, chunk.origin, encoded, chunk.bytes.bytes());
   return encoded.size() > 0;
 }
@@ -166,7 +166,7 @@ Elements* elements_of(vol::Object& object) {
   if (left_for_addresses(object, handle)) return nullptr;
   if (!handle.asked_elements) {
     handle.asked_elements = true;
-    const Aside aside;
+    const PrivateErrors own;
     auto elements = std::make_unique<Elements>();
     if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
         vol::read_identity(object, elements->identity)) {
@@ -196,7 +196,7 @@ std::string_view why_not(const vol::Object& object) {
 std::string_view ask_why_not(vol::Object& object) {
   Handle& handle = handle_of(object);
   if (left_for_addresses(object, handle)) return handle.why;
-  const Aside aside;
+  const PrivateErrors own;
   if (handle.asked) examine(object, handle);
   return handle.why;
 }
@@ -221,7 +221,7 @@ void masks_are_possible(const vol::Touched& touched) {
 void forget_closed_datasets() {
   registry().forget_closed([](Dataset& dataset) {
     cache().drop(dataset);
-    const Aside aside;  // a library that ends has taken the id away already
+    const PrivateErrors own;  // a library that ends has taken the id away already
     dataset.type = Id<Kind::datatype>();
   });
 }

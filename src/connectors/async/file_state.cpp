@@ -40,7 +40,7 @@ FileState& state_of(const vol::UnderConnector& connector) {
 // Our driver when HDF5 itself calls it.
 H5FD_t* driver_on_top(const vol::Object& file) {
   OpenFile* ours = driver_of(file);
-  const Aside aside;
+  const PrivateErrors own;
   H5VL_file_get_args_t args{H5VL_FILE_GET_FAPL, {}};
   args.args.get_fapl.fapl_id = kInvalidId;
   if (ours == nullptr ||
@@ -145,15 +145,15 @@ void end_pauses_for(const vol::UnderConnector& connector) {
 }
 
 OpenFile* driver_of(const vol::Object& file) {
-  const Aside aside;
-  const FileInquiry inquiry;
+  const PrivateErrors own;
+  FileInquiry inquiry;
   const vol::OwnQuestion question;
   void* handle = nullptr;
   H5VL_native_file_optional_args_t native{};
   native.get_vfd_handle = {kDefaultPlist, &handle};
   H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
   h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
-  return inquiry.found();
+  return inquiry.found;
 }
 
 void filters_off(const vol::UnderConnector& connector) {

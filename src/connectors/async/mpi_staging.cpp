@@ -34,7 +34,7 @@ void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void*
                   hid_t mem_type[], hid_t mem_space[], hid_t file_space[], hid_t dxpl,
                   const void* buf[]) {
   if (!staging_over_mpi()) return;
-  const Aside aside;
+  const PrivateErrors own;
   std::vector<Bytes> buffers;
   buffers.reserve(count);
   for (std::size_t i = 0; i < count; ++i)

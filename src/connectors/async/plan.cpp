@@ -99,7 +99,7 @@ Plan plan_box(vol::Object& object, Elements& elements, const engine::Box& box, b
   plan.dataset = dataset_of(object);
   plan.elements = &elements;
   plan.why = why_not(object);
-  const Aside aside;
+  const PrivateErrors own;
   if (plan.dataset == nullptr || !update_dims(elements, object)) return plan;
   Transfer transfer;
   transfer.box = box;

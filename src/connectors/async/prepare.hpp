@@ -34,7 +34,7 @@ inline bool is_ours(H5VL_subclass_t kind, void* /*self*/, const H5VL_optional_ar
 
 // The data of a dataset must be in the file when a call returns, once its addresses are told.
 inline void before_addresses_are_told(const vol::Object& dataset) {
-  const Aside aside;
+  const PrivateErrors own;
   vol::Identity identity{};
   if (!vol::read_identity(dataset, identity)) return;
   const bool writable = write_raw_at_once(identity.file);

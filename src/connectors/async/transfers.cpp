@@ -48,7 +48,7 @@ void read_by_chunks(const Plan& plan, const Transfer& transfer, const Arguments&
 // False when HDF5 must read.
 bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req) {
   try {
-    const Aside aside;
+    const PrivateErrors own;
     if (plan.route == Route::blocks) {
       const bool done = read_by_blocks(call, *plan.elements, program);
       statistics().scattered += done ? 1 : 0;
@@ -69,7 +69,7 @@ bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req
 bool write_here(Plan& plan, const Arguments& call, const std::byte* program) {
   if (plan.dataset != nullptr && plan.dataset->reading > 0) end_reads(true);
   try {
-    const Aside aside;
+    const PrivateErrors own;
     if (plan.route == Route::blocks) {
       const bool done = write_by_blocks(call, *plan.elements, program);
       statistics().scattered += done ? 1 : 0;

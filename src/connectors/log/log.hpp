@@ -15,6 +15,7 @@
 #include "connectors/log/ranks/transfers.hpp"
 #include "connectors/log/reading/read.hpp"
 #include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/logging.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/state.hpp"
@@ -104,14 +105,14 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static void note_number(vol::Object& file) {
-    const Aside aside;
+    const PrivateErrors own;
     file.state = std::make_shared<OpenedByProgram>(
         OpenedByProgram{vol::number_of({file.under, file.connector->id()})});
   }
 
   // HDF5's stack has room for few errors: those of this close are to leave some for the cause.
   static void abandon(vol::Object& file) {
-    const Aside aside;
+    const PrivateErrors own;
     h5.VLfile_close(file.under, file.connector->id(), h5.transfer_list.get(), nullptr);
     delete &file;
   }
@@ -121,7 +122,7 @@ struct Connector : vol::PassThrough<Connector> {
   template <typename Open>
   static void* open_guarded(const char* name, bool writes, hid_t fapl, const Open& open) {
     const bool shared = [&] {
-      const Aside aside;
+      const PrivateErrors own;
       return vol::is_parallel(fapl);
     }();
     for (;;) {
@@ -195,7 +196,7 @@ struct Connector : vol::PassThrough<Connector> {
     if (opened == nullptr && ranks == nullptr) return nullptr;
     vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
     const auto info = [&] {
-      const Aside aside;  // HDF5's word on what it has not opened
+      const PrivateErrors own;  // HDF5's word on what it has not opened
       return vol::info_of(opening.fapl, layer());
     }();
     LogOptions options{};

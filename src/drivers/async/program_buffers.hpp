@@ -5,29 +5,27 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "base/call_scope.hpp"
 
 namespace headrace::async {
 
 // While it lives, this thread is in H5Dwrite. The connector makes it, the driver asks.
-class ProgramBuffers {
+class ProgramBuffers : public CallScope<ProgramBuffers> {
  public:
   // `buffers`: from the first to the last byte of each memory selection. `independent`: the
   // transfer is not collective, so HDF5 gives the driver bytes and no MPI datatypes.
-  ProgramBuffers(std::vector<std::span<const std::byte>> buffers, bool independent);
-  ProgramBuffers(const ProgramBuffers&) = delete;
-  ProgramBuffers& operator=(const ProgramBuffers&) = delete;
-  ~ProgramBuffers();
+  ProgramBuffers(std::vector<std::span<const std::byte>> buffers, bool independent)
+      : buffers_(std::move(buffers)), independent_(independent) {}
 
-  // The innermost of this thread, or null.
-  static const ProgramBuffers* current();
   [[nodiscard]] bool have(std::span<const std::byte> bytes) const;
   [[nodiscard]] bool independent() const { return independent_; }
 
  private:
   std::vector<std::span<const std::byte>> buffers_;
   bool independent_;
-  const ProgramBuffers* outer_;
 };
 
 }  // namespace headrace::async

@@ -53,8 +53,6 @@ void tell_statistics(const OpenFile& file) {
   report_statistics(Seat::vfd, "headrace_async", file.name, values);
 }
 
-thread_local FileInquiry* inquiry = nullptr;
-
 // Leaked: HDF5 closes what is open while the process exits.
 std::vector<OpenFile*>& open_files() {
   static auto& files = *new std::vector<OpenFile*>;
@@ -185,16 +183,6 @@ bool starts_swmr(const void* buffer, std::size_t size) {
   const auto* bytes = static_cast<const unsigned char*>(buffer);
   return size > kFlags && std::memcmp(bytes, kSignature.data(), kSignature.size()) == 0 &&
          bytes[kVersion] >= 3 && (bytes[kFlags] & kSwmr) != 0;
-}
-
-FileInquiry::FileInquiry() { inquiry = this; }
-
-FileInquiry::~FileInquiry() { inquiry = nullptr; }
-
-bool FileInquiry::answer(OpenFile& file) {
-  if (inquiry == nullptr) return false;
-  inquiry->found_ = &file;
-  return true;
 }
 
 void drain(OpenFile& file) {

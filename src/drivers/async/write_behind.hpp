@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/call_scope.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/reading/background_reads.hpp"
 #include "engine/reading/read_ahead.hpp"
@@ -62,20 +63,8 @@ bool write_raw_at_once(unsigned long file);
 // While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
 // goes on staging: how the connector of the same layer finds that file, through what lies between
 // them. On the application's thread.
-class FileInquiry {
- public:
-  FileInquiry();
-  FileInquiry(const FileInquiry&) = delete;
-  FileInquiry& operator=(const FileInquiry&) = delete;
-  ~FileInquiry();
-
-  // Null when no driver of ours was asked.
-  [[nodiscard]] OpenFile* found() const { return found_; }
-  // Whether there is an inquiry, which the file has answered.
-  static bool answer(OpenFile& file);
-
- private:
-  OpenFile* found_ = nullptr;
+struct FileInquiry : CallScope<FileInquiry> {
+  OpenFile* found = nullptr;  // null while no driver of ours was asked
 };
 
 // Writes what is staged. Throws Error, whose first cause is that of the failed write.

@@ -50,7 +50,7 @@ bool made_together(Kind kind, vfd::Over over) {
 
 void record(H5FD_t* file, Configuration configuration, const char* name) {
   auto* opened = reinterpret_cast<OpenFile*>(file);
-  Place place;
+  Rank place;
   void* rank = &place.rank;
   void* ranks = &place.ranks;
   if (const auto control = opened->under->cls->ctl; control != nullptr) {

@@ -74,7 +74,7 @@ bool Recorder::guarded(Action action) noexcept {
   }
 }
 
-Recorder::Recorder(Configuration configuration, const char* file, const Place& place)
+Recorder::Recorder(Configuration configuration, const char* file, const Rank& place)
     : configuration_(std::move(configuration)),
       file_(file),
       place_(place),

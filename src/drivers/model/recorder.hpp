@@ -35,7 +35,7 @@ Configuration configuration(const Options& options);
 
 class Recorder {
  public:
-  Recorder(Configuration configuration, const char* file, const Place& place);
+  Recorder(Configuration configuration, const char* file, const Rank& place);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder();  // tells what is to be told of the file
@@ -73,7 +73,7 @@ class Recorder {
 
   const Configuration configuration_;
   const std::string file_;
-  const Place place_;
+  const Rank place_;
   const int pid_;
   const std::int64_t opened_;
   const std::uint64_t identity_;  // the same for all who open this file

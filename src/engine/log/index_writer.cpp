@@ -57,7 +57,8 @@ std::uint32_t IndexWriter::add(const LoggedDataset& dataset) {
   return static_cast<std::uint32_t>(datasets_.size() - 1);
 }
 
-std::pair<IndexWriter::Told&, bool> IndexWriter::tell(const Pattern& pattern, std::uint64_t unit) {
+std::pair<IndexWriter::KnownPattern&, bool> IndexWriter::tell(const Pattern& pattern,
+                                                              std::uint64_t unit) {
   encoded_.clear();
   pattern.encode(unit, encoded_);
   if (known_bytes_ > kMostKnown) {
@@ -67,7 +68,7 @@ std::pair<IndexWriter::Told&, bool> IndexWriter::tell(const Pattern& pattern, st
   }
   key_.clear();
   key_.append(encoded_.head).append(encoded_.gap).append(encoded_.count).append(encoded_.times);
-  const auto [known, is_new] = known_.try_emplace(key_, Told{all_patterns_});
+  const auto [known, is_new] = known_.try_emplace(key_, KnownPattern{all_patterns_});
   if (is_new) {
     column(Columns::head) += encoded_.head;
     column(Columns::gap) += encoded_.gap;
@@ -80,7 +81,8 @@ std::pair<IndexWriter::Told&, bool> IndexWriter::tell(const Pattern& pattern, st
 }
 
 // A reader has a pattern once for each unit.
-void IndexWriter::count_memory(const Pattern& pattern, const Told& told, std::uint64_t unit) {
+void IndexWriter::count_memory(const Pattern& pattern, const KnownPattern& told,
+                               std::uint64_t unit) {
   readers_memory_ += sizeof(LoggedWrite);
   if (!told_in_.emplace(told.number, unit).second) return;
   readers_memory_ += pattern.memory() + kEach;

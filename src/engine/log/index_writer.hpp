@@ -34,20 +34,20 @@ class IndexWriter {
     std::vector<std::uint64_t> units;
   };
   // A pattern that was told.
-  struct Told {
+  struct KnownPattern {
     std::uint64_t number;
     std::uint64_t first = 0;  // of the last write
   };
   std::uint32_t kind_of(const Kind& kind);
   // And whether it is told just now.
-  std::pair<Told&, bool> tell(const Pattern& pattern, std::uint64_t unit);
-  void count_memory(const Pattern& pattern, const Told& told, std::uint64_t unit);
+  std::pair<KnownPattern&, bool> tell(const Pattern& pattern, std::uint64_t unit);
+  void count_memory(const Pattern& pattern, const KnownPattern& told, std::uint64_t unit);
   std::string& column(Columns::Name name) { return columns_[name]; }
 
   std::unordered_map<std::string, std::uint32_t> kinds_;  // encoded
   std::vector<Added> datasets_;
   std::pair<std::uint64_t, std::uint64_t> token_;              // of the last one
-  std::unordered_map<std::string, Told> known_;                // patterns, encoded; the latest ones
+  std::unordered_map<std::string, KnownPattern> known_;        // patterns, encoded; the latest ones
   std::set<std::pair<std::uint64_t, std::uint64_t>> told_in_;  // numbers of those, and units
   std::size_t known_bytes_ = 0;                                // of both
   std::uint64_t all_patterns_ = 0;

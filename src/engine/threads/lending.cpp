@@ -8,8 +8,6 @@
 namespace headrace::engine {
 namespace {
 
-thread_local Lending* current = nullptr;
-
 bool contains(std::span<const std::byte> whole, std::span<const std::byte> part) {
   const std::less_equal<> at_most;
   return at_most(whole.data(), part.data()) &&
@@ -62,13 +60,10 @@ std::chrono::nanoseconds Completion::duration() const {
   return (parts_ == 0 ? ended_ : std::chrono::steady_clock::now()) - made_;
 }
 
-Lending::Lending(std::span<const std::byte> bytes) : bytes_(bytes) { current = this; }
-
-Lending::~Lending() { current = nullptr; }
-
 std::shared_ptr<Completion> Lending::borrow(std::span<const std::byte> bytes) {
-  if (current == nullptr || bytes.empty() || !contains(current->bytes_, bytes)) return {};
-  std::shared_ptr<Completion>& completion = current->completion_;
+  Lending* const lent = current();
+  if (lent == nullptr || bytes.empty() || !contains(lent->bytes_, bytes)) return {};
+  std::shared_ptr<Completion>& completion = lent->completion_;
   if (completion == nullptr) completion = std::make_shared<Completion>();
   completion->begin();
   return completion;

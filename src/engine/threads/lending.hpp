@@ -10,6 +10,8 @@
 #include <mutex>
 #include <span>
 
+#include "base/call_scope.hpp"
+
 namespace headrace::engine {
 
 // What is still under way of one request. May be used from any thread.
@@ -36,13 +38,10 @@ class Completion {
   std::chrono::steady_clock::time_point ended_;
 };
 
-// While it lives, `bytes` are lent to what this thread does. Scopes do not nest.
-class Lending {
+// While it lives, `bytes` are lent to what this thread does.
+class Lending : public CallScope<Lending> {
  public:
-  explicit Lending(std::span<const std::byte> bytes);
-  Lending(const Lending&) = delete;
-  Lending& operator=(const Lending&) = delete;
-  ~Lending();
+  explicit Lending(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   // Null when nothing has asked for it: all was copied or is done.
   [[nodiscard]] std::shared_ptr<Completion> completion() const { return completion_; }

@@ -42,4 +42,14 @@ bool write_parts(Object& dataset, const Elements& elements, const engine::Box& b
       dataset, elements, spaces, static_cast<const void*>(parts.empty() ? &kNone : from), how);
 }
 
+void read_nothing(Object& dataset, Elements& elements) {
+  if (!update_dims(elements, dataset)) return;
+  engine::Box first;
+  first.count.fill(1);
+  BoxSpaces spaces(elements, first);
+  spaces.select({});
+  std::byte none{};
+  transfer<&own::dataset_read>(dataset, elements, spaces, static_cast<void*>(&none), {});
+}
+
 }  // namespace headrace::vol

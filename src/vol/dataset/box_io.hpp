@@ -30,4 +30,9 @@ bool write_parts(Object& dataset, const Elements& elements, const engine::Box& b
                  std::span<const engine::Box> parts, const std::byte* from,
                  const BoxTransfer& how = {});
 
+// With the first transfer of a chunked dataset, also an independent one, HDF5 reads where its
+// chunks are. Where metadata is read collectively ranks wait for each other then: so all that have
+// opened the dataset make a transfer of nothing before one of them goes on alone.
+void read_nothing(Object& dataset, Elements& elements);
+
 }  // namespace headrace::vol

@@ -83,11 +83,11 @@ bool read_rank(const Object& object, Elements& elements) {
   return rank > 0;
 }
 
-bool read_identity(const Object& object, Identity& identity, unsigned* links) {
+bool read_identity(const Object& object, Identity& identity, unsigned* links, H5I_type_t type) {
   H5O_info2_t info{};
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
   args.args.get_info = {H5O_INFO_BASIC, &info};
-  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
   if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
                       nullptr) < 0)
     return false;
@@ -145,7 +145,7 @@ bool leaves_data_alone(hid_t dxpl) {
 }
 
 std::string name_of(const Object& object) {
-  const Aside aside;
+  const PrivateErrors own;
   std::array<char, 1024> name{};
   std::size_t length = 0;
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
@@ -157,7 +157,7 @@ std::string name_of(const Object& object) {
 }
 
 std::string file_name_of(const Object& object) {
-  const Aside aside;
+  const PrivateErrors own;
   std::array<char, 1024> name{};
   std::size_t length = 0;
   H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};

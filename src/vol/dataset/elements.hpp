@@ -40,7 +40,8 @@ bool read_type(const Object& dataset, Elements& elements);
 bool read_rank(const Object& dataset, Elements& elements);
 // `links`: those that lead to it. Without one it goes with its last handle, and another object may
 // get its token.
-bool read_identity(const Object& dataset, Identity& identity, unsigned* links = nullptr);
+bool read_identity(const Object& object, Identity& identity, unsigned* links = nullptr,
+                   H5I_type_t type = H5I_DATASET);
 
 // Whether HDF5 puts something where nothing was written of a dataset with that creation list; else
 // reads leave the program's memory there as it is.

@@ -1,7 +1,8 @@
 // What a transfer selects, of a dataset and of the program's memory: as a hyperslab, as runs of
 // elements, or as their bounds. The one place that decodes HDF5's selections.
 //
-// The functions call HDF5, which may leave errors on its stack: callers keep that (see Aside).
+// The functions call HDF5, which may leave errors on its stack: callers keep that (see
+// PrivateErrors).
 #pragma once
 
 #include <optional>

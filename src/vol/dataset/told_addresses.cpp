@@ -24,15 +24,15 @@ struct Lasting {
   }
 };
 
-struct Told {
+struct ToldAddresses {
   std::uint64_t times = 0;
   std::set<Identity> datasets;
   std::set<Lasting> lasting;
 };
 
 // Leaked: HDF5 closes what is open while the process exits.
-Told& all_told() {
-  static auto& told = *new Told;
+ToldAddresses& all_told() {
+  static auto& told = *new ToldAddresses;
   return told;
 }
 
@@ -45,20 +45,20 @@ std::optional<Lasting> lasting(const Object& dataset, const Identity& identity) 
 }  // namespace
 
 void note_addresses_told(const Object& dataset) {
-  const Aside aside;
+  const PrivateErrors own;
   Identity identity{};
   if (!read_identity(dataset, identity)) return;
-  Told& told = all_told();
+  ToldAddresses& told = all_told();
   const bool first = told.datasets.insert(identity).second;
   if (const auto place = lasting(dataset, identity)) told.lasting.insert(*place);
   if (first) ++told.times;
 }
 
 bool AddressesTold::operator()(const Object& dataset) {
-  const Told& told = all_told();
+  const ToldAddresses& told = all_told();
   if (told_ || asked_ == told.times) return told_;
   asked_ = told.times;
-  const Aside aside;
+  const PrivateErrors own;
   Identity identity{};
   if (!read_identity(dataset, identity)) return false;
   const auto place = lasting(dataset, identity);

@@ -44,13 +44,13 @@ std::uint64_t selected_in(hid_t space) {
 }  // namespace
 
 std::uint64_t transfer_bytes(void* dataset, hid_t mem_type, hid_t mem_space, hid_t file_space) {
-  const Aside aside;
+  const PrivateErrors own;
   const SelectedSpace space(dataset, mem_space, file_space);
   return selected_in(space.id()) * h5.Tget_size(mem_type);
 }
 
 std::optional<engine::Run> regular_memory_bounds(void* dataset, hid_t mem_space, hid_t file_space) {
-  const Aside aside;
+  const PrivateErrors own;
   if (mem_space == kPlist || file_space == kPlist || file_space == kBlock) return std::nullopt;
   const SelectedSpace space(dataset, mem_space, file_space);
   if (mem_space == kBlock) return engine::Run{0, selected_in(space.id())};
@@ -58,7 +58,7 @@ std::optional<engine::Run> regular_memory_bounds(void* dataset, hid_t mem_space,
 }
 
 std::uint64_t memory_extent(void* dataset, hid_t mem_space, hid_t file_space) {
-  const Aside aside;
+  const PrivateErrors own;
   if (mem_space == kPlist) return 0;
   const SelectedSpace space(dataset, mem_space, file_space);
   if (mem_space == kBlock) return selected_in(space.id());

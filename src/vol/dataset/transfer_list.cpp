@@ -25,7 +25,7 @@ constexpr std::uint32_t kScalar = 0x1;
 constexpr std::uint32_t kVector = 0x2;
 constexpr std::uint32_t kSelection = 0x4;
 
-struct Told {
+struct Outcome {
   int io = 0;      // H5D_MPIO_NO_COLLECTIVE
   int chunks = 0;  // H5D_MPIO_NO_CHUNK_OPTIMIZATION
   std::uint32_t cause = 0;
@@ -39,7 +39,7 @@ T value_of(hid_t dxpl, const char* name, T otherwise) {
   return h5.Pget(dxpl, name, &value) >= 0 ? value : otherwise;
 }
 
-void tell_collective(hid_t dxpl, const Told& told) {
+void tell_collective(hid_t dxpl, const Outcome& told) {
   h5.Pset(dxpl, "actual_io_mode", &told.io);
   h5.Pset(dxpl, "actual_chunk_opt_mode", &told.chunks);
   h5.Pset(dxpl, "local_no_collective_cause", &told.cause);
@@ -71,7 +71,7 @@ std::uint32_t cause_for_no_selection(hid_t dxpl, std::span<const Written> datase
 }
 
 // Where nothing keeps ranks from writing together.
-void collective_write(Told& told, std::span<const Written> datasets, bool some) {
+void collective_write(Outcome& told, std::span<const Written> datasets, bool some) {
   const bool selects = told.no_selection == 0;
   const bool filtered = any(datasets, &Written::filtered);
   const bool plain = !std::ranges::all_of(datasets, &Written::filtered);
@@ -85,8 +85,8 @@ void collective_write(Told& told, std::span<const Written> datasets, bool some) 
     told.selection = (plain ? kScalar : 0) | (filtered && some ? kVector : 0);
 }
 
-Told told_of(hid_t dxpl, std::span<const Written> datasets) {
-  Told told;
+Outcome told_of(hid_t dxpl, std::span<const Written> datasets) {
+  Outcome told;
   told.no_selection = cause_for_no_selection(dxpl, datasets);
   const bool selects = told.no_selection == 0;
   const bool together = collective(dxpl);
@@ -121,7 +121,7 @@ void tell_independent(hid_t dxpl) {
 
 void tell_written(hid_t dxpl, std::span<const Written> datasets) {
   if (is_default(dxpl)) return;
-  const Told told = told_of(dxpl, datasets);
+  const Outcome told = told_of(dxpl, datasets);
   tell_collective(dxpl, told);
   h5.Pset(dxpl, "no_selection_io_cause", &told.no_selection);
   h5.Pset(dxpl, "actual_selection_io_mode", &told.selection);

@@ -28,7 +28,7 @@ std::map<hid_t, Placed>& placed() {
 }
 
 void place(hid_t fapl, const Placed& driver, const std::string& config) {
-  const Aside aside;  // h5py shows the first record only: ours tells more
+  const PrivateErrors own;  // h5py shows the first record only: ours tells more
   if (set_driver(fapl, driver.name, config.c_str()) < 0)
     throw Error("file driver " + driver.name +
                 " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
@@ -36,7 +36,7 @@ void place(hid_t fapl, const Placed& driver, const std::string& config) {
 }
 
 bool has_driver(hid_t fapl, const std::string& name) {
-  const Aside aside;
+  const PrivateErrors own;
   const Id<Kind::plist> probe = copy_of(fapl);
   return set_driver(probe.get(), name, nullptr) >= 0 &&
          h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);

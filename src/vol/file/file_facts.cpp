@@ -6,14 +6,14 @@ namespace headrace::vol {
 namespace {
 
 unsigned long features_of(hid_t fapl) {
-  const Aside aside;
+  const PrivateErrors own;
   unsigned long features = 0;
   h5.FDdriver_query(h5.Pget_driver(fapl), &features);
   return features;
 }
 
 bool ask(const BelowFile& file, H5VL_file_get_args_t& args) {
-  const Aside aside;
+  const PrivateErrors own;
   return h5.VLfile_get(file.file, file.connector, &args, h5.transfer_list.get(), nullptr) >= 0;
 }
 
@@ -23,7 +23,7 @@ bool is_parallel(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_HAS_MPI) !=
 
 bool reads_metadata_together(hid_t fapl) {
   if (!is_parallel(fapl)) return false;
-  const Aside aside;
+  const PrivateErrors own;
   int reads = 0;  // H5P_USER_FALSE
   return h5.Pget(fapl, "collective_metadata_read", &reads) < 0 || reads > 0;
 }
@@ -33,7 +33,7 @@ bool makes_ordinary_files(hid_t fapl) {
 }
 
 bool has_page_buffer(hid_t fapl) {
-  const Aside aside;
+  const PrivateErrors own;
   std::size_t size = 0;
   unsigned least_metadata = 0;
   unsigned least_raw = 0;

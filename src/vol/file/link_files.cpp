@@ -8,7 +8,7 @@ void LinkFiles::replace(const DriverSeat& seat, const AccessLists& lists) {
   for (std::size_t i = 0; i < lists.size(); ++i) {
     const hid_t list = lists.at(i);
     if (list <= 0 || h5.is_default_list(list)) continue;
-    const Aside aside;  // an attribute access list, say, is none for links
+    const PrivateErrors own;  // an attribute access list, say, is none for links
     const hid_t file_list = h5.Pget_elink_fapl(list);
     if (file_list <= 0) continue;  // the default: that of the file with the link
     Replaced& entry = replaced_.at(i);

@@ -16,21 +16,21 @@ const void* mpi_file_of(void* under_file, const UnderConnector& connector, hid_t
   native.get_vfd_handle = {fapl, &handle};
   H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
   const OwnQuestion question;
-  const Aside aside;  // the file is open: nothing that the program asked for has failed
+  const PrivateErrors own;  // the file is open: nothing that the program asked for has failed
   if (h5.VLfile_optional(under_file, connector.id(), &args, dxpl, nullptr) >= 0) return handle;
   return nullptr;
 }
 
 }  // namespace
 
-std::optional<Place> place_in(void* under_file, const UnderConnector& connector, hid_t fapl,
-                              hid_t dxpl) {
+std::optional<Rank> place_in(void* under_file, const UnderConnector& connector, hid_t fapl,
+                             hid_t dxpl) {
   if (!report_wanted() || h5.mpio_driver == nullptr || h5.Pget_driver(fapl) != h5.mpio_driver())
     return std::nullopt;
   const void* file = mpi_file_of(under_file, connector, fapl, dxpl);
   if (file == nullptr) return std::nullopt;
   try {
-    Place place;
+    Rank place;
     if (mpi_module().place_in_file(file, &place.rank, &place.ranks) == 0) return place;
   } catch (const std::exception& error) {
     log(Level::warning, std::string("no ranks in the report: ") + error.what());

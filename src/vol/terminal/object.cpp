@@ -91,7 +91,7 @@ FileHandle::~FileHandle() {
 void* FileHandle::open_face(H5I_type_t type) const {
   if (type == H5I_FILE) return native_file_;
   if (type == H5I_ATTR) return nullptr;
-  const Aside aside;
+  const PrivateErrors own;
   const H5VL_loc_params_t file_itself = self(H5I_FILE);
   void* face = nullptr;
   if (type == H5I_GROUP)
@@ -106,7 +106,7 @@ void* FileHandle::open_face(H5I_type_t type) const {
 }
 
 void FileHandle::close_face(H5I_type_t type, void* face) const {
-  const Aside aside;
+  const PrivateErrors own;
   const hid_t dxpl = h5.transfer_list.get();
   if (type == H5I_FILE) h5.VLfile_close(face, native_.get(), dxpl, nullptr);
   if (type == H5I_GROUP) h5.VLgroup_close(face, native_.get(), dxpl, nullptr);
@@ -139,7 +139,7 @@ void* open_file_of(const TerminalObject& object) {
 }
 
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most) {
-  const Aside aside;
+  const PrivateErrors own;
   Search search{&file, types, most, {}};
   for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_ATTR})
     if ((types & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);

@@ -16,16 +16,16 @@ struct Part : engine::Piece {
 
 // Where the elements of a part are. Byte is std::byte or const std::byte.
 template <typename Byte>
-struct Place {
+struct Location {
   Byte* data;               // of a hyperslab's first element
   engine::Index strides{};  // bytes, of a hyperslab
   bool in_order = false;    // fragments lie one after the other, not where memory's selection says
 
   // NOLINTNEXTLINE(google-explicit-constructor): as a pointer becomes one to const
-  operator Place<const Byte>() const { return {data, strides, in_order}; }
+  operator Location<const Byte>() const { return {data, strides, in_order}; }
 };
-using Target = Place<std::byte>;
-using Source = Place<const std::byte>;
+using Target = Location<std::byte>;
+using Source = Location<const std::byte>;
 
 // Its functions may be called on any thread, those with a note on the program's only.
 class ChunkTransfer {
@@ -39,7 +39,7 @@ class ChunkTransfer {
 
   // Where a part lies in the program's buffer.
   template <typename Byte>
-  [[nodiscard]] Place<Byte> in_program(const Part& part, Byte* buffer) const {
+  [[nodiscard]] Location<Byte> in_program(const Part& part, Byte* buffer) const {
     if (transfer_.is_scattered()) return {buffer, {}, false};
     return {buffer + program_offset(part), transfer_.mem_strides, false};
   }
@@ -66,7 +66,7 @@ class ChunkTransfer {
 
   // The bytes of a whole chunk if a place has them as the chunk does; null otherwise.
   template <typename Byte>
-  [[nodiscard]] Byte* as_chunk(const Part& part, const Place<Byte>& place) const {
+  [[nodiscard]] Byte* as_chunk(const Part& part, const Location<Byte>& place) const {
     if (!part.whole) return nullptr;
     if (!transfer_.is_scattered()) return lies_as_chunk(part, place.strides) ? place.data : nullptr;
     if (part.fragments.size() != 1) return nullptr;

@@ -52,7 +52,7 @@ bool close_behind(vol::Object& object) noexcept try {
 
 void close_stored() noexcept {
   if (!any_closing()) return;
-  const Aside aside;
+  const PrivateErrors own;
   std::erase_if(closings(), [](ClosingDataset& closing) {
     if (closing.dataset->unstored() > 0 || closing.dataset->reading > 0) return false;
     close(closing);

@@ -47,7 +47,7 @@ Pending& pending() {
 void read_by_hdf5(const Reading& reading, const Part& part) {
   Dataset& dataset = *reading.dataset;
   const LibraryContext context;
-  const Aside aside;
+  const PrivateErrors own;
   if (!update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
   engine::Buffer dense = reading.transfer.buffer_for(part);
   if (!vol::read_box(*dataset.handle, dataset, part.box, dense.data())) {

@@ -210,7 +210,7 @@ void carry_out_queue() noexcept {
     return;
   }
   const LibraryContext context;
-  const Aside aside;
+  const PrivateErrors own;
   for (const Batch& batch : taken.batches) carry_out(batch);
 }
 

@@ -43,7 +43,7 @@ H5VL_request_status_t status_of(const Request& request, nanoseconds timeout) {
 hid_t error_stack(const Request& request) {
   if (request.stack != nullptr) return request.stack->copy();
   const std::exception_ptr error = request.completion->error();
-  const Aside aside;
+  const PrivateErrors own;
   h5.Eclear2(kDefaultStack);
   try {
     if (error != nullptr) std::rethrow_exception(error);
@@ -55,7 +55,7 @@ hid_t error_stack(const Request& request) {
 
 // All that a call may touch of the program's buffer; nothing where that cannot be told.
 std::span<const std::byte> reached_by(const Arguments& call, const void* buffer) {
-  const Aside aside;
+  const PrivateErrors own;
   const std::uint64_t elements = vol::memory_extent(&call.object, call.mem_space, call.file_space);
   return {static_cast<const std::byte*>(buffer), elements * h5.Tget_size(call.mem_type)};
 }
@@ -63,12 +63,12 @@ std::span<const std::byte> reached_by(const Arguments& call, const void* buffer)
 }  // namespace
 
 ErrorStack::~ErrorStack() {
-  const Aside aside;
+  const PrivateErrors own;
   h5.Idec_ref(id_);
 }
 
 hid_t ErrorStack::copy() const {
-  const Aside aside;
+  const PrivateErrors own;
   const hid_t stack = h5.Ecreate_stack();
   h5.Eappend_stack(stack, id_, /*close_source_stack=*/false);
   return stack;

@@ -46,7 +46,7 @@ bool read_directly(const vol::Object& object, Elements& elements, const Transfer
   if (!is_run(elements, count, strides) || !is_run(elements, count, transfer.mem_strides))
     return false;
   const haddr_t place = address + engine::offset_of(elements.rank, transfer.box.start, strides);
-  const Aside aside;
+  const PrivateErrors own;
   if (driver->cls->read(driver, H5FD_MEM_DRAW, h5.transfer_list.get(), place,
                         transfer.elements * elements.element,
                         static_cast<std::byte*>(buffer) + transfer.mem_offset) < 0)

@@ -24,7 +24,7 @@ Transfer transfer_with(const Arguments& arguments, const vol::MemoryType& type) 
 
 std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const Arguments& arguments,
                                               std::string_view& why) {
-  const Aside aside;
+  const PrivateErrors own;
   if (!is_usual(arguments, why)) return std::nullopt;
   why = "left_for_conversion";
   const auto type = vol::memory_type_of(dataset, arguments.mem_type);
@@ -42,7 +42,7 @@ std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const Arguments
 
 std::optional<Transfer> scattered_transfer_of(Elements& dataset, const Arguments& arguments,
                                               std::string_view& why) {
-  const Aside aside;
+  const PrivateErrors own;
   if (!is_usual(arguments, why)) return std::nullopt;
   why = "left_for_selection";
   if (!update_dims(dataset, arguments.object)) return std::nullopt;

@@ -126,7 +126,7 @@ Dataset* dataset_of(vol::Object& object) {
   // The program reads its data past HDF5. Ranks look at what is logged when they ask for addresses.
   if (!file->of_ranks() && handle.addresses_told(object)) return nullptr;
   if (!handle.looked_up) {
-    const Aside aside;
+    const PrivateErrors own;
     handle.dataset = file->find(object);
     handle.looked_up = true;  // an error is one of each call
   }
@@ -144,7 +144,7 @@ void ask_early(vol::Object& object, bool made) noexcept {
 Touched touched_by(vol::Object& dataset) {
   auto& touched = handle_of(dataset).touched;
   if (!touched) {
-    const Aside aside;
+    const PrivateErrors own;
     vol::Identity identity{};
     const bool alone = vol::read_identity(dataset, identity) && !is_virtual(dataset);
     touched = alone ? Touched::dataset(identity) : Touched();
@@ -155,8 +155,8 @@ Touched touched_by(vol::Object& dataset) {
 void require_no_log_elsewhere(vol::Object& object) {
   const LoggedFile* const file = LoggedFile::of(*object.connector);
   if (file == nullptr || file->of_ranks() || handle_of(object).no_log_elsewhere) return;
-  const Aside aside;
-  const Below below{object.under, object.connector->id()};
+  const PrivateErrors own;
+  const vol::BelowFile below{object.under, object.connector->id()};
   if (marked(below, H5I_DATASET)) {
     vol::Identity identity{};
     const bool here = vol::read_identity(object, identity) && file->is(identity.file);
@@ -171,7 +171,7 @@ void require_no_log_elsewhere(vol::Object& object) {
 void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {
   const LoggedFile* const file = LoggedFile::of(*from.connector);
   if (file == nullptr || file->of_ranks()) return;
-  const Aside aside;
+  const PrivateErrors own;
   H5VL_loc_params_t where{type, H5VL_OBJECT_BY_NAME, {}};
   where.loc_data.loc_by_name = {name, h5.default_lists.front().get()};
   const hid_t connector = from.connector->id();
@@ -187,7 +187,7 @@ void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const ch
 void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }
 
 bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* extent) {
-  const Aside aside;
+  const PrivateErrors own;
   if (!vol::update_dims(dataset, object) || extent[0] < dataset.dims[0]) return false;
   vol::Elements grown;
   grown.rank = dataset.rank;

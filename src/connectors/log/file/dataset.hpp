@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/log/layers.hpp"
+#include "engine/log/logged_writes.hpp"
 #include "vol/dataset/elements.hpp"
 
 namespace headrace::log_layout {
@@ -28,7 +28,7 @@ struct Dataset : vol::Elements {
 
   // What is to be put on top of what HDF5 reads of it: of a log of an earlier program that is not
   // in the file yet; over MPI of the logs of ranks, as they were when they were last read.
-  std::unique_ptr<engine::log::Layers> layers;
+  std::unique_ptr<engine::log::LoggedWrites> writes;
 
   // Over MPI.
   struct OverRanks {
@@ -47,7 +47,7 @@ struct Dataset : vol::Elements {
       engine::Pattern pattern;
       std::uint64_t first;
     };
-    engine::log::Layers layers;
+    engine::log::LoggedWrites writes;
     std::uint64_t end;
     std::vector<Write> since;  // few
     bool many = false;         // have been written since, and are not all in there

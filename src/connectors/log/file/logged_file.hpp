@@ -69,7 +69,9 @@ class LoggedFile {
   // Whether all reads look through logs; then what they hold of a dataset, null when it is nothing.
   // Throws Error.
   [[nodiscard]] virtual bool reads_logs() const { return stored_ != nullptr; }
-  virtual const engine::log::Layers* layers_of(Dataset& dataset) { return dataset.layers.get(); }
+  virtual const engine::log::LoggedWrites* writes_of(Dataset& dataset) {
+    return dataset.writes.get();
+  }
   // What must have happened before HDF5 can read what layers do not serve.
   [[nodiscard]] virtual const char* until() const = 0;
 

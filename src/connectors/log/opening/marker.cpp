@@ -17,7 +17,7 @@ namespace {
 constexpr H5VL_loc_params_t kRoot{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
 
 // Throws what HDF5 says of it.
-[[noreturn]] void fail(const Below& object, H5I_type_t type, const char* what) {
+[[noreturn]] void fail(const vol::BelowFile& object, H5I_type_t type, const char* what) {
   const std::string cause = root_cause();
   std::array<char, 4096> name{};
   std::size_t length = 0;
@@ -30,7 +30,7 @@ constexpr H5VL_loc_params_t kRoot{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
 
 class Attribute {
  public:
-  Attribute(const Below& file, void* under) : under_(under), connector_(file.connector) {
+  Attribute(const vol::BelowFile& file, void* under) : under_(under), connector_(file.connector) {
     if (under_ == nullptr)
       fail(file, H5I_FILE, "make or open attribute _headrace_log of the root group of");
   }
@@ -70,7 +70,7 @@ Id<Kind::datatype> type_of(const Attribute& attribute, hid_t connector) {
   return fits(type.get(), space.get()) ? std::move(type) : Id<Kind::datatype>();
 }
 
-bool exists(const Below& file, const H5VL_loc_params_t& where) {
+bool exists(const vol::BelowFile& file, const H5VL_loc_params_t& where) {
   bool found = false;
   H5VL_attr_specific_args_t args{H5VL_ATTR_EXISTS, {}};
   args.args.exists = {sidecar::kMarkerName, &found};
@@ -125,7 +125,7 @@ void require_fitting_marker(const char* name, hid_t fapl) {
 }
 
 // Of a file that HDF5 has opened, or one whose marker is known to fit.
-std::optional<engine::log::Owner> found_marker(const Below& file) {
+std::optional<engine::log::Owner> found_marker(const vol::BelowFile& file) {
   if (!exists(file, kRoot)) return std::nullopt;
   const hid_t dxpl = h5.transfer_list.get();
   const Attribute attribute(file,
@@ -141,7 +141,8 @@ std::optional<engine::log::Owner> found_marker(const Below& file) {
 
 }  // namespace
 
-std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl) {
+std::optional<engine::log::Owner> read_marker(const vol::BelowFile& file, const char* name,
+                                              hid_t fapl) {
   if (!exists(file, kRoot)) return std::nullopt;
   require_fitting_marker(name, fapl);
   return found_marker(file);
@@ -152,7 +153,7 @@ std::optional<engine::log::Owner> marker_on_storage(const char* name, hid_t fapl
   const Id<Kind::vol> native = native_connector();
   const Id<Kind::plist> access = access_apart(fapl, native);
   const hid_t dxpl = h5.transfer_list.get();
-  Below file{nullptr, native.get()};
+  vol::BelowFile file{nullptr, native.get()};
   if (access) file.file = h5.VLfile_open(name, 0, access.get(), dxpl, nullptr);
   if (file.file == nullptr) return std::nullopt;
   const std::unique_ptr<void, std::function<void(void*)>> closing(
@@ -160,7 +161,7 @@ std::optional<engine::log::Owner> marker_on_storage(const char* name, hid_t fapl
   return found_marker(file);
 }
 
-bool marks(const Below& file, const engine::log::Owner& owner) noexcept {
+bool marks(const vol::BelowFile& file, const engine::log::Owner& owner) noexcept {
   try {
     return found_marker(file) == owner;
   } catch (...) {
@@ -168,13 +169,13 @@ bool marks(const Below& file, const engine::log::Owner& owner) noexcept {
   }
 }
 
-bool marked(const Below& object, H5I_type_t type) {
+bool marked(const vol::BelowFile& object, H5I_type_t type) {
   H5VL_loc_params_t root{type, H5VL_OBJECT_BY_NAME, {}};
   root.loc_data.loc_by_name = {"/", h5.default_lists.front().get()};
   return exists(object, root);
 }
 
-void write_marker(const Below& file, const engine::log::Owner& owner) {
+void write_marker(const vol::BelowFile& file, const engine::log::Owner& owner) {
   const hid_t dxpl = h5.transfer_list.get();
   const hsize_t one = 1;
   const Id<Kind::dataspace> space(h5.Screate_simple(1, &one, nullptr));
@@ -188,7 +189,7 @@ void write_marker(const Below& file, const engine::log::Owner& owner) {
     fail(file, H5I_FILE, "write attribute _headrace_log of the root group of");
 }
 
-void remove_marker(const Below& file) {
+void remove_marker(const vol::BelowFile& file) {
   H5VL_attr_specific_args_t args{H5VL_ATTR_DELETE, {}};
   args.args.del.name = sidecar::kMarkerName;
   if (h5.VLattr_specific(file.file, &kRoot, file.connector, &args, h5.transfer_list.get(),
@@ -196,7 +197,7 @@ void remove_marker(const Below& file) {
     fail(file, H5I_FILE, "remove attribute _headrace_log of the root group of");
 }
 
-void flush(const Below& file) {
+void flush(const vol::BelowFile& file) {
   H5VL_file_specific_args_t args;
   args.op_type = H5VL_FILE_FLUSH;
   args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};

@@ -9,24 +9,23 @@
 
 namespace headrace::log_layout {
 
-using Below = vol::BelowFile;
-
 // What the marker of a file says that HDF5 is opening by that name, with a list like that; none
 // when there is none. Throws Error when it is not one that the layer writes.
-std::optional<engine::log::Owner> read_marker(const Below& file, const char* name, hid_t fapl);
+std::optional<engine::log::Owner> read_marker(const vol::BelowFile& file, const char* name,
+                                              hid_t fapl);
 // The same of a file that nobody needs to have opened; none, too, when that cannot be told.
 std::optional<engine::log::Owner> marker_on_storage(const char* name, hid_t fapl);
 // Whether the marker of a file that is open says that log.
-bool marks(const Below& file, const engine::log::Owner& owner) noexcept;
+bool marks(const vol::BelowFile& file, const engine::log::Owner& owner) noexcept;
 // Whether the file that an object is in has one; that may be another than it was opened through.
-bool marked(const Below& object, H5I_type_t type);
+bool marked(const vol::BelowFile& object, H5I_type_t type);
 // There is none yet. Throws Error.
-void write_marker(const Below& file, const engine::log::Owner& owner);
+void write_marker(const vol::BelowFile& file, const engine::log::Owner& owner);
 // Throws Error when it remains.
-void remove_marker(const Below& file);
+void remove_marker(const vol::BelowFile& file);
 
 // What the program has told HDF5 is in the file then, for readers of the file without HDF5. Throws
 // Error.
-void flush(const Below& file);
+void flush(const vol::BelowFile& file);
 
 }  // namespace headrace::log_layout

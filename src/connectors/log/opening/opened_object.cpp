@@ -4,7 +4,7 @@
 
 namespace headrace::log_layout {
 
-OpenedObject::OpenedObject(const Below& from, const H5VL_loc_params_t& where)
+OpenedObject::OpenedObject(const vol::BelowFile& from, const H5VL_loc_params_t& where)
     : connector_(from.connector) {
   under_ = h5.VLobject_open(from.file, &where, connector_, &type_, h5.transfer_list.get(), nullptr);
   if (under_ == nullptr) return;

@@ -10,7 +10,7 @@ class OpenedObject {
  public:
   // Null below when there is no such object. `where`: as seen from `from`, an object of that
   // connector.
-  OpenedObject(const Below& from, const H5VL_loc_params_t& where);
+  OpenedObject(const vol::BelowFile& from, const H5VL_loc_params_t& where);
   OpenedObject(const OpenedObject&) = delete;
   OpenedObject& operator=(const OpenedObject&) = delete;
   ~OpenedObject() { close(); }

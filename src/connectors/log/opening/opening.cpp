@@ -14,7 +14,7 @@
 namespace headrace::log_layout {
 
 FormerLogs::FormerLogs(const char* name, unsigned flags, hid_t fapl) noexcept {
-  const Aside aside;
+  const PrivateErrors own;
   try {
     name_ = sidecar::path_of(name);
     if ((flags & vol::kTruncate) == 0 || !sidecar::has_folder(name_)) return;
@@ -36,7 +36,7 @@ void FormerLogs::remove() const noexcept {
 std::optional<engine::log::Owner> SerialFile::opened(const vol::Object& file,
                                                      const Opening& opening, bool by_ranks,
                                                      const LogOptions& options) {
-  const Aside aside;
+  const PrivateErrors own;
   const bool writes = opening.writes();
   const bool swmr = (opening.flags & vol::kSwmr) != 0;
   const bool together = vol::is_parallel(opening.fapl);

@@ -11,7 +11,7 @@ namespace headrace::log_layout {
 Id<Kind::plist> recovery_access(const char* name, hid_t fapl, const Options& options) {
   if (!is_on(kSettings, "recover", options) || !sidecar::has_folder(sidecar::path_of(name)))
     return {};
-  const Aside aside;
+  const PrivateErrors own;
   const bool clear = true;
   Id<Kind::plist> list(h5.Pcopy(fapl));
   // Where HDF5 has no such property it tells the user what to do.

@@ -8,7 +8,7 @@
 #include "comm/agreement.hpp"
 #include "connectors/log/ranks/parallel_file.hpp"
 #include "connectors/log/ranks/replay_together.hpp"
-#include "connectors/log/replaying/target.hpp"
+#include "connectors/log/replaying/replay_target.hpp"
 #include "engine/log/outline.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -67,7 +67,7 @@ void ParallelFile::act_together(const std::function<void()>& action) {
   if (is_parents())
     throw Error("file " + place_.path + " is its parent's, who has it open together with others");
   const LibraryContext apart;
-  const Aside aside;
+  const PrivateErrors own;
   try {
     action();
   } catch (...) {
@@ -119,7 +119,7 @@ void ParallelFile::forget_logged() {
   log_.reset();
   for (const auto& [identity, one] : datasets_) {
     one->pending = false;
-    one->layers.reset();
+    one->writes.reset();
   }
 }
 

@@ -8,14 +8,14 @@
 #include "comm/agreement.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/ranks/parallel_file.hpp"
-#include "connectors/log/replaying/target.hpp"
+#include "connectors/log/replaying/replay_target.hpp"
 #include "connectors/log/state.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/replay_process.hpp"
 
 namespace headrace::log_layout {
 
-using engine::log::Layers;
+using engine::log::LoggedWrites;
 using engine::log::Reader;
 
 void ParallelFile::keep(bool closes) {
@@ -100,7 +100,7 @@ bool ParallelFile::reads_logs() const {
 }
 
 void ParallelFile::forget_layers() {
-  for (const auto& [identity, one] : datasets_) one->layers.reset();  // they point into indexes
+  for (const auto& [identity, one] : datasets_) one->writes.reset();  // they point into indexes
 }
 
 void ParallelFile::read_own() {
@@ -128,28 +128,28 @@ void ParallelFile::read_others() {
   others_stale_ = false;
 }
 
-std::unique_ptr<Layers> ParallelFile::read_layers(const Dataset& dataset) const {
-  auto layers = std::make_unique<Layers>();
+std::unique_ptr<LoggedWrites> ParallelFile::read_writes(const Dataset& dataset) const {
+  auto writes = std::make_unique<LoggedWrites>();
   const auto add = [&](const Reader& reader) {
     const auto& datasets = reader.index().datasets;
     for (std::uint32_t place = 0; place < datasets.size(); ++place)
-      if (is_of(datasets[place], dataset.identity.token)) layers->add(reader, place);
+      if (is_of(datasets[place], dataset.identity.token)) writes->add(reader, place);
   };
   for (int rank = 0; rank < ranks_->size(); ++rank) {
     const auto other = others_.find(rank);
     if (rank == ranks_->rank() && reader_ != nullptr) add(*reader_);
     if (other != others_.end()) add(other->second.reader());
   }
-  return layers;
+  return writes;
 }
 
-const Layers* ParallelFile::layers_of(Dataset& dataset) {
+const LoggedWrites* ParallelFile::writes_of(Dataset& dataset) {
   require_whole();
   if (flushed_.empty() && !dataset.pending) return nullptr;
   read_own();
   read_others();
-  if (dataset.layers == nullptr) dataset.layers = read_layers(dataset);
-  return dataset.layers->empty() ? nullptr : dataset.layers.get();
+  if (dataset.writes == nullptr) dataset.writes = read_writes(dataset);
+  return dataset.writes->empty() ? nullptr : dataset.writes.get();
 }
 
 }  // namespace headrace::log_layout

@@ -11,13 +11,14 @@
 #include "connectors/log/ranks/replay_together.hpp"
 #include "connectors/log/ranks/transfers.hpp"
 #include "connectors/log/replaying/fit.hpp"
-#include "connectors/log/replaying/target.hpp"
+#include "connectors/log/replaying/replay_target.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/folder.hpp"
+#include "vol/dataset/box_io.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -50,7 +51,7 @@ void end_library() {
 }  // namespace
 
 CommunicatorHandle ranks_of(hid_t fapl, const Options& options) {
-  const Aside aside;
+  const PrivateErrors own;
   if (!vol::is_parallel(fapl)) return nullptr;
   try {
     return communicator_of(fapl);
@@ -63,7 +64,7 @@ CommunicatorHandle ranks_of(hid_t fapl, const Options& options) {
 
 bool agree_on_use(Communicator& ranks, const vol::Object* file, bool marked,
                   const std::exception_ptr& refusal) {
-  const Aside aside;
+  const PrivateErrors own;
   agree(ranks, refusal);
   const bool all = ranks.reduce(file != nullptr ? 1 : 0, Reduction::min) != 0;
   if (all) return true;
@@ -86,7 +87,7 @@ ParallelFile::~ParallelFile() {
 
 void ParallelFile::stop_others(const char* name, Communicator* ranks) {
   if (ranks == nullptr) return;
-  const Aside aside;
+  const PrivateErrors own;
   const std::string path = sidecar::path_of(name);
   const auto here = [&](const ParallelFile* one) { return one->place_.path == path; };
   const std::vector<ParallelFile*> files = logging();
@@ -107,7 +108,7 @@ void ParallelFile::stop_others(const char* name, Communicator* ranks) {
 void ParallelFile::opened(const vol::Object& file, const char* name, hid_t fapl,
                           CommunicatorHandle ranks, const LogOptions& options,
                           const std::optional<engine::log::Owner>& marker) {
-  const Aside aside;
+  const PrivateErrors own;
   const std::string path = sidecar::path_of(name);
   replay_together(file, path, *ranks, options, marker, vol::reads_metadata_together(fapl));
   engine::log::Owner owner{};
@@ -242,7 +243,7 @@ std::shared_ptr<Dataset> ParallelFile::find(vol::Object& handle) {
     if (later_ && asks_together_) known->over_ranks.name = vol::name_of(handle);
   }
   known->over_ranks.filtered = filters == Filters::all;
-  read_nothing(handle, *known);
+  if (known->chunked()) vol::read_nothing(handle, *known);
   return known;
 }
 

@@ -16,7 +16,7 @@
 #include "comm/communicator.hpp"
 #include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/settings.hpp"
-#include "engine/log/layers.hpp"
+#include "engine/log/logged_writes.hpp"
 #include "sidecar/log_file.hpp"
 
 namespace headrace::log_layout {
@@ -56,7 +56,7 @@ class ParallelFile final : public LoggedFile {
   // What this rank's log holds of the dataset, and those of others that have been flushed and not
   // drained.
   [[nodiscard]] bool reads_logs() const override;
-  const engine::log::Layers* layers_of(Dataset& dataset) override;
+  const engine::log::LoggedWrites* writes_of(Dataset& dataset) override;
   [[nodiscard]] const char* until() const override;
   bool log_rows(Write& write) override;
   // Collective, for calls that ranks make together.
@@ -127,7 +127,8 @@ class ParallelFile final : public LoggedFile {
   void read_own();
   void read_others();
   void forget_layers();
-  [[nodiscard]] std::unique_ptr<engine::log::Layers> read_layers(const Dataset& dataset) const;
+  [[nodiscard]] std::unique_ptr<engine::log::LoggedWrites> read_writes(
+      const Dataset& dataset) const;
   // Whether HDF5 may have chunks of a filtered dataset in memory, see there.
   [[nodiscard]] bool has_read(const vol::Identity& identity) const;
 

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "comm/agreement.hpp"
-#include "connectors/log/replaying/target.hpp"
+#include "connectors/log/replaying/replay_target.hpp"
 #include "connectors/log/settings.hpp"
 #include "hdf5/library_context.hpp"
 #include "sidecar/folder.hpp"

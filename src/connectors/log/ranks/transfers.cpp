@@ -24,7 +24,7 @@ constexpr std::uint64_t kLongPiece = 64 << 10;
 
 // HDF5 applies it on the way, to what it writes itself.
 bool transforms(hid_t dxpl) {
-  const Aside aside;
+  const PrivateErrors own;
   return !vol::is_default(dxpl) && h5.Pget_data_transform(dxpl, nullptr, 0) >= 0;
 }
 
@@ -127,7 +127,7 @@ engine::Buffer convert(const Write& write, hid_t file_space, hid_t dxpl) {
   engine::Buffer background(write.elements * std::max(write.mem_element, dataset.element));
   const Read read{*write.handle,          kInvalidId, kInvalidId, file_space,
                   h5.transfer_list.get(), nullptr};
-  if (!fetch(read, dataset, dataset.file->layers_of(dataset), write.file, background))
+  if (!fetch(read, dataset, dataset.file->writes_of(dataset), write.file, background))
     throw Error("HDF5 cannot read what is kept of " + vol::describe(*write.handle) + ": " +
                 root_cause());
   return converted(write, dxpl, background.data());
@@ -226,7 +226,7 @@ herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t me
     return -1;
   if (together) return 0;
   const LibraryContext apart;
-  const Aside aside;
+  const PrivateErrors own;
   for (std::size_t i = 0; i < count; ++i) {
     if (Dataset* const dataset = logged_dataset(dset[i]))
       log_again(*dataset, vol::Object::from(dset[i]), file_space[i]);
@@ -298,7 +298,7 @@ herr_t write_over_ranks(std::size_t count, void* dset[], hid_t mem_type[], hid_t
       continue;
     }
     const LibraryContext apart;
-    const Aside aside;
+    const PrivateErrors own;
     if (!vol::is_default(dxpl))
       written.push_back(written_of(*dataset, object, mem_type[i], mem_space[i], file_space[i]));
     if (goes_to_hdf5(*dataset, object, file_space[i]))
@@ -310,7 +310,7 @@ herr_t write_over_ranks(std::size_t count, void* dset[], hid_t mem_type[], hid_t
   if (rest.dset.size() == count) return 0;
   if (!alone.dset.empty() && write_alone(alone, dxpl) < 0) return -1;
   const LibraryContext apart;
-  const Aside aside;
+  const PrivateErrors own;
   for (const std::size_t i : logged) {
     vol::Object& object = vol::Object::from(dset[i]);
     log_write(*logged_dataset(dset[i]), object, mem_type[i], mem_space[i], file_space[i], dxpl,
@@ -343,8 +343,8 @@ void prepare_read(std::size_t count, void* dset[], hid_t dxpl) {
 void require_none_logged(vol::Object& object) {
   Dataset* const dataset = logged_dataset(&object);
   if (dataset == nullptr || !dataset->file->reads_logs()) return;
-  const Aside aside;
-  if (dataset->file->layers_of(*dataset) == nullptr) return;
+  const PrivateErrors own;
+  if (dataset->file->writes_of(*dataset) == nullptr) return;
   throw Error("chunks of " + vol::describe(object) +
               " are not read or written as they are stored before " + dataset->file->until());
 }

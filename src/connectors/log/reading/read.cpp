@@ -24,7 +24,7 @@ using engine::Buffer;
 using engine::Run;
 
 bool converts_otherwise(hid_t dxpl) {
-  const Aside aside;
+  const PrivateErrors own;
   return !vol::leaves_data_alone(dxpl);
 }
 
@@ -56,7 +56,7 @@ bool is_virtual(const vol::Object& object) {
   return h5.Pget_layout(dcpl.get()) == H5D_VIRTUAL;
 }
 
-bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,
+bool fetch(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites* writes,
            const Runs& file, Buffer& buffer) {
   const hsize_t elements = elements_of(file);
   const Id<Kind::dataspace> space(h5.Screate_simple(1, &elements, nullptr));
@@ -64,22 +64,22 @@ bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* 
              read.file_space, read.dxpl,          static_cast<void*>(buffer.data())};
   engine::log::Covered covered(elements);
   const auto bytes = buffer.bytes().first(elements * dataset.element);
-  if (layers != nullptr) layers->apply(file, bytes, covered);
+  if (writes != nullptr) writes->apply(file, bytes, covered);
   if (covered.all()) return true;
   std::memset(buffer.data(), 0, buffer.size());  // HDF5 may leave memory as it is
   if (read_below(whole) < 0) return false;
-  if (!covered.none()) layers->apply(file, bytes, covered);
+  if (!covered.none()) writes->apply(file, bytes, covered);
   return true;
 }
 
 namespace {
 
-herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
                  const Runs& file, const Runs& memory) {
   const std::uint64_t elements = elements_of(file);
   const std::size_t element = h5.Tget_size(read.mem_type);
   Buffer buffer(elements * std::max(element, dataset.element));
-  if (!fetch(read, dataset, &layers, file, buffer)) return -1;
+  if (!fetch(read, dataset, &writes, file, buffer)) return -1;
   if (h5.Tequal(read.mem_type, dataset.type.get()) <= 0) {
     // Members that the file does not have keep what the program's memory holds.
     Buffer background(elements * element);
@@ -98,7 +98,7 @@ herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::Layers& 
 
 }  // namespace
 
-herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+herr_t read_through(Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
                     const char* before) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   if (converts_otherwise(read.dxpl)) refuse(read, before);
@@ -109,7 +109,7 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layer
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kAny);
   // HDF5 says what it is.
   if (!memory || elements_of(*memory) != elements_of(*file)) return read_below(read);
-  return read_rows(read, dataset, layers, *file, *memory);
+  return read_rows(read, dataset, writes, *file, *memory);
 }
 
 bool read_logged(Read& read) {
@@ -120,16 +120,16 @@ bool read_logged(Read& read) {
   if (dataset == nullptr || !dataset->fills || dataset->file->of_ranks()) return false;
   auto& logged = static_cast<SerialFile&>(*dataset->file);
   if (!logged.holds_anew(*dataset)) return false;
-  const Aside aside;
+  const PrivateErrors own;
   if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object)) return false;
   const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
   if (!file || elements_of(*file) * dataset->element > kMostBytes) return false;
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
   if (!memory || elements_of(*memory) != elements_of(*file)) return false;
-  const engine::log::Layers* const layers = logged.logged(*dataset, *file);
-  if (layers == nullptr) return false;
+  const engine::log::LoggedWrites* const writes = logged.logged(*dataset, *file);
+  if (writes == nullptr) return false;
   try {
-    if (read_rows(read, *dataset, *layers, *file, *memory) >= 0) return true;
+    if (read_rows(read, *dataset, *writes, *file, *memory) >= 0) return true;
   } catch (const std::exception& error) {
     log(Level::info, vol::describe(read.object) + " is not read through its log: " + error.what());
   }
@@ -151,9 +151,9 @@ herr_t read_on_top(Read& read) {
   if (file == nullptr || !file->reads_logs()) return read_below(read);
   Dataset* const dataset = dataset_of(read.object);
   if (dataset == nullptr && is_virtual(read.object)) refuse(read, file->until());
-  const engine::log::Layers* const layers =
-      dataset == nullptr ? nullptr : file->layers_of(*dataset);
-  if (layers == nullptr) return read_below(read);
+  const engine::log::LoggedWrites* const writes =
+      dataset == nullptr ? nullptr : file->writes_of(*dataset);
+  if (writes == nullptr) return read_below(read);
   const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
   if (!vol::update_dims(*dataset, read.object))
     throw Error("HDF5 does not tell the extent of " + vol::describe(read.object));
@@ -161,7 +161,7 @@ herr_t read_on_top(Read& read) {
     if (converts_otherwise(read.dxpl)) refuse(read, file->until());
     read.dxpl = h5.transfer_list.get();
   }
-  return read_through(read, *dataset, *layers, file->until());
+  return read_through(read, *dataset, *writes, file->until());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Read {
 herr_t read_below(Read& read);
 // What HDF5 has, and the layers on top of it. Throws Error for what that cannot be done for, which
 // says what must happen `before`.
-herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layers& layers,
+herr_t read_through(Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
                     const char* before);
 // A small read of one dataset that writes are logged of, through the log: what is in it stays
 // there. False where HDF5 is to get that first, as what it reads is much, or it has to say what is
@@ -34,7 +34,7 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Layer
 bool read_logged(Read& read);
 // Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
 // those of the rows, which are the selection of the file. False when HDF5 fails.
-bool fetch(const Read& read, const Dataset& dataset, const engine::log::Layers* layers,
+bool fetch(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites* writes,
            const Runs& file, engine::Buffer& buffer);
 // Whether the elements of a dataset are those of others.
 bool is_virtual(const vol::Object& object);

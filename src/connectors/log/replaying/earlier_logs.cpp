@@ -16,6 +16,7 @@
 #include "connectors/log/opening/opened_object.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/replaying/fit.hpp"
+#include "connectors/log/replaying/logged_object.hpp"
 #include "connectors/log/replaying/replay.hpp"
 #include "connectors/log/settings.hpp"
 #include "hdf5/error_stack.hpp"
@@ -26,33 +27,8 @@
 namespace headrace::log_layout {
 namespace {
 
-using engine::log::Layers;
 using engine::log::LoggedDataset;
-
-// Calls action(object) with the dataset of a log, and sees to it that all of it is in the file
-// then.
-template <typename Action>
-void with_object(const OpenFile& place, const vol::UnderRef& connector, const LoggedDataset& logged,
-                 const Action& action) {
-  H5O_token_t token{};
-  static_assert(sizeof token == sizeof logged.token);
-  std::memcpy(&token, logged.token.data(), sizeof token);
-  H5VL_loc_params_t where{H5I_FILE, H5VL_OBJECT_BY_TOKEN, {}};
-  where.loc_data.loc_by_token.token = &token;
-  OpenedObject opened(place.below, where);
-  if (opened.under() == nullptr || opened.type() != H5I_DATASET)
-    throw Error("dataset " + logged.name + " of the log is not in file " + place.path);
-  vol::Object object{opened.under(), connector};
-  try {
-    action(object);
-  } catch (const Error& error) {  // HDF5 does not know the name of what was opened by its token
-    throw Error("replaying dataset " + logged.name + " of file " + place.path +
-                " failed: " + error.what());
-  }
-  if (!opened.close())
-    throw Error("dataset " + logged.name + " of file " + place.path +
-                " could not be closed, and misses data: " + root_cause());
-}
+using engine::log::LoggedWrites;
 
 // Whether the dataset has the name that it had when it was logged, if it had one then.
 bool is_there(const OpenFile& place, const LoggedDataset& logged) {
@@ -229,8 +205,8 @@ void EarlierLogs::find_datasets(const sidecar::LogFile& log, bool skip_missing) 
 
 void EarlierLogs::replay(const vol::UnderRef& connector, bool verify) const {
   for (const auto& [token, parts] : parts_) {
-    with_dataset(connector, parts, [](Dataset& dataset, const Layers& layers) {
-      log_layout::replay(dataset, layers);
+    with_dataset(connector, parts, [](Dataset& dataset, const LoggedWrites& writes) {
+      log_layout::replay(dataset, writes);
       dataset.flush();  // others may have it open, so that closing it does not
     });
     if (!verify)
@@ -255,7 +231,7 @@ void EarlierLogs::verify(const vol::UnderRef& connector, int rank, int ranks) co
     if (number++ % ranks != rank) continue;
     const std::string name = printable(parts.front().logged().name);
     // Opened anew: it comes from the file.
-    with_dataset(connector, parts, [&](Dataset& dataset, const Layers& held) {
+    with_dataset(connector, parts, [&](Dataset& dataset, const LoggedWrites& held) {
       const std::string filter = inexact_filter(*dataset.handle);
       if (filter.empty()) return log_layout::verify(dataset, held);
       report_unverified(Seat::vol, "headrace_log", place_.path, name, filter);
@@ -267,31 +243,25 @@ void EarlierLogs::verify(const vol::UnderRef& connector, int rank, int ranks) co
 template <typename Action>
 void EarlierLogs::with_dataset(const vol::UnderRef& connector, const std::vector<Part>& parts,
                                const Action& action) const {
-  Layers layers;
-  for (const Part& part : parts) layers.add(*part.reader, part.place, part.end);
-  if (layers.empty()) return;
-  const LoggedDataset& first = parts.front().logged();
-  with_object(place_, connector, first, [&](vol::Object& object) {
-    const auto dataset = examine(object);
-    if (dataset == nullptr || !vol::update_dims(*dataset, object))
-      throw Error("dataset " + first.name + " is none that is logged");
-    for (const Part& part : parts) require_fit(*dataset, part.logged(), layers, place_.path);
-    dataset->handle = &object;
-    action(*dataset, layers);
-  });
+  LoggedWrites writes = writes_in(parts);
+  if (writes.empty()) return;
+  LoggedObject logged(place_, connector, parts, std::move(writes));
+  try {
+    action(logged.dataset(), logged.writes());
+  } catch (const Error& error) {  // HDF5 does not know the name of what was opened by its token
+    throw Error("replaying " + logged.name() + " failed: " + error.what());
+  }
+  logged.close();
 }
 
 bool EarlierLogs::holds(const H5O_token_t& token) const { return parts_.contains(token_of(token)); }
 
-std::unique_ptr<Layers> EarlierLogs::layers_of(const Dataset& dataset) const {
+std::unique_ptr<LoggedWrites> EarlierLogs::writes_of(const Dataset& dataset) const {
   const auto found = parts_.find(token_of(dataset.identity.token));
   if (found == parts_.end()) return nullptr;
-  auto layers = std::make_unique<Layers>();
-  for (const Part& part : found->second) {
-    layers->add(*part.reader, part.place, part.end);
-    require_fit(dataset, part.logged(), *layers, place_.path);
-  }
-  return layers->empty() ? nullptr : std::move(layers);
+  auto writes = std::make_unique<LoggedWrites>(writes_in(found->second));
+  for (const Part& part : found->second) require_fit(dataset, part.logged(), *writes, place_.path);
+  return writes->empty() ? nullptr : std::move(writes);
 }
 
 }  // namespace headrace::log_layout

@@ -12,14 +12,14 @@
 #include "connectors/log/opening/marker.hpp"
 #include "connectors/log/replaying/parts.hpp"
 #include "connectors/log/settings.hpp"
-#include "engine/log/layers.hpp"
+#include "engine/log/logged_writes.hpp"
 #include "sidecar/log_file.hpp"
 
 namespace headrace::log_layout {
 
 // A file, as a log finds it.
 struct OpenFile {
-  Below below;
+  vol::BelowFile below;
   std::string path;
   bool sync = false;         // whether data is to survive a power cut
   std::uint64_t budget = 0;  // memory for a log, in bytes
@@ -62,7 +62,7 @@ class EarlierLogs {
 
   [[nodiscard]] bool holds(const H5O_token_t& token) const;
   // What there is of a dataset; null when nothing is. Throws Error when that does not fit.
-  [[nodiscard]] std::unique_ptr<engine::log::Layers> layers_of(const Dataset& dataset) const;
+  [[nodiscard]] std::unique_ptr<engine::log::LoggedWrites> writes_of(const Dataset& dataset) const;
 
  private:
   void open();

@@ -39,7 +39,7 @@ LoggedDataset logged_as(const Dataset& dataset, std::string name) {
 }
 
 void require_fit(const Dataset& dataset, const LoggedDataset& logged,
-                 const engine::log::Layers& layers, const std::string& file) {
+                 const engine::log::LoggedWrites& writes, const std::string& file) {
   const auto differ = [&](const std::string& what, const std::string& here,
                           const std::string& there) {
     throw Error("dataset " + logged.name + " of file " + file + " has " + what + ' ' + here +
@@ -53,9 +53,9 @@ void require_fit(const Dataset& dataset, const LoggedDataset& logged,
   if (found.row != said.row)
     differ("extent", shape_of(std::to_string(dataset.dims[0]), found.row),
            shape_of("any", said.row));
-  if (layers.end() > engine::volume(dataset.rank, dataset.dims))
+  if (writes.end() > engine::volume(dataset.rank, dataset.dims))
     differ("extent", shape_of(std::to_string(dataset.dims[0]), found.row),
-           std::to_string(layers.end()) + " elements");
+           std::to_string(writes.end()) + " elements");
 }
 
 }  // namespace headrace::log_layout

@@ -14,6 +14,6 @@ engine::log::LoggedDataset logged_as(const Dataset& dataset, std::string name);
 // Throws Error, which tells what both are, unless the dataset of `file` is as the log says, and
 // holds all of the layers.
 void require_fit(const Dataset& dataset, const engine::log::LoggedDataset& logged,
-                 const engine::log::Layers& layers, const std::string& file);
+                 const engine::log::LoggedWrites& writes, const std::string& file);
 
 }  // namespace headrace::log_layout

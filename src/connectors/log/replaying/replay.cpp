@@ -23,7 +23,7 @@ using engine::Box;
 using engine::Buffer;
 using engine::Index;
 using engine::log::Covered;
-using engine::log::Layers;
+using engine::log::LoggedWrites;
 
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
@@ -61,14 +61,14 @@ void each_row(const Dataset& dataset, const Box& box, const Row& row) {
   }
 }
 
-Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer) {
+Covered apply(const Dataset& dataset, const LoggedWrites& writes, const Box& box, Buffer& buffer) {
   constexpr std::size_t kAtOnce = 1 << 16;
   Covered covered(engine::volume(dataset.rank, box.count));
   std::vector<engine::Run> rows;
   std::uint64_t done = 0;
   const auto apply_rows = [&] {
     const std::uint64_t elements = engine::elements_of(rows);
-    layers.apply(rows, buffer.bytes().subspan(done * dataset.element, elements * dataset.element),
+    writes.apply(rows, buffer.bytes().subspan(done * dataset.element, elements * dataset.element),
                  covered, done);
     done += elements;
     rows.clear();
@@ -83,15 +83,15 @@ Covered apply(const Dataset& dataset, const Layers& layers, const Box& box, Buff
 }
 
 // What the box is to hold; false when that is what it holds.
-bool fill(Dataset& dataset, const Layers& layers, const Box& box, Buffer& buffer) {
+bool fill(Dataset& dataset, const LoggedWrites& writes, const Box& box, Buffer& buffer) {
   buffer = Buffer(engine::volume(dataset.rank, box.count) * dataset.element);
-  const Covered covered = apply(dataset, layers, box, buffer);
+  const Covered covered = apply(dataset, writes, box, buffer);
   if (covered.none()) return false;
   if (!covered.all()) {
     std::ranges::fill(buffer.bytes(), std::byte{0});  // HDF5 may leave memory as it is
     if (!vol::read_box(*dataset.handle, dataset, box, buffer.data()))
       throw Error("HDF5 cannot read what lies between logged data: " + root_cause());
-    apply(dataset, layers, box, buffer);
+    apply(dataset, writes, box, buffer);
   }
   return true;
 }
@@ -101,9 +101,9 @@ void write_box(Dataset& dataset, const Box& box, const Buffer& buffer) {
     throw Error("HDF5 cannot write logged data: " + root_cause());
 }
 
-void put_box(Dataset& dataset, const Layers& layers, const Box& box) {
+void put_box(Dataset& dataset, const LoggedWrites& writes, const Box& box) {
   Buffer buffer;
-  if (fill(dataset, layers, box, buffer)) write_box(dataset, box, buffer);
+  if (fill(dataset, writes, box, buffer)) write_box(dataset, box, buffer);
 }
 
 // Keeps the first error.
@@ -141,12 +141,12 @@ void forget(const Dataset& dataset, const Box& box) {
 }
 
 // Chunks that nothing was logged of are left as they are: filters may change values.
-Chunks fill_chunks(Dataset& dataset, const Layers& layers, const Box& box) {
+Chunks fill_chunks(Dataset& dataset, const LoggedWrites& writes, const Box& box) {
   const Index strides = engine::strides_of(dataset.rank, box.count, dataset.element);
   Chunks chunks{Buffer(engine::volume(dataset.rank, box.count) * dataset.element), {}};
   each_chunk(dataset, box, [&](const Box& chunk) {
     Buffer buffer;
-    const bool any = fill(dataset, layers, chunk, buffer);
+    const bool any = fill(dataset, writes, chunk, buffer);
     forget(dataset, chunk);  // which was read, perhaps
     if (!any) return;
     Index inside{};
@@ -193,14 +193,14 @@ void write_chunks(Dataset& dataset, const Box& box, const Chunks& chunks, const 
     });
 }
 
-void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
+void verify_box(Dataset& dataset, const LoggedWrites& writes, const Box& box) {
   Buffer buffer(engine::volume(dataset.rank, box.count) * dataset.element);
   std::ranges::fill(buffer.bytes(), std::byte{0});
   if (!vol::read_box(*dataset.handle, dataset, box, buffer.data()))
     throw Error("HDF5 cannot read it: " + root_cause());
   Buffer expected(buffer.size());
   std::ranges::copy(buffer.bytes(), expected.data());
-  apply(dataset, layers, box, expected);
+  apply(dataset, writes, box, expected);
   if (!std::ranges::equal(expected.bytes(), buffer.bytes()))
     throw Error("it does not hold what was logged");
 }
@@ -208,21 +208,22 @@ void verify_box(Dataset& dataset, const Layers& layers, const Box& box) {
 // Calls action(box) for all boxes of that shape that the layers hold something of, in row-major
 // order.
 template <typename ForBox>
-void for_boxes(Dataset& dataset, const Layers& layers, std::uint64_t most, const ForBox& action) {
+void for_boxes(Dataset& dataset, const LoggedWrites& writes, std::uint64_t most,
+               const ForBox& action) {
   if (!vol::update_dims(dataset, *dataset.handle)) throw Error("HDF5 does not tell the extent");
-  if (layers.end() > engine::volume(dataset.rank, dataset.dims) || !vol::countable(dataset))
+  if (writes.end() > engine::volume(dataset.rank, dataset.dims) || !vol::countable(dataset))
     throw Error("it is smaller than what the log holds of it, or has grown too large for a log");
   const engine::Grid grid{dataset.rank, dataset.dims, piece_shape(dataset, most)};
   engine::log::each_piece(
-      grid, [&](std::uint64_t begin, std::uint64_t enough) { return layers.next(begin, enough); },
-      [&](const Box& box) { action(dataset, layers, box); });
+      grid, [&](std::uint64_t begin, std::uint64_t enough) { return writes.next(begin, enough); },
+      [&](const Box& box) { action(dataset, writes, box); });
 }
 
 // One text, as programs show the innermost cause only.
 template <typename ForBox>
-void act(Dataset& dataset, const Layers& layers, ForBox action, const char* doing) {
+void act(Dataset& dataset, const LoggedWrites& writes, ForBox action, const char* doing) {
   try {
-    for_boxes(dataset, layers, kMostBytes, action);
+    for_boxes(dataset, writes, kMostBytes, action);
   } catch (const Error& error) {
     throw Error(doing + vol::describe(*dataset.handle) + " failed: " + error.what());
   }
@@ -238,11 +239,11 @@ std::uint64_t most_of(const Dataset& dataset, const Share& share) {
 // All boxes that the layers may hold something of, the same ones and in the same order on all
 // ranks. Calls that ranks make together are few and large.
 template <typename ForBox>
-void for_shared_boxes(Dataset& dataset, const Layers& layers, const Share& share,
+void for_shared_boxes(Dataset& dataset, const LoggedWrites& writes, const Share& share,
                       const ForBox& action) {
   const std::uint64_t most = most_of(dataset, share);
   engine::JoinedBoxes joined(dataset.rank, most / dataset.element, action);
-  for_boxes(dataset, layers, most, [&](Dataset&, const Layers&, const Box& box) {
+  for_boxes(dataset, writes, most, [&](Dataset&, const LoggedWrites&, const Box& box) {
     share.together != kInvalidId ? joined.add(box) : action(box);
   });
   joined.finish();
@@ -267,42 +268,45 @@ SharedBoxes shared_boxes(const Share& share) {
 
 }  // namespace
 
-std::uint64_t count_boxes(Dataset& dataset, const Layers& layers, const Share& share, bool cached) {
+std::uint64_t count_boxes(Dataset& dataset, const LoggedWrites& writes, const Share& share,
+                          bool cached) {
   std::uint64_t boxes = 0;
-  for_shared_boxes(dataset, layers, share, [&](const Box& box) {
+  for_shared_boxes(dataset, writes, share, [&](const Box& box) {
     ++boxes;
     if (cached && dataset.chunked()) forget(dataset, box);
   });
   return boxes;
 }
 
-void replay_share(Dataset& dataset, const Layers& layers, const Share& share) {
+void replay_share(Dataset& dataset, const LoggedWrites& writes, const Share& share) {
   SharedBoxes mine = shared_boxes(share);
   std::uint64_t number = 0;
   std::exception_ptr error;
   const auto put_together = [&](const Box& box) {
     --mine.calls;
     Chunks chunks;
-    if (error == nullptr) attempt(error, [&] { chunks = fill_chunks(dataset, layers, box); });
+    if (error == nullptr) attempt(error, [&] { chunks = fill_chunks(dataset, writes, box); });
     write_chunks(dataset, box, chunks, share, error);
   };
-  for_shared_boxes(dataset, layers, share, [&](const Box& box) {
+  for_shared_boxes(dataset, writes, share, [&](const Box& box) {
     const bool is_mine = number >= mine.begin && number < mine.end;
     ++number;
     if (!is_mine) return;
     if (share.together != kInvalidId)
       put_together(box);
     else if (error == nullptr)
-      attempt(error, [&] { put_box(dataset, layers, box); });
+      attempt(error, [&] { put_box(dataset, writes, box); });
   });
   while (mine.calls-- > 0) write_chunks(dataset, one_element(dataset), {}, share, error);
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-void replay(Dataset& dataset, const Layers& layers) { act(dataset, layers, &put_box, "writing "); }
+void replay(Dataset& dataset, const LoggedWrites& writes) {
+  act(dataset, writes, &put_box, "writing ");
+}
 
-void verify(Dataset& dataset, const Layers& layers) {
-  act(dataset, layers, &verify_box, "verifying ");
+void verify(Dataset& dataset, const LoggedWrites& writes) {
+  act(dataset, writes, &verify_box, "verifying ");
 }
 
 }  // namespace headrace::log_layout

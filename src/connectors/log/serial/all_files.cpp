@@ -20,7 +20,7 @@ template <typename Action>
 void for_files(const std::vector<SerialFile*>& those, const Touched& touched,
                const Action& action) {
   if (those.empty()) return;
-  const Aside aside;
+  const PrivateErrors own;
   std::vector<SerialFile*> files;  // actions change what those are
   std::ranges::copy_if(those, std::back_inserter(files),
                        [&](const SerialFile* file) { return file->is_touched(touched); });
@@ -83,7 +83,7 @@ void replay_again() noexcept {
 
 void retry(unsigned long number) noexcept {
   if (pending().broken.erase(number) == 0) return;
-  const Aside aside;
+  const PrivateErrors own;
   const std::vector<SerialFile*> files = pending().files;
   for (SerialFile* file : files)
     if (file->is(number)) file->drain();
@@ -132,7 +132,7 @@ bool nothing_is_logged() { return all_off; }
 
 void drain_others(const SerialFile& file, unsigned long number) noexcept {
   if (pending().files.empty()) return;
-  const Aside aside;
+  const PrivateErrors own;
   const std::vector<SerialFile*> files = pending().files;
   for (SerialFile* other : files)
     if (other != &file && other->holds(number)) other->drain();

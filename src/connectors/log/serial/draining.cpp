@@ -46,9 +46,9 @@ void SerialFile::replay_datasets() {
   const engine::log::Reader& reader = read_on();
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;
-    engine::log::Layers layers;
-    layers.add(reader, dataset->place, log_->epoch(), replayed_epochs_);
-    if (!layers.empty()) log_layout::replay(*dataset, layers);
+    engine::log::LoggedWrites writes;
+    writes.add(reader, dataset->place, log_->epoch(), replayed_epochs_);
+    if (!writes.empty()) log_layout::replay(*dataset, writes);
   }
   replayed_ = log_->writes();
   replayed_epochs_ = log_->epoch();
@@ -95,21 +95,22 @@ void SerialFile::drain() noexcept {
   forget();
 }
 
-const engine::log::Layers* SerialFile::logged(Dataset& dataset,
-                                              std::span<const engine::Run> rows) noexcept try {
+const engine::log::LoggedWrites* SerialFile::logged(Dataset& dataset,
+                                                    std::span<const engine::Run> rows) noexcept
+    try {
   constexpr std::uint64_t kMost = 100'000;  // takes as long as writing some MiB
   if (broken() || lost()) return nullptr;
   auto& logged = dataset.logged;
   if (!logged || logged->may_miss(rows)) {
     const engine::log::Reader& reader = read_on();
-    if (!logged) logged.emplace(engine::log::Layers(), replayed_epochs_);
-    logged->layers.add(reader, dataset.place, log_->epoch(), logged->end);
+    if (!logged) logged.emplace(engine::log::LoggedWrites(), replayed_epochs_);
+    logged->writes.add(reader, dataset.place, log_->epoch(), logged->end);
     logged->end = log_->epoch();
     logged->since.clear();
     logged->many = false;
   }
-  looked_through_ += logged->layers.size();
-  return looked_through_ > kMost ? nullptr : &logged->layers;
+  looked_through_ += logged->writes.size();
+  return looked_through_ > kMost ? nullptr : &logged->writes;
 } catch (...) {
   return nullptr;  // the log is replayed, which finds out what is wrong
 }
@@ -210,7 +211,7 @@ void SerialFile::sync_rest() noexcept {
 // What cannot be drained keeps the file open: the program, or HDF5 at its end, closes it once more.
 void SerialFile::before_close(const vol::Object& file) {
   if (is(file)) {
-    const Aside aside;
+    const PrivateErrors own;
     retry(number_);
     close(false);
   }
@@ -236,17 +237,13 @@ LoggedFile::AfterClose SerialFile::after_close(const vol::Object& file) {
 // By its number: the file of an object behind an external link is another one. Throws Error.
 unsigned long SerialFile::number_of_file(const vol::Object& object, H5I_type_t type) const {
   if (type == H5I_FILE && is(object)) return number_;
-  const Aside aside;
+  const PrivateErrors own;
   if (type == H5I_FILE)
     return vol::number_of({object.under, object.connector->id()}).value_or(number_);
-  H5O_info2_t info{};
-  H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
-  args.args.get_info = {H5O_INFO_BASIC, &info};
-  const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
-  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
-                      nullptr) < 0)
+  vol::Identity identity{};
+  if (!vol::read_identity(object, identity, nullptr, type))
     throw Error("HDF5 does not tell which file it is to flush");
-  return info.fileno;
+  return identity.file;
 }
 
 // What has failed before is tried once more.

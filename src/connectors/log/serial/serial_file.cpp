@@ -7,12 +7,13 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "connectors/log/replaying/fit.hpp"
-#include "connectors/log/replaying/target.hpp"
+#include "connectors/log/replaying/replay_target.hpp"
 #include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/folder.hpp"
+#include "vol/dataset/box_io.hpp"
 #include "vol/own_question.hpp"
 
 namespace headrace::log_layout {
@@ -53,10 +54,10 @@ std::shared_ptr<Dataset> SerialFile::find(vol::Object& handle) {
   if (!is(dataset->identity.file) || (dataset->committed && later_)) return nullptr;
   dataset->file = this;
   dataset = know(dataset);
-  if (stored_ == nullptr || dataset->layers != nullptr) return dataset;
+  if (stored_ == nullptr || dataset->writes != nullptr) return dataset;
   if (!vol::update_dims(*dataset, handle))
     throw Error("HDF5 does not tell the extent of " + vol::describe(handle));
-  dataset->layers = stored_->layers_of(*dataset);
+  dataset->writes = stored_->writes_of(*dataset);
   return dataset;
 }
 
@@ -64,7 +65,7 @@ std::shared_ptr<Dataset> SerialFile::find(vol::Object& handle) {
 // a log of an earlier program is read, in a file that nobody writes to.
 std::shared_ptr<Dataset> SerialFile::know(const std::shared_ptr<Dataset>& dataset) {
   auto& known = datasets_[dataset->identity];
-  if (known == nullptr || (known.use_count() == 1 && !known->pending && known->layers == nullptr))
+  if (known == nullptr || (known.use_count() == 1 && !known->pending && known->writes == nullptr))
     known = dataset;
   return known;
 }
@@ -74,16 +75,17 @@ void SerialFile::ask_early(vol::Object& handle, bool /*made*/) {
   if (!asks_together_) return;
   const LibraryContext apart;
   require_no_log_elsewhere(handle);
-  const Dataset* const dataset = dataset_of(handle);
-  const Aside aside;
-  if (dataset != nullptr) read_nothing(handle, *dataset);
+  Dataset* const dataset = dataset_of(handle);
+  const PrivateErrors own;
+  if (dataset != nullptr && dataset->chunked()) vol::read_nothing(handle, *dataset);
 }
 
 // Whoever has the descriptor may read and write by it.
 void SerialFile::prepare(vol::Callback /*callback*/, const vol::Effects& effects,
                          vol::Object& /*object*/) {
   const bool known = !effects.any(vol::effect::unknown);
-  if (known && effects.any(vol::effect::gives_handle) && !vol::OwnQuestion::is_asked()) stop();
+  if (known && effects.any(vol::effect::gives_handle) && vol::OwnQuestion::current() == nullptr)
+    stop();
 }
 
 engine::log::Writer& SerialFile::log() {

@@ -89,7 +89,8 @@ class SerialFile final : public LoggedFile {
   }
   // What of that reads of those rows need; null where it takes longer to look through the log than
   // to replay it.
-  const engine::log::Layers* logged(Dataset& dataset, std::span<const engine::Run> rows) noexcept;
+  const engine::log::LoggedWrites* logged(Dataset& dataset,
+                                          std::span<const engine::Run> rows) noexcept;
   // The library ends: what could not be drained is lost, unless the log outlives the program.
   void give_up() noexcept;
   // HDF5's flush of the file passes over datasets that the program has closed and the log has not.

@@ -79,7 +79,7 @@ bool append_all(const Boxes& boxes, std::size_t most, Runs& rows) {
 
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& boxes) {
-  const Aside aside;
+  const PrivateErrors own;
   Left why{};
   auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer, why);
   if (!write || !append_all(boxes, kMostRows, write->file)) return false;
@@ -141,7 +141,7 @@ void write_n(vol::Object& object, void* args) {
               static_cast<const std::byte*>(given.buffer)};
   {
     const LibraryContext apart;
-    const Aside aside;
+    const PrivateErrors own;
     boxes.mem_element = h5.Tget_size(given.mem_type);
     if (boxes.mem_element == 0 || !vol::update_dims(*boxes.dataset, object))
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
@@ -169,7 +169,7 @@ bool is_operation(int operation) {
 
 bool takes_boxes(vol::Object& dataset) {
   require_no_log_elsewhere(dataset);
-  const Aside aside;
+  const PrivateErrors own;
   const Dataset* const found = dataset_of(dataset);
   return found != nullptr && found->rank > 0 && found->file->logs();
 }

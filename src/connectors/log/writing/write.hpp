@@ -15,11 +15,6 @@ namespace headrace::log_layout {
 
 using vol::Runs;
 
-// The arguments of H5Dwrite_multi; returns whether all of its data is in the log now. Else nothing
-// is, and HDF5 must do it, or tell what is wrong.
-bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                hid_t file_space[], hid_t dxpl, const void* buf[]);
-
 // One dataset of a call.
 struct Write {
   Dataset* dataset = nullptr;

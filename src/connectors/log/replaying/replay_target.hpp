@@ -8,8 +8,8 @@
 
 #include "comm/communicator.hpp"
 #include "connectors/log/file/dataset.hpp"
-#include "connectors/log/opening/opened_object.hpp"
 #include "connectors/log/replaying/earlier_logs.hpp"
+#include "connectors/log/replaying/logged_object.hpp"
 #include "connectors/log/replaying/replay.hpp"
 #include "hdf5/id.hpp"
 #include "sidecar/log_file.hpp"
@@ -21,15 +21,10 @@ namespace headrace::log_layout {
 enum class Filters { none, all, some };
 Filters filters_of(const vol::Object& dataset);
 
-// With the first transfer of a dataset, also an independent one, HDF5 reads where its chunks are.
-// Where metadata is read collectively ranks wait for each other then: so all that have opened the
-// dataset make a transfer of nothing before one of them goes on alone.
-void read_nothing(vol::Object& dataset, const Dataset& elements);
-
-class Target {
+class ReplayTarget {
  public:
-  // Throws Error when the parts do not fit the dataset that is in the file.
-  Target(const OpenFile& place, const vol::UnderRef& connector, std::span<const Part> parts);
+  // Throws Error, see LoggedObject.
+  ReplayTarget(const OpenFile& place, const vol::UnderRef& connector, std::span<const Part> parts);
 
   // The same on all ranks. `together`: a transfer list for calls that all ranks make together.
   // `cached`: HDF5 may have chunks of it in a rank's memory. Throws Error.
@@ -37,16 +32,10 @@ class Target {
   // Makes all calls that other ranks wait for, whatever comes of them; then throws Error.
   void write();
 
-  [[nodiscard]] const vol::Identity& identity() const { return dataset_->identity; }
+  [[nodiscard]] const vol::Identity& identity() { return logged_.dataset().identity; }
 
  private:
-  std::string name_;
-  H5O_token_t token_{};
-  H5VL_loc_params_t where_;
-  OpenedObject opened_;
-  vol::Object object_;
-  std::shared_ptr<Dataset> dataset_;
-  engine::log::Layers layers_;
+  LoggedObject logged_;
   Share share_;
 };
 

@@ -1,4 +1,4 @@
-#include "engine/log/layers.hpp"
+#include "engine/log/logged_writes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,8 +20,8 @@ void Covered::add(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-void Layers::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end,
-                 std::uint64_t begin) {
+void LoggedWrites::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end,
+                       std::uint64_t begin) {
   const Index& index = reader.index();
   element_ = index.datasets.at(dataset).kind->element;
   const auto& all = index.writes[dataset];
@@ -35,7 +35,7 @@ void Layers::add(const Reader& reader, std::uint32_t dataset, std::uint64_t end,
   if (unsorted().size() > kFew) sort();
 }
 
-void Layers::sort() {
+void LoggedWrites::sort() {
   const auto middle = writes_.begin() + static_cast<std::ptrdiff_t>(reaches_.size());
   std::ranges::sort(middle, writes_.end(), {}, &Write::first);
   std::ranges::inplace_merge(writes_, middle, {}, &Write::first);
@@ -44,14 +44,14 @@ void Layers::sort() {
   for (const Write& write : writes_) reaches_.push_back(reach = std::max(reach, write.end()));
 }
 
-std::uint64_t Layers::end() const {
+std::uint64_t LoggedWrites::end() const {
   std::uint64_t end = reaches_.empty() ? 0 : reaches_.back();
   for (const Write& write : unsorted()) end = std::max(end, write.end());
   return end;
 }
 
 template <typename Visit>
-void Layers::visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
+void LoggedWrites::visit_within(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
   for (const Write& write : unsorted())
     if (write.first < end && write.end() > begin && !visit(write)) return;
   const auto behind = std::ranges::lower_bound(sorted(), end, {}, &Write::first);
@@ -60,7 +60,8 @@ void Layers::visit_within(std::uint64_t begin, std::uint64_t end, const Visit& v
     if (writes_[at - 1].end() > begin && !visit(writes_[at - 1])) return;
 }
 
-std::vector<const Layers::Write*> Layers::within(std::uint64_t begin, std::uint64_t end) const {
+std::vector<const LoggedWrites::Write*> LoggedWrites::within(std::uint64_t begin,
+                                                             std::uint64_t end) const {
   std::vector<const Write*> found;
   visit_within(begin, end, [&](const Write& write) {
     found.push_back(&write);
@@ -71,7 +72,7 @@ std::vector<const Layers::Write*> Layers::within(std::uint64_t begin, std::uint6
   return found;
 }
 
-std::uint64_t Layers::next(std::uint64_t begin, std::uint64_t enough) const {
+std::uint64_t LoggedWrites::next(std::uint64_t begin, std::uint64_t enough) const {
   std::uint64_t found = ~std::uint64_t{0};
   const auto look = [&](const Write& write) {
     const std::uint64_t at = write.pattern->next(std::max(begin, write.first) - write.first);
@@ -88,8 +89,8 @@ std::uint64_t Layers::next(std::uint64_t begin, std::uint64_t enough) const {
   return found;
 }
 
-void Layers::apply(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
-                   std::uint64_t place) const {
+void LoggedWrites::apply(std::span<const Run> runs, std::span<std::byte> bytes, Covered& covered,
+                         std::uint64_t place) const {
   const auto goes_back = [](const Run& one, const Run& next) {
     return next.first < one.first + one.count;
   };
@@ -106,8 +107,8 @@ void Layers::apply(std::span<const Run> runs, std::span<std::byte> bytes, Covere
   }
 }
 
-void Layers::apply_ascending(std::span<const Run> runs, std::span<std::byte> bytes,
-                             Covered& covered, std::uint64_t place) const {
+void LoggedWrites::apply_ascending(std::span<const Run> runs, std::span<std::byte> bytes,
+                                   Covered& covered, std::uint64_t place) const {
   const auto writes = within(runs.front().first, runs.back().first + runs.back().count);
   if (writes.empty()) return;
   Range range(runs);
@@ -123,7 +124,7 @@ void Layers::apply_ascending(std::span<const Run> runs, std::span<std::byte> byt
 
 // Calls visit(place in the range, count, position in the write) for what is in both.
 template <typename Visit>
-void Layers::match(const Write& write, const Range& range, const Visit& visit) {
+void LoggedWrites::match(const Write& write, const Range& range, const Visit& visit) {
   const auto runs = range.runs();
   const auto end_of = [&](std::size_t i) { return runs[i].first + runs[i].count; };
   const std::uint64_t begin = std::max(runs.front().first, write.first) - write.first;
@@ -147,8 +148,8 @@ void Layers::match(const Write& write, const Range& range, const Visit& visit) {
   write.pattern->within(begin, end_of(runs.size() - 1) - write.first, step);
 }
 
-void Layers::copy(const Write& write, const Range& range, std::span<std::byte> bytes,
-                  Covered& covered, std::uint64_t place) const {
+void LoggedWrites::copy(const Write& write, const Range& range, std::span<std::byte> bytes,
+                        Covered& covered, std::uint64_t place) const {
   constexpr std::uint64_t kWindow = 1 << 20;
   constexpr std::uint64_t kNear = 4 << 10;  // takes no longer to read than to ask for
   std::uint64_t low = ~std::uint64_t{0};

@@ -27,7 +27,7 @@ class Covered {
   std::uint64_t count_ = 0;
 };
 
-class Layers {
+class LoggedWrites {
  public:
   // The writes of the dataset at place `dataset` of a log. Those of later logs come after those of
   // earlier ones of the same epoch; none before epoch `begin`, or of epoch `end` or later. The

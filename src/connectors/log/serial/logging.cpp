@@ -1,0 +1,146 @@
+#include "connectors/log/serial/logging.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/log.hpp"
+#include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/serial_file.hpp"
+#include "connectors/log/writing/write.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/transfer.hpp"
+
+namespace headrace::log_layout {
+namespace {
+
+// Of files that no other process has.
+SerialFile& file_of(const Write& write) { return static_cast<SerialFile&>(*write.dataset->file); }
+
+// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
+bool gains(const Write& write) {
+  constexpr std::uint64_t kLongRow = 64 << 10;
+  return (write.dataset->pending && !file_of(write).all_replayed()) ||
+         (write.file.size() > 1 &&
+          write.elements * write.dataset->element / write.file.size() < kLongRow);
+}
+
+// Of large ones all the memory would be needed once more.
+bool too_large_to_convert(const Write& write) {
+  constexpr std::uint64_t kMost = 64 << 20;
+  return write.converts &&
+         write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
+}
+
+std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
+                             const void* buffer, Left& why) {
+  auto write = begin_write(object, mem_type, buffer, why);
+  if (!write) return std::nullopt;
+  why = Left::selection;
+  if (!select_in_file(*write, file_space, kMostRows)) return std::nullopt;
+  if (!gains(*write)) {
+    why = Left::rows;
+    return std::nullopt;
+  }
+  if (!select_in_memory(*write, mem_space, kMostRows)) return std::nullopt;
+  why = Left::conversion;
+  return too_large_to_convert(*write) ? std::nullopt : std::move(write);
+}
+
+void add(const Write& write, hid_t dxpl) {
+  Dataset& dataset = *write.dataset;
+  SerialFile& file = file_of(write);
+  file.note_pending(dataset, *write.handle);
+  append(file.log(), dataset.place, write, dxpl);
+}
+
+// Where its elements belong: whole chunks, or for each row parts of two blocks of the file system.
+std::uint64_t most_taken(const Write& write) {
+  constexpr std::uint64_t kBlock = 4096;
+  const Dataset& dataset = *write.dataset;
+  const std::uint64_t each = dataset.chunked()
+                                 ? engine::volume(dataset.rank, dataset.chunk) * dataset.element
+                                 : 2 * kBlock;
+  return write.elements * dataset.element + write.file.size() * each;
+}
+
+bool has_room(SerialFile& file, std::span<const Write> writes) {
+  std::uint64_t bytes = 0;
+  std::uint64_t expected = 0;
+  for (const Write& write : writes) {
+    bytes += write.elements * write.dataset->element;
+    expected += most_taken(write);
+    write.dataset->expected += most_taken(write);
+  }
+  if (file.has_room(bytes, expected)) return true;
+  for (const Write& write : writes) write.dataset->look_up(*write.handle);
+  return file.has_room(bytes, expected);
+}
+
+// Drains early where there is no room for the log and the data, and where that does not help, as
+// for a write that is too large, leaves it to HDF5.
+bool find_room(SerialFile& file, std::span<const Write> writes) {
+  if (has_room(file, writes)) return true;
+  file.drain();
+  for (const Write& write : writes) write.dataset->expected = 0;
+  if (file.logs() && has_room(file, writes)) return true;
+  for (const Write& write : writes) write.dataset->expected = 0;
+  count_left(Left::room);
+  return false;
+}
+
+// Logs writes to one file. False when the log cannot be written: then HDF5 must write them, and all
+// that follows.
+bool log_all(std::span<const Write> writes, hid_t dxpl) {
+  SerialFile& file = file_of(writes.front());
+  for (const Write& write : writes) drain_others(file, write.dataset->identity.file);
+  if (!find_room(file, writes)) return false;
+  try {
+    for (const Write& write : writes) add(write, dxpl);
+    file.limit_memory();
+    return true;
+  } catch (const std::exception& error) {
+    // What has reached the log of this call is written once more by HDF5, with the same bytes.
+    log(Level::warning, "file " + file.path() + " is written by HDF5 from now on: " + error.what());
+    file.drain();
+    file.stop();
+    count_left(Left::error);
+    return false;
+  }
+}
+
+}  // namespace
+
+bool SerialFile::log_rows(Write& write) {
+  return gains(write) && !too_large_to_convert(write) &&
+         log_all(std::span(&write, 1), h5.transfer_list.get());
+}
+
+bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                hid_t file_space[], hid_t dxpl, const void* buf[]) {
+  const PrivateErrors own;
+  std::vector<Write> writes;
+  std::optional<Left> left;
+  for (std::size_t i = 0; i < count; ++i) {
+    Left why{};
+    auto write =
+        examine(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i], why);
+    if (!write) {
+      left = why;
+      break;
+    }
+    writes.push_back(std::move(*write));
+  }
+  const auto same_file = [&](const Write& one) {
+    return one.dataset->file == writes.front().dataset->file;
+  };
+  if (count == 0) return false;
+  if (!left && !std::ranges::all_of(writes, same_file)) left = Left::several_files;
+  if (!left && !vol::leaves_data_alone(dxpl)) left = Left::transfer_list;
+  if (left) {
+    count_left(*left);
+    return false;
+  }
+  return log_all(writes, dxpl);
+}
+
+}  // namespace headrace::log_layout
