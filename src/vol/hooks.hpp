@@ -14,7 +14,7 @@
 //       throw.
 //
 // They run on the program's thread, in the context of the program's call and with the error stack
-// as HDF5 has it: what a hook asks HDF5, it asks with an PrivateErrors. Arguments are the
+// as HDF5 has it: what a hook asks HDF5, it asks within PrivateErrors. Arguments are the
 // callback's; after the close of an object, HDF5 has freed what `self` points to.
 #pragma once
 

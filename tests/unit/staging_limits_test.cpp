@@ -76,27 +76,22 @@ TEST(StagingMemory, IsEarnedOnFastStorage) {
 }
 
 // HDF5's sieve buffer reads a part of the file, changes some of it, and writes all of it back.
-TEST(StagingSieve, WhatIsPutBackOnceIsNotCopied) {
+TEST(StagingSieve, WhatIsPutBackIsNotCopied) {
   Store store;
   store.bytes = Bytes(8 * kPage);
   test::limits = {64 * kMiB, 0s};
   Staged file(store);
-  const Bytes ones(kPage, std::byte{1});
-  const Bytes twos(kPage, std::byte{2});
-  file.read(100, kPage);
-  file.write(100, ones);
-  EXPECT_EQ(file.staged.staged_bytes(), 0U);
-  EXPECT_EQ(store.writes, 1);
-  EXPECT_TRUE(std::ranges::equal(ones, std::span(store.bytes).subspan(100, kPage)));
-
-  file.read(100, kPage);
-  file.write(100, twos);
-  EXPECT_EQ(file.staged.staged_bytes(), kPage) << "it comes back: the next time costs a copy";
-  EXPECT_EQ(file.read(100, kPage), twos);
-
+  for (int round = 1; round <= 2; ++round) {
+    const Bytes bytes(kPage, std::byte(round));
+    file.read(100, kPage);
+    file.write(100, bytes);
+    EXPECT_EQ(file.staged.staged_bytes(), 0U);
+    EXPECT_EQ(store.writes, round);
+    EXPECT_TRUE(std::ranges::equal(bytes, std::span(store.bytes).subspan(100, kPage)));
+  }
   file.read(5 * kPage, kPage);
   file.write(5 * kPage, Bytes(100, std::byte{3}));
-  EXPECT_EQ(file.staged.staged_bytes(), kPage + 100) << "a part of it is another write";
+  EXPECT_EQ(file.staged.staged_bytes(), 100U) << "a part of it is another write";
 }
 
 TEST(StagingSieve, WhatIsPutBackLeavesStagedPagesInTheirOrder) {

@@ -74,27 +74,22 @@ std::uint64_t FileState::most_memory(bool large) const {
 
 Page* Shared::take(Lock& lock, FileState& file, std::uint64_t index, bool large) {
   // Before memory runs out, so that tasks make room while the program goes on.
-  const std::uint64_t some = memory.limit() / 8;
-  if (!has_spare_memory(lock) && ready_ + writing_ < some) {
-    push_oldest(lock, std::max<std::uint64_t>(some, 1));
+  const std::uint64_t spare = memory.limit() / 4;
+  if (memory.used() + spare >= memory.limit() && ready_ + writing_ < spare / 2) {
+    push_oldest(lock, std::max<std::uint64_t>(spare / 2, 1));
     urgent_ = true;
     start_tasks(lock);
   }
   const std::uint64_t most = file.most_memory(large);
   if (most == 0 && !memory.warm()) return nullptr;
   const bool again = file.places.add(index);
-  // What comes back is likely to come back again, and costs a copy then instead of a write.
-  Page* page = memory.take(again ? std::numeric_limits<std::uint64_t>::max() : most);
+  Page* page = memory.take(most);
   if (page == nullptr) return nullptr;
   page->file = &file;
   page->index = index;
   page->state = Page::State::filling;
   page->again = again;
   return page;
-}
-
-bool Shared::has_spare_memory(Lock& /*lock*/) const {
-  return memory.used() + memory.limit() / 4 < memory.limit();
 }
 
 void Shared::release(Lock& /*lock*/, Page& page, const std::exception_ptr& error) {

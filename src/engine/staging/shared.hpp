@@ -97,8 +97,6 @@ class Shared {
   // A free page for the file, put into no list, or null. `large`: the write may as well go to the
   // file directly.
   Page* take(Lock& lock, FileState& file, std::uint64_t index, bool large);
-  // Whether pages can be had without writing others for them.
-  [[nodiscard]] bool has_spare_memory(Lock& lock) const;
   // Gives a page back that is in no table, as soon as nobody reads it. If it is of lent bytes,
   // that ends its part in the request.
   void release(Lock& lock, Page& page, const std::exception_ptr& error = nullptr);

@@ -171,13 +171,10 @@ class Writer {
   }
 
   // Whether staging would only cost another copy: the write puts back what has just been read, as
-  // HDF5's sieve buffer does, for the first time or while memory is short, on fast storage.
-  bool gains_nothing() {
+  // HDF5's sieve buffer does, on fast storage.
+  [[nodiscard]] bool gains_nothing() const {
     const auto& [begin, end] = file_.last_view;
-    if (offset_ != begin || bytes_.empty() || offset_ + bytes_.size() != end) return false;
-    // Sieve buffers of one pass over the file may have their first page in common, not the last.
-    const bool again = file_.places.add((end - 1) / kPageBytes);
-    return file_.speed >= FileState::kFast && (!again || !shared_.has_spare_memory(lock_));
+    return file_.speed >= FileState::kFast && offset_ == begin && offset_ + bytes_.size() == end;
   }
 
   bool write_directly() {
