@@ -22,6 +22,7 @@ class LoggedObject {
                engine::log::LoggedWrites writes);
   LoggedObject(const LoggedObject&) = delete;
   LoggedObject& operator=(const LoggedObject&) = delete;
+  ~LoggedObject() = default;
 
   [[nodiscard]] const std::string& name() const { return name_; }  // "dataset D of file F"
   [[nodiscard]] vol::Object& object() { return object_; }
