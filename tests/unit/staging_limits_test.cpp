@@ -79,7 +79,7 @@ TEST(StagingMemory, IsEarnedOnFastStorage) {
 TEST(StagingSieve, WhatIsPutBackIsNotCopied) {
   Store store;
   store.bytes = Bytes(8 * kPage);
-  test::limits = {64 * kMiB, 0s};
+  test::limits = {0, 0s};
   Staged file(store);
   for (int round = 1; round <= 2; ++round) {
     const Bytes bytes(kPage, std::byte(round));
@@ -94,23 +94,39 @@ TEST(StagingSieve, WhatIsPutBackIsNotCopied) {
   EXPECT_EQ(file.staged.staged_bytes(), 100U) << "a part of it is another write";
 }
 
+TEST(StagingSieve, WhatIsWrittenWithoutBeingReadAgainIsStaged) {
+  Store store;
+  store.bytes = Bytes(8 * kPage);
+  test::limits = {0, 0s};
+  Staged file(store);
+  file.read(0, kPage);
+  file.write(0, Bytes(kPage, std::byte{1}));
+  EXPECT_EQ(store.writes, 1);
+  file.write(0, Bytes(kPage, std::byte{2}));
+  EXPECT_EQ(file.staged.staged_bytes(), kPage) << "nothing was read since";
+  file.staged.drain();
+  test::limits = {64 * kMiB, 0s};
+  Staged asked(store);
+  asked.read(4 * kPage + 9, kPage);
+  asked.write(4 * kPage + 9, Bytes(kPage, std::byte{3}));
+  EXPECT_EQ(asked.staged.staged_bytes(), kPage) << "a budget was given";
+}
+
 TEST(StagingSieve, WhatIsPutBackLeavesStagedPagesInTheirOrder) {
   Store store;
   store.bytes = Bytes(8 * kPage);
-  test::limits = {64 * kMiB, 0s};
+  test::limits = {0, 0s};
   Staged file(store);
   test::Plain model{store.bytes};
-  store.gate.close();  // what is staged stays so
   const auto write = [&](std::uint64_t offset, const Bytes& bytes) {
     file.write(offset, bytes);
     model.write(offset, bytes);
   };
   write(2 * kPage + 7, Bytes(100, std::byte{4}));
-  store.gate.open();
-  EXPECT_EQ(file.read(kPage, 3 * kPage), model.read(kPage, 3 * kPage));
-  write(kPage, Bytes(3 * kPage, std::byte{5}));
+  EXPECT_EQ(file.read(kPage + 9, kPage), model.read(kPage + 9, kPage));
+  write(kPage + 9, Bytes(kPage, std::byte{5}));
   EXPECT_EQ(store.writes, 1) << "up to the page that was staged";
-  EXPECT_EQ(file.staged.staged_bytes(), 2 * kPage);
+  EXPECT_EQ(file.staged.staged_bytes(), 107U);
   EXPECT_EQ(file.read(0, 8 * kPage), model.bytes);
   file.staged.drain();
   EXPECT_EQ(store.bytes, model.bytes);

@@ -89,6 +89,11 @@ TEST_F(Staging, RandomProgramsInLittleMemory) {
   for (unsigned seed = 200; seed < 200 + rounds(12); ++seed) random_program(seed, kMiB, 100us);
 }
 
+// No budget is given: what puts back what was read passes by.
+TEST_F(Staging, RandomProgramsWithoutABudget) {
+  for (unsigned seed = 400; seed < 400 + rounds(12); ++seed) random_program(seed, 0, 0us);
+}
+
 // Several files, each used by its own thread, share the memory.
 TEST_F(Staging, FilesInThreads) {
   std::vector<std::thread> threads;

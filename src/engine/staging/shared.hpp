@@ -63,7 +63,8 @@ struct FileState {
   bool asked = false;                   // for that one, by the program or its user
   std::chrono::nanoseconds interval{};  // the age at which partial pages are written; 0: none
   Places places;
-  std::pair<std::uint64_t, std::uint64_t> last_view;  // begin and end of what was read last
+  std::pair<std::uint64_t, std::uint64_t>
+      last_view;  // begin and end of what was read last, unless something was written since
   Table pages;
   PageList ready;
   PageList partial;         // the oldest first

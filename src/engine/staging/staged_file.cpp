@@ -171,10 +171,11 @@ class Writer {
   }
 
   // Whether staging would only cost another copy: the write puts back what has just been read, as
-  // HDF5's sieve buffer does, on fast storage.
-  [[nodiscard]] bool gains_nothing() const {
-    const auto& [begin, end] = file_.last_view;
-    return file_.speed >= FileState::kFast && offset_ == begin && offset_ + bytes_.size() == end;
+  // HDF5's sieve buffer of 64 KiB does, on fast storage, and nobody has given memory for it.
+  bool gains_nothing() {
+    const auto [begin, end] = std::exchange(file_.last_view, {});
+    return offset_ == begin && offset_ + bytes_.size() == end && bytes_.size() < kLarge &&
+           bytes_.size() >= kPageBytes / 2 && file_.speed >= FileState::kFast && !file_.asked;
   }
 
   bool write_directly() {

@@ -86,17 +86,23 @@ bool carry_out(const Batch& batch, const Box& box, std::span<const std::uint32_t
   return true;
 }
 
-// About how often HDF5 reads from the file for a box: once for each row, or for each full sieve
-// buffer where rows are close together.
+// About how often HDF5 reads from the file for a box: once for each chunk; of contiguous data once
+// for each run, or for each full sieve buffer where runs are close together.
 std::uint64_t reads_for(const Elements& elements, const Box& box) {
   const Index strides = engine::strides_of(elements.rank, elements.dims, elements.element);
   std::uint64_t span = 0;
-  std::uint64_t rows = 1;
-  for (unsigned d = 0; d < elements.rank; ++d) {
+  std::uint64_t runs = 1;
+  std::uint64_t chunks = 1;
+  bool whole = true;  // all faster dimensions
+  for (unsigned d = elements.rank; d-- > 0;) {
+    const std::uint64_t last = box.start[d] + box.count[d] - 1;
+    if (elements.chunk[0] != 0)
+      chunks *= last / elements.chunk[d] - box.start[d] / elements.chunk[d] + 1;
     span += (box.count[d] - 1) * strides[d];
-    if (d + 1 < elements.rank) rows *= box.count[d];
+    if (!whole) runs *= box.count[d];
+    whole = whole && box.count[d] == elements.dims[d];
   }
-  return std::min(rows, span / ReadPace::kSmall + 1);
+  return elements.chunk[0] != 0 ? chunks : std::min(runs, span / ReadPace::kSmall + 1);
 }
 
 // A failure is that of all parts, and of what comes after: when reading has failed, HDF5 (1.14.5 to
