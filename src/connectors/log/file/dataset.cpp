@@ -198,7 +198,8 @@ bool extends_at_end(Dataset& dataset, const vol::Object& object, const hsize_t* 
 
 bool grows_at_its_end(const vol::Object& object, const hsize_t* extent) {
   Dataset* const dataset = known(object);
-  if (dataset == nullptr || !vol::extent_known(*dataset) ||
+  // Which ranks know the extent differs, and they make the call together.
+  if (dataset == nullptr || dataset->file->of_ranks() || !vol::extent_known(*dataset) ||
       !extends_at_end(*dataset, object, extent))
     return false;
   vol::extents_may_have_changed();

@@ -36,7 +36,11 @@ LoggedObject::LoggedObject(const OpenFile& place, const vol::UnderRef& connector
   if (opened_.under() == nullptr || opened_.type() != H5I_DATASET)
     throw Error("dataset " + parts.front().logged().name + " of the log is not in file " +
                 place.path);
-  dataset_ = examine(object_);
+  try {
+    dataset_ = examine(object_);
+  } catch (const Error& error) {  // HDF5 does not know the name of what was opened by its token
+    throw Error(name_ + " cannot be examined: " + error.what());
+  }
   if (dataset_ == nullptr || !vol::update_dims(*dataset_, object_))
     throw Error(name_ + " is none that is logged");
   for (const Part& part : parts) require_fit(*dataset_, part.logged(), writes_, place.path);

@@ -147,7 +147,7 @@ void write_n(vol::Object& object, void* args) {
       throw Error("HDF5 does not tell the extent of " + vol::describe(object) +
                   ", or the size of the type in memory");
     require_inside(boxes);
-    if (!vol::countable(*boxes.dataset))
+    if (boxes.dataset->file->of_ranks() && !vol::countable(*boxes.dataset))
       throw Error(vol::describe(object) + " has grown beyond what 64 bits count");
   }
   write_some(boxes);
