@@ -173,7 +173,7 @@ static double read_parts(hid_t dataset, int32_t found[][PART], hid_t set) {
 /* Whether there is a request for each small read in every round, and how long reads without an
  * event set take at best. */
 static void paces(const char *name) {
-  enum { ROUNDS = 40 };
+  enum { ROUNDS = 5 };
   static int32_t found[ROWS * PARTS][PART];
   hid_t set = H5EScreate();
   hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
