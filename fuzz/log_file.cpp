@@ -71,16 +71,16 @@ void use(const log::Reader& reader, std::uint64_t size) {
   const bool damaged = reader.damage().has_value();
   if (damaged && reader.closed() && reader.end() == size) std::abort();  // checksums are right
   for (std::uint32_t i = 0; i < reader.index().datasets.size(); ++i) {
-    log::LoggedWrites layers;
-    layers.add(reader, i);
+    log::LoggedWrites held;
+    held.add(reader, i);
     const std::uint64_t element = reader.index().datasets[i].kind->element;
-    for (std::uint64_t at = layers.next(0, 0); at < layers.end() && at < 4096;) {
+    for (std::uint64_t at = held.next(0, 0); at < held.end() && at < 4096;) {
       constexpr std::uint64_t kPart = 64;
       std::string found(kPart * element, '\0');
       log::Covered covered(kPart);
-      layers.apply(std::array{headrace::engine::Run{at, kPart}},
-                   std::as_writable_bytes(std::span(found)), covered);
-      at = layers.next(at + kPart, at + 2 * kPart);
+      held.apply(std::array{headrace::engine::Run{at, kPart}},
+                 std::as_writable_bytes(std::span(found)), covered);
+      at = held.next(at + kPart, at + 2 * kPart);
     }
   }
 }

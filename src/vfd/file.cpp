@@ -80,7 +80,7 @@ void* mpi_file_of(H5FD_t* under, hid_t fapl) {
   return handle == nullptr ? nullptr : *static_cast<void**>(handle);
 }
 
-std::optional<Rank> place_in(H5FD_t* under) {
+std::optional<Rank> rank_in(H5FD_t* under) {
   if (!report_wanted() || under->cls->ctl == nullptr) return std::nullopt;
   Rank place;
   void* rank = &place.rank;

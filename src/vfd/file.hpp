@@ -49,7 +49,7 @@ void* mpi_file_of(H5FD_t* under, hid_t fapl);
 
 // For the report, so only when one is wanted: the place of this process among those that opened
 // the file below, if that is over MPI. Local, and no MPI function is called.
-std::optional<Rank> place_in(H5FD_t* under);
+std::optional<Rank> rank_in(H5FD_t* under);
 
 // Whether two files of ours are the same below, as HDF5 compares them.
 int compare_under(const H5FD_t* a, const H5FD_t* b);

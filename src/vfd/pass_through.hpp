@@ -142,7 +142,7 @@ class PassThrough {
     static const bool loaded = (report_load(Seat::vfd, D::kName), true);
     std::optional<Rank> place;
     if constexpr (over == Over::mpio)
-      if (under != nullptr) place = place_in(under);
+      if (under != nullptr) place = rank_in(under);
     report_file(Seat::vfd, D::kName, "open", name, loaded && under != nullptr, place);
   }
 };

@@ -21,7 +21,7 @@
 #include "vol/callbacks.hpp"
 #include "vol/closing.hpp"
 #include "vol/file/file_access.hpp"
-#include "vol/file/place.hpp"
+#include "vol/file/rank.hpp"
 #include "vol/forward.hpp"
 
 namespace headrace::vol {
@@ -178,7 +178,7 @@ class PassThrough {
  private:
   static void* opened(const char* call, const char* name, void* under, const UnderRef& connector,
                       hid_t fapl, hid_t dxpl, void** req) {
-    const auto place = under == nullptr ? std::nullopt : place_in(under, *connector, fapl, dxpl);
+    const auto place = under == nullptr ? std::nullopt : rank_in(under, *connector, fapl, dxpl);
     report_file(Seat::vol, C::kName, call, name, under != nullptr, place);
     wrap_request(req, connector);
     if (under == nullptr) return nullptr;

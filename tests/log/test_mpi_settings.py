@@ -17,6 +17,16 @@ def make() -> None:
 
 
 @pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
+def test_all_ranks_are_told_of_a_connection_string(layer: Layer, hdf5: Hdf5) -> None:
+    layer.plain(make)
+    malformed = RANK.replace("mpi_logs=rank", "mpi_logs=nonsense")
+    files = ("made.h5", "there.h5")
+    for one in succeed(layer, hdf5, 2, "mpi_refused", *files, connector=(RANK, malformed)):
+        assert "mpi_logs" in one["create"], one
+        assert "mpi_logs" in one["open"], one
+
+
+@pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
 def test_all_ranks_are_told_of_it(layer: Layer, hdf5: Hdf5) -> None:
     layer.plain(make)
     files = ("made.h5", "there.h5")

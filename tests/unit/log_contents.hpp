@@ -88,15 +88,14 @@ inline void write_some(Writer& writer, std::vector<Content>& contents, std::mt19
   writer.add(which, Pattern(runs, kStrides), first);
 }
 
-inline void expect_content(const LoggedWrites& layers, const Content& content,
-                           std::mt19937& random) {
+inline void expect_content(const LoggedWrites& held, const Content& content, std::mt19937& random) {
   for (int i = 0; i < 20; ++i) {
     const std::uint64_t begin = i == 0 ? 0 : random() % kElements;
     const std::uint64_t end = i == 0 ? kElements : begin + random() % (kElements - begin + 1);
     std::string found((end - begin) * content.element, '\0');
     Covered covered(end - begin);
-    layers.apply(std::array{headrace::engine::Run{begin, end - begin}},
-                 std::as_writable_bytes(std::span(found)), covered);
+    held.apply(std::array{headrace::engine::Run{begin, end - begin}},
+               std::as_writable_bytes(std::span(found)), covered);
     EXPECT_EQ(found, content.bytes.substr(begin * content.element, found.size()));
     const auto written = std::count(content.written.begin() + static_cast<long>(begin),
                                     content.written.begin() + static_cast<long>(end), true);
@@ -107,14 +106,14 @@ inline void expect_content(const LoggedWrites& layers, const Content& content,
     const auto at = next == content.written.end()
                         ? ~std::uint64_t{0}
                         : static_cast<std::uint64_t>(next - content.written.begin());
-    EXPECT_EQ(layers.next(begin, begin), at);
-    const std::uint64_t any = layers.next(begin, end);
+    EXPECT_EQ(held.next(begin, begin), at);
+    const std::uint64_t any = held.next(begin, end);
     EXPECT_TRUE(any == at || (any > begin && any < end && content.written[any]));
   }
 }
 
 // Selected elements only, in the order of a hyperslab or, in that of points, in any.
-inline void expect_selected(const LoggedWrites& layers, const Content& content,
+inline void expect_selected(const LoggedWrites& held, const Content& content,
                             std::mt19937& random) {
   for (int i = 0; i < 20; ++i) {
     std::vector<Run> runs = some_runs(random);
@@ -124,7 +123,7 @@ inline void expect_selected(const LoggedWrites& layers, const Content& content,
       expected += content.bytes.substr(run.first * content.element, run.count * content.element);
     std::string found(expected.size(), '\0');
     Covered covered(elements_of(runs));
-    layers.apply(runs, std::as_writable_bytes(std::span(found)), covered);
+    held.apply(runs, std::as_writable_bytes(std::span(found)), covered);
     EXPECT_EQ(found, expected);
   }
 }

@@ -27,12 +27,12 @@ TEST(LogFile, LargeWritesAreCutIntoSegments) {
   writer.flush(false);
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.damage(), std::nullopt);
-  LoggedWrites layers;
-  layers.add(reader, 0);
+  LoggedWrites held;
+  held.add(reader, 0);
   std::vector<std::uint64_t> found(data.size());
   Covered covered(data.size());
-  layers.apply(std::array{headrace::engine::Run{7, data.size()}},
-               std::as_writable_bytes(std::span(found)), covered);
+  held.apply(std::array{headrace::engine::Run{7, data.size()}},
+             std::as_writable_bytes(std::span(found)), covered);
   EXPECT_TRUE(covered.all());
   EXPECT_TRUE(found == data);
 }

@@ -37,10 +37,10 @@ TEST(LogFile, HoldsWhatWasWritten) {
     EXPECT_EQ(reader.damage(), std::nullopt);
     ASSERT_EQ(reader.index().write_count, writes);
     for (std::uint32_t i = 0; i < contents.size(); ++i) {
-      LoggedWrites layers;
-      if (writes > 0) layers.add(reader, i);
-      expect_content(layers, contents[i], random);
-      expect_selected(layers, contents[i], random);
+      LoggedWrites held;
+      if (writes > 0) held.add(reader, i);
+      expect_content(held, contents[i], random);
+      expect_selected(held, contents[i], random);
     }
   }
 }
@@ -59,13 +59,13 @@ TEST(LogFile, TellsWhereItGoesOn) {
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.end(), writer.end());
   EXPECT_EQ(reader.index().write_count, writer.writes());
-  LoggedWrites layers;
-  EXPECT_EQ(layers.next(0, 0), ~std::uint64_t{0});
-  layers.add(reader, 0);
-  EXPECT_EQ(layers.next(0, 0), 10);
-  EXPECT_EQ(layers.next(16, 16), 16);
-  EXPECT_EQ(layers.next(17, 17), 30);
-  EXPECT_EQ(layers.next(35, 35), ~std::uint64_t{0});
+  LoggedWrites held;
+  EXPECT_EQ(held.next(0, 0), ~std::uint64_t{0});
+  held.add(reader, 0);
+  EXPECT_EQ(held.next(0, 0), 10);
+  EXPECT_EQ(held.next(16, 16), 16);
+  EXPECT_EQ(held.next(17, 17), 30);
+  EXPECT_EQ(held.next(35, 35), ~std::uint64_t{0});
 }
 
 TEST(LogFile, SaysWhatItBelongsTo) {
@@ -116,9 +116,9 @@ TEST(LogFile, FlushesThatFailAreTriedAgain) {
   const Reader reader = read_log(file.path);
   EXPECT_EQ(reader.end(), writer.end());
   EXPECT_EQ(reader.index().write_count, writer.writes());
-  LoggedWrites layers;
-  layers.add(reader, 0);
-  expect_content(layers, contents[0], random);
+  LoggedWrites held;
+  held.add(reader, 0);
+  expect_content(held, contents[0], random);
 }
 
 TEST(LogFile, SaysWhatDatasetsAre) {
@@ -169,13 +169,13 @@ TEST(LogFile, LaterEpochsThenLaterLogsWin) {
   second.flush(false);
   const Reader read_first = read_log(one.path);
   const Reader read_second = read_log(two.path);
-  LoggedWrites layers;
-  layers.add(read_first, 0);
-  layers.add(read_second, 0);
+  LoggedWrites held;
+  held.add(read_first, 0);
+  held.add(read_second, 0);
   std::string found(40, '.');
   Covered covered(40);
-  layers.apply(std::array{headrace::engine::Run{0, found.size()}},
-               std::as_writable_bytes(std::span(found)), covered);
+  held.apply(std::array{headrace::engine::Run{0, found.size()}},
+             std::as_writable_bytes(std::span(found)), covered);
   EXPECT_EQ(found, "ccccccccccaaaaa.....AAAAABBBBBBBBBB.....");
 }
 

@@ -37,4 +37,23 @@ TEST(ReadPace, ReadsAreMadeAtOnceUntilTwoInARowAreSlow) {
   EXPECT_LT(pace.most_waiting(), async::ReadPace::kMost);
 }
 
+// Of a dataset of 64 rows of 65536 numbers of 4 bytes.
+std::uint64_t reads_of(const engine::Index& start, const engine::Index& count,
+                       const engine::Index& chunk = {}) {
+  return async::reads_for({2, {64, 65536}, chunk}, 4, {start, count});
+}
+
+TEST(ReadPace, ABoxOfContiguousDataIsReadRunByRun) {
+  EXPECT_EQ(reads_of({3, 0}, {16, 128}), 16U) << "rows far from one another";
+  EXPECT_EQ(reads_of({3, 7}, {1, 128}), 1U);
+  EXPECT_EQ(reads_of({3, 0}, {16, 65536}), 1U) << "whole rows side by side";
+  EXPECT_EQ(async::reads_for({2, {1000, 10}, {}}, 4, {{0, 2}, {1000, 1}}), 1U)
+      << "in one sieve buffer";
+}
+
+TEST(ReadPace, ABoxOfChunksIsReadChunkByChunk) {
+  EXPECT_EQ(reads_of({3, 0}, {16, 128}, {64, 4096}), 1U);
+  EXPECT_EQ(reads_of({3, 4000}, {16, 128}, {8, 4096}), 3U * 2U);
+}
+
 }  // namespace

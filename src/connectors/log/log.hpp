@@ -202,7 +202,7 @@ struct Connector : vol::PassThrough<Connector> {
     LogOptions options{};
     std::optional<engine::log::Owner> marker;
     const auto refusal = error_of([&] {
-      options = LogOptions::of(info->options);  // a value may be wrong on one rank only
+      options = LogOptions::of(info->options);
       if (file == nullptr) return;
       note_number(*file);
       marker = SerialFile::opened(*file, opening, ranks != nullptr, options);

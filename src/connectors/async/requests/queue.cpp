@@ -86,25 +86,6 @@ bool carry_out(const Batch& batch, const Box& box, std::span<const std::uint32_t
   return true;
 }
 
-// About how often HDF5 reads from the file for a box: once for each chunk; of contiguous data once
-// for each run, or for each full sieve buffer where runs are close together.
-std::uint64_t reads_for(const Elements& elements, const Box& box) {
-  const Index strides = engine::strides_of(elements.rank, elements.dims, elements.element);
-  std::uint64_t span = 0;
-  std::uint64_t runs = 1;
-  std::uint64_t chunks = 1;
-  bool whole = true;  // all faster dimensions
-  for (unsigned d = elements.rank; d-- > 0;) {
-    const std::uint64_t last = box.start[d] + box.count[d] - 1;
-    if (elements.chunk[0] != 0)
-      chunks *= last / elements.chunk[d] - box.start[d] / elements.chunk[d] + 1;
-    span += (box.count[d] - 1) * strides[d];
-    if (!whole) runs *= box.count[d];
-    whole = whole && box.count[d] == elements.dims[d];
-  }
-  return elements.chunk[0] != 0 ? chunks : std::min(runs, span / ReadPace::kSmall + 1);
-}
-
 // A failure is that of all parts, and of what comes after: when reading has failed, HDF5 (1.14.5 to
 // 2.2.0) takes its sieve buffer for filled, and the next read of it succeeds with any bytes.
 class Outcome {
@@ -123,7 +104,7 @@ class Outcome {
       batch.waiting[i].request->stack = stack_;
       end(batch.waiting[i], error_);
     }
-    const std::uint64_t reads = reads_for(*batch.elements, box);
+    const std::uint64_t reads = reads_for(batch.elements->grid(), batch.elements->element, box);
     reads_ += reads;
     bytes_ += std::max(engine::volume(batch.elements->rank, box.count) * batch.elements->element,
                        reads * ReadPace::kSmall);

@@ -1,9 +1,12 @@
 // Whether small asynchronous reads of a dataset are worth putting together, by how they went.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
+#include "engine/box.hpp"
 #include "engine/reading/pace.hpp"
 
 namespace headrace::async {
@@ -31,5 +34,25 @@ class ReadPace {
   State state_ = State::unknown;
   unsigned slow_in_a_row_ = 0;
 };
+
+// About how often HDF5 reads from the file for a box that is not empty: once for each chunk; of
+// contiguous data (chunks of 0) once for each run, or for each full sieve buffer where runs are
+// close together.
+inline std::uint64_t reads_for(const engine::Grid& grid, std::size_t element,
+                               const engine::Box& box) {
+  const engine::Index strides = engine::strides_of(grid.rank, grid.dims, element);
+  std::uint64_t span = 0;
+  std::uint64_t runs = 1;
+  std::uint64_t chunks = 1;
+  bool whole = true;  // all faster dimensions
+  for (unsigned d = grid.rank; d-- > 0;) {
+    const std::uint64_t last = box.start[d] + box.count[d] - 1;
+    if (grid.chunk[0] != 0) chunks *= last / grid.chunk[d] - box.start[d] / grid.chunk[d] + 1;
+    span += (box.count[d] - 1) * strides[d];
+    if (!whole) runs *= box.count[d];
+    whole = whole && box.count[d] == grid.dims[d];
+  }
+  return grid.chunk[0] != 0 ? chunks : std::min(runs, span / ReadPace::kSmall + 1);
+}
 
 }  // namespace headrace::async

@@ -72,7 +72,7 @@ class LoggedFile {
   virtual const engine::log::LoggedWrites* writes_of(Dataset& dataset) {
     return dataset.writes.get();
   }
-  // What must have happened before HDF5 can read what layers do not serve.
+  // What must have happened before HDF5 can read what is not read through logs.
   [[nodiscard]] virtual const char* until() const = 0;
 
   // Logs a write of which all is known but the place in the log. False, and nothing is written,

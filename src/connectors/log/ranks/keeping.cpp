@@ -99,13 +99,13 @@ bool ParallelFile::reads_logs() const {
          std::ranges::any_of(datasets_, [](const auto& one) { return one.second->pending; });
 }
 
-void ParallelFile::forget_layers() {
+void ParallelFile::forget_writes() {
   for (const auto& [identity, one] : datasets_) one->writes.reset();  // they point into indexes
 }
 
 void ParallelFile::read_own() {
   if (log_ == nullptr || has_read_all()) return;
-  forget_layers();
+  forget_writes();
   log_->publish(false);
   read_log();
 }
@@ -113,7 +113,7 @@ void ParallelFile::read_own() {
 // What other ranks have logged since may be seen, too.
 void ParallelFile::read_others() {
   if (!others_stale_) return;
-  forget_layers();
+  forget_writes();
   for (int rank = 0; rank < static_cast<int>(flushed_.size()); ++rank) {
     const LogStatus& told = flushed_[static_cast<std::size_t>(rank)];
     if (rank == ranks_->rank() || told.writes == 0) continue;

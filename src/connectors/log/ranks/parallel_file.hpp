@@ -126,7 +126,7 @@ class ParallelFile final : public LoggedFile {
   std::map<int, sidecar::LogFile> gather_others(const std::vector<LogStatus>& told);
   void read_own();
   void read_others();
-  void forget_layers();
+  void forget_writes();
   [[nodiscard]] std::unique_ptr<engine::log::LoggedWrites> read_writes(
       const Dataset& dataset) const;
   // Whether HDF5 may have chunks of a filtered dataset in memory, see there.

@@ -7,6 +7,7 @@
 #include "vol/dataset/box_io.hpp"
 
 namespace headrace::log_layout {
+
 Filters filters_of(const vol::Object& dataset) {
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   if (h5.Pget_nfilters(dcpl.get()) == 0) return Filters::none;

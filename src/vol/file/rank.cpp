@@ -1,4 +1,4 @@
-#include "vol/file/place.hpp"
+#include "vol/file/rank.hpp"
 
 #include "base/log.hpp"
 #include "comm/mpi_module.hpp"
@@ -23,15 +23,15 @@ const void* mpi_file_of(void* under_file, const UnderConnector& connector, hid_t
 
 }  // namespace
 
-std::optional<Rank> place_in(void* under_file, const UnderConnector& connector, hid_t fapl,
-                             hid_t dxpl) {
+std::optional<Rank> rank_in(void* under_file, const UnderConnector& connector, hid_t fapl,
+                            hid_t dxpl) {
   if (!report_wanted() || h5.mpio_driver == nullptr || h5.Pget_driver(fapl) != h5.mpio_driver())
     return std::nullopt;
   const void* file = mpi_file_of(under_file, connector, fapl, dxpl);
   if (file == nullptr) return std::nullopt;
   try {
-    Rank place;
-    if (mpi_module().place_in_file(file, &place.rank, &place.ranks) == 0) return place;
+    Rank rank;
+    if (mpi_module().place_in_file(file, &rank.rank, &rank.ranks) == 0) return rank;
   } catch (const std::exception& error) {
     log(Level::warning, std::string("no ranks in the report: ") + error.what());
   }
