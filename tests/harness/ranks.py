@@ -48,7 +48,7 @@ def told_by(done: Result) -> list[dict[str, Any]]:
 
 
 def _program(layer: Layer, hdf5: Hdf5, name: str) -> Path:
-    return built(f"tests/{layer.name}/{name}_{hdf5.mpi}")
+    return built(f"tests/{layer.name}/ranks/{name}_{hdf5.mpi}")
 
 
 def _env(layer: Layer, connector: str, more: Mapping[str, str]) -> dict[str, str]:

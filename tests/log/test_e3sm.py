@@ -20,7 +20,7 @@ from harness.prefix import ROOT
 from harness.run import run
 from harness.stack import CLEAN
 from kernels.bench_tool import SERIAL, Bench
-from log.background import REAL, wait
+from log.later.background import REAL, wait
 
 DATA = ROOT.parent / "shared/data/e3sm"
 HEADRACE = Path(sys.executable).with_name("headrace")

@@ -153,56 +153,57 @@ struct Connector : vol::PassThrough<Connector> {
     });
   }
 
-  // The ranks that open a file together. Throws Error on all of them where the environment or the
-  // connection string of one is malformed: HDF5 would open the file on the others, which wait.
-  static CommunicatorHandle ranks_with_settings(hid_t fapl) {
-    Options options;
+  // What a file is opened with, and the ranks that open it together; null for one process.
+  struct Terms {
+    LogOptions options{};
+    CommunicatorHandle ranks;
+  };
+
+  // Throws Error on all ranks where the environment or the connection string of one is malformed:
+  // HDF5 would open the file on the others, which wait.
+  static Terms terms_of(hid_t fapl) {
+    Terms terms;
     const auto malformed = error_of([&] {
-      options = vol::info_of(fapl, layer())->options;
+      terms.options = LogOptions::of(vol::info_of(fapl, layer())->options);
       require_environment();
     });
-    CommunicatorHandle ranks = ranks_of(fapl, options);
-    if (ranks != nullptr)
-      agree(*ranks, malformed);
+    terms.ranks = ranks_of(fapl, terms.options.mpi_logs);
+    if (terms.ranks != nullptr)
+      agree(*terms.ranks, malformed);
     else if (malformed != nullptr)
       std::rethrow_exception(malformed);
-    return ranks;
+    return terms;
   }
 
   static void* create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                       void** req, const sidecar::OpeningGuard& guard) {
-    CommunicatorHandle ranks = ranks_with_settings(fapl);
-    ParallelFile::stop_others(name, ranks.get());
+    Terms terms = terms_of(fapl);
+    ParallelFile::stop_others(name, terms.ranks.get());
     std::optional<FormerLogs> former;
-    if (ranks == nullptr || ranks->rank() == 0) former.emplace(name, flags, fapl);
+    if (terms.ranks == nullptr || terms.ranks->rank() == 0) former.emplace(name, flags, fapl);
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
     if (file != nullptr && former) former->remove();
-    return use(file, {name, flags, true, fapl}, std::move(ranks), guard);
+    return use(file, {name, flags, true, fapl}, std::move(terms), guard);
   }
 
   static void* open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req,
                     const sidecar::OpeningGuard& guard) {
-    CommunicatorHandle ranks = ranks_with_settings(fapl);
-    ParallelFile::stop_others(name, ranks.get());
-    const auto other = recovery_access(name, fapl, vol::info_of(fapl, layer())->options);
+    Terms terms = terms_of(fapl);
+    ParallelFile::stop_others(name, terms.ranks.get());
+    const auto other = terms.options.recover ? recovery_access(name, fapl) : Id<Kind::plist>();
     const hid_t list = other ? other.get() : fapl;
     void* file = PassThrough::file_open(name, flags, list, dxpl, req);
-    return use(file, {name, flags, false, list}, std::move(ranks), guard);
+    return use(file, {name, flags, false, list}, std::move(terms), guard);
   }
 
   // A file that cannot be used is closed again: by all ranks, as closing it is collective.
-  static void* use(void* opened, const SerialFile::Opening& opening, CommunicatorHandle ranks,
+  static void* use(void* opened, const SerialFile::Opening& opening, Terms terms,
                    const sidecar::OpeningGuard& guard) {
+    auto& [options, ranks] = terms;
     if (opened == nullptr && ranks == nullptr) return nullptr;
     vol::Object* const file = opened == nullptr ? nullptr : &vol::Object::from(opened);
-    const auto info = [&] {
-      const PrivateErrors own;  // HDF5's word on what it has not opened
-      return vol::info_of(opening.fapl, layer());
-    }();
-    LogOptions options{};
     std::optional<engine::log::Owner> marker;
     const auto refusal = error_of([&] {
-      options = LogOptions::of(info->options);
       if (file == nullptr) return;
       note_number(*file);
       marker = SerialFile::opened(*file, opening, ranks != nullptr, options);

@@ -42,16 +42,17 @@ std::optional<engine::Run> run_of(std::span<const hsize_t> first, std::span<cons
 }
 
 // A union of hyperslabs by its blocks, where those are in order and each in one piece: HDF5 lists
-// the rows of one in the fastest dimension, which may be many more.
-std::optional<Runs> blocks_of(hid_t space, std::uint64_t selected) {
+// the rows of one in the fastest dimension, which may be many more. None where blocks have fewer
+// than `least` elements on average.
+std::optional<Runs> blocks_of(hid_t space, std::uint64_t selected, std::uint64_t least) {
   constexpr std::uint64_t kMost = 1 << 16;
-  if (h5.Sget_select_type(space) != H5S_SEL_HYPERSLABS) return std::nullopt;
+  if (selected < least || h5.Sget_select_type(space) != H5S_SEL_HYPERSLABS) return std::nullopt;
   const hssize_t blocks = h5.Sget_select_hyper_nblocks(space);
   const int rank = h5.Sget_simple_extent_ndims(space);
   Numbers dims{};
   Numbers low{};
   Numbers high{};
-  if (blocks <= 0 || static_cast<std::uint64_t>(blocks) > std::min(kMost, selected / 4) ||
+  if (blocks <= 0 || static_cast<std::uint64_t>(blocks) > std::min(kMost, selected / least) ||
       rank <= 0 || h5.Sget_simple_extent_dims(space, dims.data(), nullptr) != rank ||
       h5.Sget_select_bounds(space, low.data(), high.data()) < 0)
     return std::nullopt;
@@ -60,17 +61,17 @@ std::optional<Runs> blocks_of(hid_t space, std::uint64_t selected) {
   if (h5.Sget_select_hyper_blocklist(space, 0, static_cast<hsize_t>(blocks), corners.data()) < 0)
     return std::nullopt;
   Runs runs;
-  Numbers least;
-  std::ranges::fill(least, ~hsize_t{0});
+  Numbers lowest;
+  std::ranges::fill(lowest, ~hsize_t{0});
   for (std::span<const hsize_t> rest(corners); !rest.empty(); rest = rest.subspan(2 * sides)) {
-    for (std::size_t d = 0; d < sides; ++d) least.at(d) = std::min(least.at(d), rest[d]);
+    for (std::size_t d = 0; d < sides; ++d) lowest.at(d) = std::min(lowest.at(d), rest[d]);
     const auto run = run_of(rest.first(sides), rest.subspan(sides, sides), dims);
     if (!run || (!runs.empty() && run->first < runs.back().first + runs.back().count))
       return std::nullopt;
     append(runs, run->first, run->count);
   }
   // The list is that without the selection's offset (H5Soffset_simple).
-  const bool offset = !std::equal(low.begin(), low.begin() + rank, least.begin());
+  const bool offset = !std::equal(low.begin(), low.begin() + rank, lowest.begin());
   if (offset || engine::elements_of(runs) != selected) return std::nullopt;
   return runs;
 }
@@ -79,7 +80,7 @@ std::optional<Runs> sequences_of(hid_t space, std::size_t most) {
   constexpr std::size_t kPart = 1024;
   const hssize_t selected = h5.Sget_select_npoints(space);
   if (selected <= 0 || h5.Sselect_valid(space) <= 0) return std::nullopt;
-  if (auto runs = blocks_of(space, static_cast<std::uint64_t>(selected)))
+  if (auto runs = blocks_of(space, static_cast<std::uint64_t>(selected), 4))
     return runs->size() > most ? std::nullopt : std::move(runs);
   auto left = static_cast<std::size_t>(selected);
   const Iterator iterator(space);
@@ -154,11 +155,12 @@ std::optional<Runs> file_rows_of(const Elements& dataset, hid_t file_space, std:
   return within(dataset, file_space, sequences_of(file_space, most));
 }
 
-std::optional<Runs> file_blocks_of(const Elements& dataset, hid_t file_space) {
+std::optional<Runs> file_blocks_of(const Elements& dataset, hid_t file_space, std::uint64_t least) {
   if (!countable(dataset) || h5.Sselect_valid(file_space) <= 0) return std::nullopt;
   const hssize_t selected = h5.Sget_select_npoints(file_space);
   if (selected <= 0) return std::nullopt;
-  return within(dataset, file_space, blocks_of(file_space, static_cast<std::uint64_t>(selected)));
+  return within(dataset, file_space,
+                blocks_of(file_space, static_cast<std::uint64_t>(selected), least));
 }
 
 std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most) {

@@ -74,9 +74,9 @@ bool goes_back(hid_t file_space);
 // which HDF5 transfers it. None when nothing is selected, HDF5 does not tell, the space is not that
 // of the dataset, its elements are not countable, or there are more than `most` rows.
 std::optional<Runs> file_rows_of(const Elements& dataset, hid_t file_space, std::size_t most);
-// What a union of hyperslabs selects whose blocks lie in one piece each, and in order; else none,
-// which costs little to find out.
-std::optional<Runs> file_blocks_of(const Elements& dataset, hid_t file_space);
+// What a union of hyperslabs selects whose blocks lie in one piece each, in order, and have at
+// least `least` elements on average; else none, which costs little to find out.
+std::optional<Runs> file_blocks_of(const Elements& dataset, hid_t file_space, std::uint64_t least);
 // What its memory space selects of the buffer, where `file` is what the other one selects.
 std::optional<Runs> memory_rows_of(hid_t mem_space, const Runs& file, std::size_t most);
 

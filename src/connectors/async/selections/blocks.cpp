@@ -51,6 +51,7 @@ Box box_of(const Grid& grid, const Index& origin, std::uint64_t begin, std::uint
 // blocks, of which it reads contiguous data row by row in the fastest dimension.
 std::optional<vol::Runs> slow_rows_of(const Arguments& call, const Elements& dataset) {
   constexpr std::uint64_t kRows = 16;
+  constexpr std::uint64_t kLongest = 1ULL << 32U;  // rows that are longer gain nothing either way
   std::uint64_t bytes = 0;
   if (!dataset.as_stored || !dataset.fills ||
       __builtin_mul_overflow(engine::volume(dataset.rank, dataset.dims), dataset.element, &bytes))
@@ -59,10 +60,8 @@ std::optional<vol::Runs> slow_rows_of(const Arguments& call, const Elements& dat
   if (points && !vol::goes_back(call.file_space)) return std::nullopt;
   if (points || dataset.chunk[0] != 0)
     return vol::file_rows_of(dataset, call.file_space, kMostFragments);
-  auto runs = vol::file_blocks_of(dataset, call.file_space);
-  if (!runs || engine::elements_of(*runs) / runs->size() < kRows * dataset.dims[dataset.rank - 1])
-    return std::nullopt;
-  return runs;
+  const std::uint64_t row = std::min(dataset.dims[dataset.rank - 1], kLongest);
+  return vol::file_blocks_of(dataset, call.file_space, kRows * row);
 }
 
 // Reads or writes what is scattered over blocks. Writes put elements into what HDF5 has read, in

@@ -2,15 +2,13 @@
 
 #include <utility>
 
-#include "connectors/log/settings.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/folder.hpp"
 
 namespace headrace::log_layout {
 
-Id<Kind::plist> recovery_access(const char* name, hid_t fapl, const Options& options) {
-  if (!is_on(kSettings, "recover", options) || !sidecar::has_folder(sidecar::path_of(name)))
-    return {};
+Id<Kind::plist> recovery_access(const char* name, hid_t fapl) {
+  if (!sidecar::has_folder(sidecar::path_of(name))) return {};
   const PrivateErrors own;
   const bool clear = true;
   Id<Kind::plist> list(h5.Pcopy(fapl));

@@ -50,13 +50,13 @@ void end_library() {
 
 }  // namespace
 
-CommunicatorHandle ranks_of(hid_t fapl, const Options& options) {
+CommunicatorHandle ranks_of(hid_t fapl, LogsPer wanted) {
   const PrivateErrors own;
   if (!vol::is_parallel(fapl)) return nullptr;
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {
-    log(value_of(kSettings, "mpi_logs", options) != "none" ? Level::warning : Level::debug,
+    log(wanted != LogsPer::none ? Level::warning : Level::debug,
         std::string("files over MPI are left to HDF5: ") + error.what());
     return nullptr;
   }

@@ -22,9 +22,9 @@
 namespace headrace::log_layout {
 
 // The communicator of a file that ranks are opening, made before HDF5 opens it: a rank that fails
-// there must not leave the others waiting. Collective. Null for other files. Whatever the options:
-// other ranks may have others.
-CommunicatorHandle ranks_of(hid_t fapl, const Options& options);
+// there must not leave the others waiting. Collective. Null for other files. Whatever is wanted
+// here: other ranks may want another thing.
+CommunicatorHandle ranks_of(hid_t fapl, LogsPer wanted);
 // Collective: whether all of them have the file. Throws where a rank cannot use it (`refusal`,
 // which may be none), on all that have it; or where logs wait for it that only all could put in
 // order.
