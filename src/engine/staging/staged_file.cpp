@@ -171,11 +171,17 @@ class Writer {
   }
 
   // Whether staging would only cost another copy: the write puts back what has just been read, as
-  // HDF5's sieve buffer of 64 KiB does, on fast storage, and nobody has given memory for it.
+  // HDF5's sieve buffer of 64 KiB does, on fast storage, and nobody has given memory for it. Only
+  // where that goes forward through the file: in another order pages are written again and again.
   bool gains_nothing() {
+    constexpr unsigned kForward = 4;
     const auto [begin, end] = std::exchange(file_.last_view, {});
-    return offset_ == begin && offset_ + bytes_.size() == end && bytes_.size() < kLarge &&
-           bytes_.size() >= kPageBytes / 2 && file_.speed >= FileState::kFast && !file_.asked;
+    if (offset_ != begin || offset_ + bytes_.size() != end || bytes_.size() >= kLarge ||
+        bytes_.size() < kPageBytes / 2)
+      return false;
+    file_.forward = offset_ >= file_.put_back ? file_.forward + 1 : 0;
+    file_.put_back = end;
+    return file_.forward >= kForward && file_.speed >= FileState::kFast && !file_.asked;
   }
 
   bool write_directly() {

@@ -17,56 +17,81 @@ using test::kPage;
 using test::Staged;
 using test::Store;
 
-TEST(StagingSieve, WhatIsPutBackIsNotCopied) {
+constexpr std::uint64_t kForward = 3;  // of these are staged
+
+void put_back(Staged& file, std::uint64_t offset, std::byte value) {
+  file.read(offset, kPage);
+  file.write(offset, Bytes(kPage, value));
+}
+
+// What goes forward through the first pages, and has been written by the next call.
+void go_forward(Staged& file) {
+  for (std::uint64_t i = 0; i < kForward; ++i) put_back(file, i * kPage, std::byte{9});
+  file.staged.drain();
+}
+
+class StagingSieve : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::limits = {0, 0s};
+    store.bytes = Bytes(16 * kPage);
+  }
   Store store;
-  store.bytes = Bytes(8 * kPage);
-  test::limits = {0, 0s};
+};
+
+TEST_F(StagingSieve, WhatIsPutBackIsNotCopied) {
   Staged file(store);
-  const Bytes bytes(kPage, std::byte{1});
-  file.read(100, kPage);
-  file.write(100, bytes);  // the first write: later ones depend on how fast it was
+  go_forward(file);
+  const int before = store.writes;
+  put_back(file, 4 * kPage + 100, std::byte{1});
   EXPECT_EQ(file.staged.staged_bytes(), 0U);
-  EXPECT_EQ(store.writes, 1);
-  EXPECT_TRUE(std::ranges::equal(bytes, std::span(store.bytes).subspan(100, kPage)));
-  file.read(5 * kPage, kPage);
-  file.write(5 * kPage, Bytes(100, std::byte{3}));
+  EXPECT_EQ(store.writes, before + 1);
+  EXPECT_TRUE(std::ranges::equal(Bytes(kPage, std::byte{1}),
+                                 std::span(store.bytes).subspan(4 * kPage + 100, kPage)));
+  file.read(9 * kPage, kPage);
+  file.write(9 * kPage, Bytes(100, std::byte{3}));
   EXPECT_EQ(file.staged.staged_bytes(), 100U) << "a part of it is another write";
 }
 
-TEST(StagingSieve, WhatIsWrittenWithoutBeingReadAgainIsStaged) {
-  Store store;
-  store.bytes = Bytes(8 * kPage);
-  test::limits = {0, 0s};
+TEST_F(StagingSieve, WhatDoesNotGoForwardIsStaged) {
   Staged file(store);
-  file.read(0, kPage);
-  file.write(0, Bytes(kPage, std::byte{1}));
-  EXPECT_EQ(store.writes, 1);
-  file.write(0, Bytes(kPage, std::byte{2}));
+  go_forward(file);
+  put_back(file, kPage, std::byte{1});
+  EXPECT_EQ(file.staged.staged_bytes(), kPage);
+  for (std::uint64_t i = 2; i < 1 + kForward; ++i) put_back(file, i * kPage, std::byte{2});
+  EXPECT_EQ(file.staged.staged_bytes(), kForward * kPage) << "not yet again";
+}
+
+TEST_F(StagingSieve, WhatIsWrittenWithoutBeingReadAgainIsStaged) {
+  Staged file(store);
+  go_forward(file);
+  put_back(file, 4 * kPage, std::byte{1});
+  EXPECT_EQ(file.staged.staged_bytes(), 0U);
+  file.write(5 * kPage, Bytes(kPage, std::byte{2}));
   EXPECT_EQ(file.staged.staged_bytes(), kPage) << "nothing was read since";
   file.staged.drain();
   test::limits = {64 * kMiB, 0s};
   Staged asked(store);
-  asked.read(4 * kPage + 9, kPage);
-  asked.write(4 * kPage + 9, Bytes(kPage, std::byte{3}));
+  go_forward(asked);
+  put_back(asked, 4 * kPage + 9, std::byte{3});
   EXPECT_EQ(asked.staged.staged_bytes(), kPage) << "a budget was given";
 }
 
-TEST(StagingSieve, WhatIsPutBackLeavesStagedPagesInTheirOrder) {
-  Store store;
-  store.bytes = Bytes(8 * kPage);
-  test::limits = {0, 0s};
+TEST_F(StagingSieve, WhatIsPutBackLeavesStagedPagesInTheirOrder) {
   Staged file(store);
+  go_forward(file);
   test::Plain model{store.bytes};
   const auto write = [&](std::uint64_t offset, const Bytes& bytes) {
     file.write(offset, bytes);
     model.write(offset, bytes);
   };
-  write(2 * kPage + 7, Bytes(100, std::byte{4}));
-  EXPECT_EQ(file.read(kPage + 9, kPage), model.read(kPage + 9, kPage));
-  write(kPage + 9, Bytes(kPage, std::byte{5}));
-  EXPECT_EQ(store.writes, 1) << "up to the page that was staged";
+  const int before = store.writes;
+  write(6 * kPage + 7, Bytes(100, std::byte{4}));
+  EXPECT_EQ(file.read(5 * kPage + 9, kPage), model.read(5 * kPage + 9, kPage));
+  write(5 * kPage + 9, Bytes(kPage, std::byte{5}));
+  EXPECT_EQ(store.writes, before + 1) << "up to the page that was staged";
   EXPECT_EQ(file.staged.staged_bytes(), 107U);
-  EXPECT_EQ(file.read(0, 8 * kPage), model.bytes);
+  EXPECT_EQ(file.read(0, 16 * kPage), model.bytes);
   file.staged.drain();
   EXPECT_EQ(store.bytes, model.bytes);
 }
