@@ -153,10 +153,10 @@ struct Connector : vol::PassThrough<Connector> {
     });
   }
 
-  // What a file is opened with, and the ranks that open it together; null for one process.
+  // What a file is opened with.
   struct Terms {
     LogOptions options{};
-    CommunicatorHandle ranks;
+    CommunicatorHandle ranks;  // that open it together; null where one process does
   };
 
   // Throws Error on all ranks where the environment or the connection string of one is malformed:

@@ -51,7 +51,7 @@ Box box_of(const Grid& grid, const Index& origin, std::uint64_t begin, std::uint
 // blocks, of which it reads contiguous data row by row in the fastest dimension.
 std::optional<vol::Runs> slow_rows_of(const Arguments& call, const Elements& dataset) {
   constexpr std::uint64_t kRows = 16;
-  constexpr std::uint64_t kLongest = 1ULL << 32U;  // rows that are longer gain nothing either way
+  constexpr std::uint64_t kLongest = 1ULL << 32U;  // elements of a row; kRows times more overflow
   std::uint64_t bytes = 0;
   if (!dataset.as_stored || !dataset.fills ||
       __builtin_mul_overflow(engine::volume(dataset.rank, dataset.dims), dataset.element, &bytes))
