@@ -191,16 +191,18 @@ def small(scale: Scale) -> Iterator[Case]:
         note = less if count != scale.count else ""
         for name, given in _patterns(scale):
             whole = given | {"count": count, "extent": scale.count}
-            named = f"{name}-{device}"
-            yield Case("small", named, "small", whole, ("write",), ways, 8 * count, note)
+            named, payload = f"{name}-{device}", 8 * count * given["datasets"]
+            yield Case("small", named, "small", whole, ("write",), ways, payload, note)
         given = {"count": count}
         named = f"tiny-datasets-{device}"
         yield Case("metadata", named, "tiny", given, ("write",), ways, 16 * count, note)
 
 
 def _patterns(scale: Scale) -> Iterator[tuple[str, dict[str, Any]]]:
-    common = {"single": False, "stride": 1, "layout": "contiguous"}
+    common = {"single": False, "stride": 1, "layout": "contiguous", "datasets": 1}
     yield "permuted", common | {"pattern": "permuted"}
+    by_turns = {"pattern": "strided", "stride": scale.stride, "datasets": 3}
+    yield "by-turns", common | by_turns
     for layout in scale.layouts:
         for single in (False, True):
             more = {"layout": layout, "single": single}

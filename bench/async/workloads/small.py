@@ -1,4 +1,4 @@
-"""Eight bytes at a time: permuted, strided, or one member of a record."""
+"""Eight bytes at a time: permuted, strided, or one member of a record; to datasets by turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headrace.bench.peers.workload import Clock
 
 from .. import data, library
 
-_NAME = "values"
+_NAMES = ("values", "others", "more")  # `datasets` of them
 _RECORD = np.dtype([(name, "f8") for name in "abcdefghijklmnop"])
 _MEMBER = "c"
 
@@ -49,16 +49,20 @@ def run(path: Path, given: dict[str, Any], clock: Clock) -> None:
     with clock("create"):
         file = h5py.File(path, "w")
         chunks = (_extent(given),) if given["layout"] == "chunked" else None
-        dataset = file.create_dataset(_NAME, (_extent(given),), kind, chunks=chunks)
+        datasets = [
+            file.create_dataset(name, (_extent(given),), kind, chunks=chunks)
+            for name in _NAMES[: given["datasets"]]
+        ]
     memory = _memory_type(given)
     if given["single"]:
+        (dataset,) = datasets
         space = dataset.id.get_space()
         space.select_hyperslab((0,), (given["count"],), (given["stride"],))
         flat = h5py.h5s.create_simple((given["count"],))
         with clock("write"):
             dataset.id.write(flat, space, values, memory)
     else:
-        _write_each(dataset, memory, _places(given), values, clock)
+        _write_each(datasets, memory, _places(given), values, clock)
     with clock("close"):
         file.close()
 
@@ -70,7 +74,7 @@ def _memory_type(given: dict[str, Any]) -> h5py.h5t.TypeID:
 
 
 def _write_each(
-    dataset: h5py.Dataset,
+    datasets: list[h5py.Dataset],
     memory: h5py.h5t.TypeID,
     places: list[int],
     values: NDArray[np.float64],
@@ -78,20 +82,23 @@ def _write_each(
 ) -> None:
     """A selection and a write for each; ctypes adds about a microsecond to either."""
     h5 = library.functions()
-    one, space = library.scalar(), dataset.id.get_space()
+    one, space = library.scalar(), datasets[0].id.get_space()
     start, count = c_uint64(), c_uint64(1)
     select, write = h5.H5Sselect_hyperslab, h5.H5Dwrite
     at, size = byref(start), byref(count)
-    ids = (dataset.id.id, memory.id, one.id, space.id, library.DEFAULT)
+    all_ids = [(each.id.id, memory.id, one.id, space.id, library.DEFAULT) for each in datasets]
     address = values.ctypes.data
     with clock("write"):
         for place in places:
             start.value = place
             select(space.id, library.SELECT_SET, at, None, size, None)
-            write(*ids, address)
+            for ids in all_ids:
+                write(*ids, address)
             address += 8
 
 
 def check(path: Path, given: dict[str, Any]) -> str:
     with h5py.File(path, "r") as file:
-        return data.first_difference(np.asarray(file[_NAME][...]), _expected(given))
+        expected = _expected(given)
+        faults = (data.first_difference(np.asarray(each[...]), expected) for each in file.values())
+        return next(filter(None, faults), "")

@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "engine/device.hpp"
 #include "engine/staging/memory.hpp"
+#include "engine/staging/put_backs.hpp"
 #include "engine/staging/statistics.hpp"
 
 namespace headrace::engine::staging {
@@ -65,8 +66,7 @@ struct FileState {
   Places places;
   std::pair<std::uint64_t, std::uint64_t>
       last_view;  // begin and end of what was read last, unless something was written since
-  std::uint64_t put_back = 0;  // the end of what was last written where it had been read
-  unsigned forward = 0;        // how often in a row that was behind the one before
+  PutBacks put_backs;
   Table pages;
   PageList ready;
   PageList partial;         // the oldest first

@@ -174,14 +174,12 @@ class Writer {
   // HDF5's sieve buffer of 64 KiB does, on fast storage, and nobody has given memory for it. Only
   // where that goes forward through the file: in another order pages are written again and again.
   bool gains_nothing() {
-    constexpr unsigned kForward = 4;
     const auto [begin, end] = std::exchange(file_.last_view, {});
     if (offset_ != begin || offset_ + bytes_.size() != end || bytes_.size() >= kLarge ||
         bytes_.size() < kPageBytes / 2)
       return false;
-    file_.forward = offset_ >= file_.put_back ? file_.forward + 1 : 0;
-    file_.put_back = end;
-    return file_.forward >= kForward && file_.speed >= FileState::kFast && !file_.asked;
+    return file_.put_backs.go_forward(offset_, end) && file_.speed >= FileState::kFast &&
+           !file_.asked;
   }
 
   bool write_directly() {
