@@ -6,9 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "engine/request_kind.hpp"
+
 namespace headrace::model {
 
-enum class Kind : std::uint8_t { read, write, flush, truncate };
+using Kind = engine::RequestKind;
 
 struct Parameters {
   std::uint32_t servers = 1;

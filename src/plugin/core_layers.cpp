@@ -6,11 +6,13 @@
 #include "connectors/log/log.hpp"
 #include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
+#include "connectors/trace/trace.hpp"
 #include "drivers/async/async.hpp"
 #include "drivers/async/async_mpi.hpp"
 #include "drivers/fault/fault.hpp"
 #include "drivers/model/model.hpp"
 #include "drivers/null/null.hpp"
+#include "drivers/trace/trace.hpp"
 #include "plugin/layer_entry.hpp"
 
 namespace headrace {
@@ -41,6 +43,10 @@ std::span<const LayerEntry> layers() {
                  null::kSettings, connector<null::Connector>("libheadrace_null.so"),
                  driver<null::Driver<vfd::Over::sec2>>("libheadrace_null_vfd.so"),
                  driver<null::Driver<vfd::Over::mpio>>("libheadrace_null_vfd_mpi.so")},
+      LayerEntry{"trace", "records each call and each request to the storage", trace::kSettings,
+                 connector<trace::Connector>("libheadrace_trace.so"),
+                 driver<trace::Driver<vfd::Over::sec2>>("libheadrace_trace_vfd.so"),
+                 driver<trace::Driver<vfd::Over::mpio>>("libheadrace_trace_vfd_mpi.so")},
   };
   return kLayers;
 }

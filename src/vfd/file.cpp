@@ -80,14 +80,21 @@ void* mpi_file_of(H5FD_t* under, hid_t fapl) {
   return handle == nullptr ? nullptr : *static_cast<void**>(handle);
 }
 
-std::optional<Rank> rank_in(H5FD_t* under) {
-  if (!report_wanted() || under->cls->ctl == nullptr) return std::nullopt;
+Rank rank_below(H5FD_t* under) {
   Rank place;
   void* rank = &place.rank;
   void* ranks = &place.ranks;
-  // Drivers that do not know a code ignore it.
-  under->cls->ctl(under, H5FD_CTL_GET_MPI_RANK_OPCODE, 0, nullptr, &rank);
-  under->cls->ctl(under, H5FD_CTL_GET_MPI_SIZE_OPCODE, 0, nullptr, &ranks);
+  if (const auto control = under->cls->ctl; control != nullptr) {
+    // Drivers that do not know a code ignore it.
+    control(under, H5FD_CTL_GET_MPI_RANK_OPCODE, 0, nullptr, &rank);
+    control(under, H5FD_CTL_GET_MPI_SIZE_OPCODE, 0, nullptr, &ranks);
+  }
+  return place;
+}
+
+std::optional<Rank> rank_in(H5FD_t* under) {
+  if (!report_wanted()) return std::nullopt;
+  const Rank place = rank_below(under);
   return place.rank < 0 || place.ranks < 0 ? std::nullopt : std::optional(place);
 }
 

@@ -47,8 +47,10 @@ H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr
 // The MPI_File of the mpio driver at the end of the chain, or null.
 void* mpi_file_of(H5FD_t* under, hid_t fapl);
 
-// For the report, so only when one is wanted: the place of this process among those that opened
-// the file below, if that is over MPI. Local, and no MPI function is called.
+// The place of this process among those that opened the file below; negative numbers where that is
+// not over MPI. Local, and no MPI function is called.
+Rank rank_below(H5FD_t* under);
+// The same for the report: none when none is wanted.
 std::optional<Rank> rank_in(H5FD_t* under);
 
 // Whether two files of ours are the same below, as HDF5 compares them.

@@ -36,7 +36,7 @@ WORK = {
 }
 # The stacks of a group run side by side and share the native run; each group has its own programs.
 GROUPS = [
-    (["null"], 300),
+    (["null", "trace"], 300),
     (["behind", "behind_small"], 900),
     (["async", "async_small"], 1100),
     (["filters", "filters_small", "filters_bare"], 600),

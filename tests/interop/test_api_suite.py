@@ -36,6 +36,9 @@ STACKS = {
     "model": "model(mode=predict)",
     "chain": "null,fault,model(mode=predict)",
     "three": "null,null,null",
+    "trace": "trace",
+    "trace,async": "trace,async",
+    "trace,log": "trace,log",
     "below_pass_through": f"{PASS_THROUGH},{VOL}",
     "above_pass_through": f"{VOL},{PASS_THROUGH}",
 }
@@ -111,7 +114,7 @@ def test_same_results(hdf5: Hdf5, native: Native, ranks: int, stack: str, tmp_pa
 def took_part(report: Report, stack: str, hdf5: Hdf5, processes: int) -> None:
     """Each process loaded us, into the libhdf5 under test, and its files went through us."""
     seats = ["vfd"] if stack == "vfd" else ["vol"]
-    if stack in ("async", "async,log", "both", "chain", "three"):
+    if stack in ("async", "async,log", "both", "chain", "three", "trace", "trace,async"):
         seats = ["vol", "vfd"]
     for seat in seats:
         pids = {load["pid"] for load in report.select("load", seat=seat)}

@@ -42,6 +42,7 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
+    "trace": ("trace", "seat=both", True),
 }
 
 
@@ -60,6 +61,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
             "HDF5_VOL_CONNECTOR": info,
             "HEADRACE_REPORT": str(folder / f"{name}.report"),
             "HEADRACE_LOG_FILE": str(folder / f"{name}.log"),
+            "HEADRACE_TRACE_OUTPUT": str(folder / f"{name}.hrtrace"),
         }
     )
     seat = options.partition("seat=")[2].partition(";")[0]

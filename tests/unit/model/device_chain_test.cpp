@@ -39,7 +39,7 @@ class DeviceChain : public testing::Test {
     return &file.pub;
   }
   H5FD_t* model_over(H5FD_t* under) {
-    model_file.recorder = std::make_unique<model::Recorder>(
+    model_file.observer = std::make_unique<model::Recorder>(
         model::configuration({{"ledger", folder / "ledgers"}}), file.path.c_str(), Rank{});
     return over<model::Driver<Over::sec2>>(model_file, under);
   }
@@ -56,7 +56,7 @@ class DeviceChain : public testing::Test {
   Sec2 sec2{sec2_class, file.descriptor()};
   Sec2 core{core_class, file.descriptor()};
   fault::Plan plan{{{"kind", "error"}, {"first", "2"}}};
-  model::OpenFile model_file{};
+  vfd::ObservedFile<model::Recorder> model_file{};
   fault::File fault_file{};
 };
 
@@ -67,7 +67,7 @@ TEST_F(DeviceChain, RecordsAndFails) {
   EXPECT_THROW(write(*device, 3, {"d"}), Error);
   EXPECT_EQ(content(file.path), "abc");
   EXPECT_EQ(read(*device, 1, 4), std::string("bc\0\0", 4));
-  model_file.recorder.reset();
+  model_file.observer.reset();
   const auto ledger =
       model::read_ledger(std::filesystem::directory_iterator(folder / "ledgers")->path());
   ASSERT_EQ(ledger.records.size(), 2U);

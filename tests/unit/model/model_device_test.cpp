@@ -9,10 +9,11 @@
 #include <functional>
 #include <set>
 
-#include "drivers/model/device.hpp"
+#include "drivers/model/recorder.hpp"
 #include "hdf5/api.hpp"
 #include "model/ledger.hpp"
 #include "unit/devices.hpp"
+#include "vfd/observed_device.hpp"
 
 namespace {
 
@@ -84,7 +85,7 @@ void work_in_threads(Recorder& recorder, engine::Device& device) {
 
 TEST_F(ModelDevice, CountsWhatThreadsDo) {
   auto its = recorder({{"mode", "predict"}});
-  work_in_threads(*its, *recorded(*its, file.device()));
+  work_in_threads(*its, *vfd::observed(*its, file.device()));
   its.reset();
   const std::string summary = content(folder / "summary");
   constexpr std::uint64_t kSuperblocks = std::uint64_t{8} * kRequests;  // bytes
@@ -103,7 +104,7 @@ TEST_F(ModelDevice, CountsWhatThreadsDo) {
 
 TEST_F(ModelDevice, WritesEachRequestToTheLedgerOnce) {
   auto its = recorder({});
-  work_in_threads(*its, *recorded(*its, file.device()));
+  work_in_threads(*its, *vfd::observed(*its, file.device()));
   its.reset();
   const Ledger found = ledger();
   EXPECT_TRUE(found.closed);
@@ -130,7 +131,7 @@ TEST_F(ModelDevice, RequestsAreBelowAtTheSameTime) {
   std::atomic<int> met = 0;
   auto its = recorder({});
   const auto wait = [&] { met += static_cast<int>(meeting.wait()); };
-  const auto device = recorded(*its, std::make_unique<Before>(file.device(), wait));
+  const auto device = vfd::observed(*its, std::make_unique<Before>(file.device(), wait));
   in_threads(3, [&](int thread) {
     if (thread < 2) return write(*device, static_cast<std::uint64_t>(thread), {"x"});
     Recorder::Call call(*its, Kind::read, false);  // the application's thread, in the driver
@@ -153,7 +154,7 @@ class ModelDelay : public ModelDevice {
                        {"stripe_size", "16"},
                        {"latency", "60s"},
                        {"shared", folder / "queues"}})),  // in which nothing waits yet
-        device_(recorded(*its_, file.device())) {}
+        device_(vfd::observed(*its_, file.device())) {}
   void TearDown() override { while_delayed = nullptr; }
 
   // Writes; returns when the model says that it is done.
@@ -204,7 +205,7 @@ TEST_F(ModelDelay, OfARequestOverSeveralServersIsThatOfOne) {
 TEST_F(ModelDevice, ErrorsPassAndAreNotCounted) {
   auto its = recorder({});
   const auto refuse = [] { throw Error("no space on file x.h5", ENOSPC); };
-  const auto device = recorded(*its, std::make_unique<Before>(file.device(), refuse));
+  const auto device = vfd::observed(*its, std::make_unique<Before>(file.device(), refuse));
   try {
     write(*device, 0, {"x"});
     ADD_FAILURE() << "it succeeded";
@@ -217,7 +218,9 @@ TEST_F(ModelDevice, ErrorsPassAndAreNotCounted) {
   EXPECT_EQ(ledger().records[0].call, 2U);
 }
 
-TEST_F(ModelDevice, IsNullOverNothing) { EXPECT_EQ(recorded(*recorder({}), nullptr), nullptr); }
+TEST_F(ModelDevice, IsNullOverNothing) {
+  EXPECT_EQ(vfd::observed(*recorder({}), nullptr), nullptr);
+}
 
 }  // namespace
 }  // namespace headrace::model

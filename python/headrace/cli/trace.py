@@ -1,0 +1,203 @@
+"""`headrace trace`: run a program and tell where its time in HDF5 went; look at traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.table import Table
+from typer.core import TyperGroup
+
+from headrace.bench.units import count, seconds, size
+from headrace.cli.execute import CannotExecuteError, execute
+from headrace.cli.output import (
+    CommandArgument,
+    StackOption,
+    console,
+    error_console,
+    fail,
+    reports_errors,
+    warn,
+)
+from headrace.cli.wait import end_like, fork, let_go, wait_for
+from headrace.doctor.programs import obstacle
+from headrace.errors import FileError
+from headrace.plan import inherited_environment, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headrace.trace.reader import Trace
+
+SUFFIX: Final = ".hrtrace"
+_LAYER: Final = "trace"
+_OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
+_SHOWN: Final = 20  # rows of a comparison
+
+
+class _RunsByDefault(TyperGroup):
+    """`headrace trace -- COMMAND` is `headrace trace run -- COMMAND`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts the subcommand in where there is none."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return list(super().parse_args(ctx, args))
+
+
+app = typer.Typer(
+    name="trace",
+    cls=_RunsByDefault,
+    no_args_is_help=True,
+    help="Run a program and say where its time in HDF5 went: `headrace trace -- COMMAND`. "
+    "Look at traces.",
+)
+
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Folder for the trace; PROGRAM.hrtrace without it."),
+]
+TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="The folder of a trace.")]
+
+
+@app.command("run", context_settings={"allow_interspersed_args": False})
+@reports_errors
+def run(command: CommandArgument, output: OutputOption = None, stack: StackOption = None) -> None:
+    """Run a program under the layer `trace`, and say where its time in HDF5 went.
+
+    The trace stays in a folder, which a later run of the program replaces. Given that folder in
+    place of a program, tells of it again. The exit status is the program's.
+    """
+    if len(command) == 1 and command[0].endswith(SUFFIX) and Path(command[0]).is_dir():
+        _summarise(Path(command[0]))
+        return
+    spec = _LAYER if stack is None else stack
+    if _LAYER not in spec:
+        spec = f"{_LAYER},{spec}"
+    folder = (output or _named_after(command)).absolute()
+    given = inherited_environment()
+    plan = prepare(spec, None, given)
+    for warning in plan.warnings:
+        warn(warning)
+    if text := obstacle(command, given):
+        warn(text)
+    _make_room(folder)
+    child = fork()
+    if child == 0:
+        try:
+            execute(command, plan.apply(given) | {_OUTPUT: str(folder)})
+        except CannotExecuteError as error:
+            fail(str(error), error.status)
+    let_go()
+    status = wait_for(child)
+    if any(folder.glob("*.trace")):
+        _summarise_after(folder)
+    else:
+        warn(f"nothing was recorded: the program has opened no HDF5 file through {_LAYER}")
+    raise typer.Exit(end_like(status))
+
+
+@app.command("diff")
+@reports_errors
+def diff(before: TraceArgument, after: TraceArgument) -> None:
+    """Show for each object what it took in either of two traces, the largest change first."""
+    found = _changes(before, after)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("object", overflow="fold")
+    for heading in ("time", "calls", "read", "written", "at the storage"):
+        table.add_column(heading, justify="right")
+    for each in found[:_SHOWN]:
+        a, b = each.before, each.after
+        table.add_row(
+            each.path or "no object",
+            f"{seconds(a.seconds)} → {seconds(b.seconds)}",
+            _both(count(a.calls), count(b.calls)),
+            _both(size(a.read), size(b.read)),
+            _both(size(a.written), size(b.written)),
+            _both(size(a.stored_read + a.stored_written), size(b.stored_read + b.stored_written)),
+        )
+    console().print(table, markup=False)
+    if len(found) > _SHOWN:
+        console().print(f"and {count(len(found) - _SHOWN)} more, which differ less")
+
+
+@app.command("similar")
+@reports_errors
+def similar(
+    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Two or more traces.")],
+) -> None:
+    """Show how far runs are apart: 0 for two that do the same with their files, at most 1."""
+    from headrace.trace import signature  # noqa: PLC0415, needs what a base has not
+
+    found = signature.distances([signature.signature(read(each)) for each in traces])
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for number in range(len(traces)):
+        table.add_column(str(number + 1), justify="right")
+    for number, each in enumerate(traces):
+        table.add_row(f"{number + 1} {each}", *(f"{value:.3f}" for value in found[number]))
+    console().print(table, markup=False)
+
+
+def _both(before: str, after: str) -> str:
+    return before if before == after else f"{before} → {after}"
+
+
+def _changes(before: Path, after: Path) -> list[Any]:
+    first, second = read(before), read(after)
+    from headrace.trace import compare  # noqa: PLC0415, needs what a base has not
+
+    return compare.changes(first, second)
+
+
+def _named_after(command: Sequence[str]) -> Path:
+    scripts = [word for word in command[1:] if word.endswith(".py") and not word.startswith("-")]
+    return Path(Path((scripts or command)[0]).stem + SUFFIX)
+
+
+def _is_trace(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return file.suffix == ".trace" and opened.read(4) in {b"HRTS", b""}
+
+
+def _make_room(folder: Path) -> None:
+    """Takes the place of an earlier trace, and of nothing else."""
+    try:
+        others = [each for each in folder.iterdir() if not _is_trace(each)]
+        if others:
+            raise FileError(f"{folder}: holds {others[0].name}, which is no trace; choose --output")
+        for each in folder.iterdir():
+            each.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror}") from None
+
+
+def read(folder: Path) -> Trace:
+    """A trace; FileError where what reads traces is not installed, too."""
+    try:
+        from headrace.trace import reader  # noqa: PLC0415, needs what a base has not
+    except ImportError as error:
+        raise FileError(
+            f"{folder}: to read a trace, {error.name} is needed: pip install 'headrace[trace]'"
+        ) from None
+    return reader.read(folder)
+
+
+def _summarise(folder: Path) -> None:
+    trace = read(folder)
+    from headrace.trace import summary  # noqa: PLC0415, needs what a base has not
+
+    for line in summary.lines(trace):
+        error_console().print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def _summarise_after(folder: Path) -> None:
+    """The program has ended, and its status counts, whatever there is to tell of the trace."""
+    try:
+        _summarise(folder)
+    except Exception as error:
+        warn(str(error))
+    error_console().print(f"trace: {folder}", soft_wrap=True, markup=False, highlight=False)

@@ -1,0 +1,15 @@
+"""What the layer `trace` has recorded: tables of calls, of requests to the storage, and of objects.
+
+    import headrace.trace
+
+    trace = headrace.trace.open("analysis.hrtrace")
+    trace.calls.to_pandas().groupby("path")["seconds"].sum()
+
+Tables are Arrow's (`pip install headrace[trace]` brings pyarrow and numpy); docs/formats/trace.md
+says what their columns mean.
+"""
+
+from headrace.trace.reader import Process, Trace
+from headrace.trace.reader import read as open  # noqa: A004
+
+__all__ = ["Process", "Trace", "open"]

@@ -1,0 +1,62 @@
+"""What all exports share: the place that they write to, and the times of several processes."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from headrace.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from headrace.trace.reader import Process, Trace
+
+PRIVATE: Final = 0o600  # as the trace
+
+
+def temporary_name(path: Path) -> Path:
+    """A name beside `path`, on the same file system."""
+    whole = path.absolute()
+    return whole.parent / f".{whole.name}.{os.getpid()}.tmp"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name to write to; the file takes the place of `path` when the block ends without an error.
+
+    Raises FileError for the system's errors within the block, and leaves nothing behind then.
+    """
+    temporary = temporary_name(path)
+    try:
+        yield temporary
+        temporary.chmod(PRIVATE)
+        temporary.replace(path)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def private(path: str, flags: int) -> int:
+    """An opener, for `open`: nobody but the user may read the file while it is written, either."""
+    return os.open(path, flags, PRIVATE)
+
+
+def clock_offset(process: Process) -> int:
+    """What leads from the clock of a process to nanoseconds since 1970."""
+    return int(process.about["time"]) - int(process.about["monotonic"])
+
+
+def begin_and_end(trace: Trace) -> tuple[int, int]:
+    """Of all calls and requests, in nanoseconds since 1970; zeros where there is none."""
+    begins, ends = [], []
+    for process in trace.processes:
+        for table in (process.calls, process.requests):
+            if len(table["begin"]):
+                begins.append(int(table["begin"].min()) + clock_offset(process))
+                ends.append(int((table["begin"] + table["duration"]).max()) + clock_offset(process))
+    return min(begins, default=0), max(ends, default=0)

@@ -1,0 +1,271 @@
+"""Traces as tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from headrace.errors import FileError
+from headrace.trace.segments import CALLS, FACTS, REQUESTS, DamagedError, columns, segments
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+SUFFIX: Final = ".trace"
+KINDS: Final = ("read", "write", "flush", "truncate")
+MEMORY_TYPES: Final = (
+    "default", "superblock", "btree", "raw data", "global heap", "local heap", "object header",
+)  # fmt: skip
+_FORMAT: Final = 1
+_UNKNOWN: Final = 99
+_BILLION: Final = 1e9
+
+Fact = dict[str, Any]
+Numbers = dict[str, "NDArray[np.int64]"]
+
+
+@dataclass
+class Process:
+    """What one process has recorded.
+
+    `about` is of the process; `objects`, `files`, `storages`, `datasets`, `shapes`, `types` and
+    `lines` are facts by their ids. `damage` says why the file could not be read to its end; ""
+    when it was.
+    """
+
+    source: Path
+    about: Fact = field(default_factory=dict)
+    objects: dict[int, Fact] = field(default_factory=dict)
+    files: dict[int, Fact] = field(default_factory=dict)
+    storages: dict[int, Fact] = field(default_factory=dict)
+    datasets: dict[int, Fact] = field(default_factory=dict)
+    shapes: dict[int, Fact] = field(default_factory=dict)
+    types: dict[int, Fact] = field(default_factory=dict)
+    lines: dict[int, Fact] = field(default_factory=dict)
+    names: dict[int, Fact] = field(default_factory=dict)
+    callbacks: Sequence[str] = ()
+    calls: Numbers = field(default_factory=dict)
+    requests: Numbers = field(default_factory=dict)
+    damage: str = ""
+
+    @property
+    def rank(self) -> int:
+        """Among those that opened a file together; -1 where none was."""
+        return max((int(each["rank"]) for each in self.storages.values()), default=-1)
+
+    @property
+    def level_of_files(self) -> dict[int, int]:
+        """How many layers of this kind are above the one that told of a file."""
+        return {id_: int(each["level"]) for id_, each in self.files.items()}
+
+
+@dataclass
+class Trace:
+    """All processes of a run."""
+
+    path: Path
+    processes: list[Process]
+
+    @property
+    def calls(self) -> pa.Table:
+        """A row for each call of HDF5's, and for each dataset of one."""
+        return pa.concat_tables([_calls(n, each) for n, each in enumerate(self.processes)])
+
+    @property
+    def requests(self) -> pa.Table:
+        """A row for each piece of a file that was read or written."""
+        return pa.concat_tables([_requests(n, each) for n, each in enumerate(self.processes)])
+
+
+def read(path: str | os.PathLike[str]) -> Trace:
+    """A trace's folder, or one file of it; raises FileError.
+
+    What a process had not written when it was killed is missing, and what follows a damaged part of
+    a file: `Process.damage` tells.
+    """
+    where = Path(path)
+    files = sorted(where.glob("*" + SUFFIX)) if where.is_dir() else [where]
+    if not files:
+        raise FileError(f"{where}: there is no trace in this folder")
+    processes = list(_readable(files))
+    by_name = {each.source.name: each for each in processes}
+    for each in processes:
+        _inherit(each, by_name)
+    return Trace(where, sorted(processes, key=lambda each: (each.rank, each.about.get("time", 0))))
+
+
+def _readable(files: list[Path]) -> Iterator[Process]:
+    """Without those that were killed before they told anything, unless there is no other."""
+    errors: list[FileError] = []
+    found = False
+    for each in files:
+        try:
+            yield _process(each)
+            found = True
+        except FileError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+
+
+def _process(source: Path) -> Process:
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise FileError(f"{source}: {error.strerror}") from None
+    process = Process(source)
+    tables: dict[int, list[list[NDArray[np.int64]]]] = {CALLS: [], REQUESTS: []}
+    names: dict[int, list[str]] = {CALLS: [], REQUESTS: []}
+    try:
+        for segment in segments(data):
+            if segment.table == FACTS:
+                for fact in _facts(segment.contents):
+                    _take(process, fact, names)
+            elif segment.table in tables:
+                tables[segment.table].append(columns(segment, len(names[segment.table])))
+    except DamagedError as error:
+        process.damage = str(error)
+    except (AttributeError, KeyError, TypeError) as error:
+        process.damage = f"a fact is not as it should be: {error!r}"
+    if not {"time", "monotonic"} <= process.about.keys():
+        reason = process.damage or "it tells of no process"
+        raise FileError(f"{source}: this is no trace, or its beginning is lost: {reason}")
+    process.calls = _joined(names[CALLS], tables[CALLS])
+    process.requests = _joined(names[REQUESTS], tables[REQUESTS])
+    return process
+
+
+def _facts(contents: bytes) -> Iterator[Fact]:
+    for line in filter(None, contents.split(b"\n")):
+        try:
+            fact = json.loads(line.decode("utf-8", "replace"))
+        except ValueError:
+            raise DamagedError("a fact is no JSON") from None
+        if not isinstance(fact, dict):
+            raise DamagedError("a fact is no JSON object")
+        yield fact
+
+
+def _take(process: Process, fact: Fact, names: dict[int, list[str]]) -> None:
+    if "format" in fact:
+        if fact["format"] != _FORMAT:
+            raise FileError(f"{process.source}: a newer Headrace has written this trace")
+        names[CALLS], names[REQUESTS] = list(fact["calls"]), list(fact["requests"])
+        process.callbacks = fact["callbacks"]
+    elif "process" in fact:
+        process.about = fact["process"]
+    for kind, kept in (
+        ("object", process.objects),
+        ("storage", process.storages),
+        ("dataset", process.datasets),
+        ("shape", process.shapes),
+        ("type", process.types),
+        ("line", process.lines),
+        ("name", process.names),
+    ):
+        if isinstance(fact.get(kind), int):
+            kept[fact[kind]] = fact
+            return
+    if "file" in fact:
+        process.files[fact["file"]] = fact
+
+
+def _inherit(process: Process, others: Mapping[str, Process]) -> None:
+    """A forked process knows what its parent told before."""
+    parent = others.get(process.about.get("forked_from", ""))
+    if parent is None or parent is process:
+        return
+    _inherit(parent, {name: each for name, each in others.items() if each is not process})
+    last = process.about["known_ids"]
+    for kind in ("objects", "files", "storages", "datasets", "shapes", "types", "lines", "names"):
+        known = {id_: fact for id_, fact in getattr(parent, kind).items() if id_ <= last}
+        setattr(process, kind, known | getattr(process, kind))
+
+
+def _joined(names: list[str], parts: list[list[NDArray[np.int64]]]) -> Numbers:
+    empty = np.empty(0, np.int64)
+    return {
+        name: np.concatenate([part[i] for part in parts]) if parts else empty
+        for i, name in enumerate(names)
+    }
+
+
+def line_of(fact: Fact) -> str:
+    """As compilers name lines: FILE:NUMBER."""
+    return f"{fact['source']}:{fact['at']}"
+
+
+def words(ids: NDArray[np.int64], table: Mapping[int, str]) -> pa.Array:
+    """The text of each id, as a dictionary; null where there is none."""
+    known = list(dict.fromkeys(table.values()))  # once each: pandas takes no others
+    places = {text: place for place, text in enumerate(known)}
+    unique, inverse = np.unique(ids, return_inverse=True)
+    found = (table.get(int(id_)) for id_ in unique)
+    lookup = np.array([-1 if text is None else places[text] for text in found], np.int32)
+    indices = lookup[inverse] if len(ids) else np.empty(0, np.int32)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, mask=indices < 0), pa.array(known, pa.string())
+    )
+
+
+def _calls(number: int, process: Process) -> pa.Table:
+    raw = process.calls
+    file_of = {id_: each["file"] for id_, each in process.objects.items()}
+    names = {id_: each["name"] for id_, each in process.files.items()}
+    levels = process.level_of_files
+    objects = raw["object"]
+    plain = ("number", "parent", "thread", "operation", "object", "bytes", "file_shape",
+             "file_start", "memory_shape", "memory_start", "type")  # fmt: skip
+    return pa.table(
+        {
+            "process": pa.array(np.full(len(objects), number, np.int32)),
+            "call": words(raw["callback"], dict(enumerate(process.callbacks))),
+            "file": words(objects, {i: names.get(f, "") for i, f in file_of.items()}),
+            "path": words(objects, {i: each["path"] for i, each in process.objects.items()}),
+            "attribute": words(raw["name"], {i: each["is"] for i, each in process.names.items()}),
+            "kind": words(objects, {i: each["kind"] for i, each in process.objects.items()}),
+            "level": pa.array(_mapped(objects, {i: levels.get(f, 0) for i, f in file_of.items()})),
+            "begin": pa.array(raw["begin"]),
+            "seconds": pa.array(raw["duration"] / _BILLION),
+            "failed": pa.array(raw["failed"] != 0),
+            "collective": pa.array(raw["collective"] != 0),
+            "line": words(raw["line"], {i: line_of(each) for i, each in process.lines.items()}),
+            **{name: pa.array(raw[name]) for name in plain},
+        }
+    )
+
+
+def _requests(number: int, process: Process) -> pa.Table:
+    raw = process.requests
+    names = {id_: each["name"] for id_, each in process.storages.items()}
+    levels = {id_: int(each["level"]) for id_, each in process.storages.items()}
+    types = dict(enumerate(MEMORY_TYPES)) | {_UNKNOWN: "unknown"}
+    plain = ("call", "offset", "length", "span", "thread")
+    return pa.table(
+        {
+            "process": pa.array(np.full(len(raw["file"]), number, np.int32)),
+            "request": words(raw["kind"], dict(enumerate(KINDS))),
+            "file": words(raw["file"], names),
+            "level": pa.array(_mapped(raw["file"], levels)),
+            "type": words(raw["type"], types),
+            "begin": pa.array(raw["begin"]),
+            "seconds": pa.array(raw["duration"] / _BILLION),
+            "failed": pa.array(raw["failed"] != 0),
+            "collective": pa.array(raw["collective"] != 0),
+            **{name: pa.array(raw[name]) for name in plain},
+        }
+    )
+
+
+def _mapped(ids: NDArray[np.int64], table: Mapping[int, int]) -> NDArray[np.int64]:
+    unique, inverse = np.unique(ids, return_inverse=True)
+    values = np.array([table.get(int(id_), 0) for id_ in unique], np.int64)
+    return values[inverse] if len(ids) else np.empty(0, np.int64)

@@ -1,0 +1,83 @@
+#include "connectors/trace/layouts.hpp"
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "base/enum_name.hpp"
+#include "base/json.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/elements.hpp"
+#include "vol/own_question.hpp"
+
+namespace headrace::trace {
+namespace {
+
+std::string filters_of(hid_t dcpl) {
+  std::string list;
+  const int count = h5.Pget_nfilters(dcpl);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::array<unsigned, 8> values{};
+    std::size_t given = values.size();
+    const auto filter = h5.Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &given,
+                                        values.data(), 0, nullptr, nullptr);
+    if (filter < 0) continue;
+    const std::span<const unsigned> kept(values.data(), std::min(given, values.size()));
+    list += (list.empty() ? "" : ",") +
+            JsonObject().number("id", filter).raw("values", list_of_numbers(kept)).str();
+  }
+  return '[' + list + ']';
+}
+
+void add_space(JsonObject& fact, hid_t space) {
+  unsigned rank = 0;
+  engine::Index dims{};
+  if (vol::read_dims(space, rank, dims))
+    fact.raw("dims", list_of_numbers(std::span<const hsize_t>(dims).first(rank)));
+}
+
+void add_layout(JsonObject& fact, hid_t dcpl) {
+  const H5D_layout_t layout = h5.Pget_layout(dcpl);
+  fact.text("layout", layout == H5D_CHUNKED      ? "chunked"
+                      : layout == H5D_CONTIGUOUS ? "contiguous"
+                      : layout == H5D_COMPACT    ? "compact"
+                                                 : "virtual");
+  if (layout == H5D_CHUNKED) {
+    std::array<hsize_t, engine::kMaxRank> chunk{};
+    const int rank = h5.Pget_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data());
+    fact.raw("chunk", list_of_numbers(std::span<const hsize_t>(chunk).first(
+                          static_cast<std::size_t>(std::max(rank, 0)))));
+  }
+  fact.raw("filters", filters_of(dcpl)).boolean("fills", vol::fills(dcpl));
+}
+
+}  // namespace
+
+std::string type_words(hid_t type) {
+  JsonObject words;
+  words.text("class", enum_name(h5.Tget_class(type)))
+      .number("size", static_cast<long long>(h5.Tget_size(type)));
+  if (const H5T_order_t order = h5.Tget_order(type); order == H5T_ORDER_LE || order == H5T_ORDER_BE)
+    words.text("order", order == H5T_ORDER_LE ? "little" : "big");
+  return words.str();
+}
+
+std::string layout_of(const vol::Object& dataset, std::uint32_t id) {
+  const PrivateErrors own;
+  const vol::OwnQuestion question;
+  const LibraryContext apart;
+  JsonObject fact;
+  fact.number("dataset", id);
+  const Id<Kind::datatype> type(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  fact.raw("type", type_words(type.get()));
+  const Id<Kind::dataspace> space(
+      vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  add_space(fact, space.get());
+  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  add_layout(fact, dcpl.get());
+  return fact.str();
+}
+
+}  // namespace headrace::trace

@@ -1,0 +1,59 @@
+// What a trace calls the files and objects of a program, and what it says of datasets. The
+// application's thread only; what is asked of HDF5 keeps the error stack as it was.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "vol/object.hpp"
+
+namespace headrace::trace {
+
+// Kept with a file (UnderConnector::state).
+struct TracedFile {
+  std::uint32_t id = 0;
+  bool parallel = false;  // ranks have opened it together
+};
+
+// Kept with each id of the program (Object::state). Several may be of one object.
+struct TracedObject {
+  std::uint32_t id = 0;
+  std::string path;        // from the file's root group
+  std::uint32_t name = 0;  // of an attribute; id and path are those of the object that has it
+  bool described = false;  // of a dataset
+  // Of an attribute: elements, where known.
+  std::uint64_t elements = 0;
+  bool counted = false;
+};
+
+// Tells of a file that has been opened. `level`: how many connectors of this layer are above.
+void tell_file(vol::Object& file, const char* name, bool created, bool parallel, unsigned level);
+
+// What is kept with an object that a program holds; null where the trace knows nothing of its file.
+// HDF5 is asked for its name where the program has come by it in a call that is none of opening:
+// in an iteration, say.
+TracedObject* traced(vol::Object& object, H5I_type_t type);
+
+// That of an object that was made without one, and is to be linked later.
+inline constexpr const char* kNoPath = "(no name)";
+inline constexpr const char* kUnknownPath = "?";
+
+// The path of what a call looks for below `parent`: by the place, and by the name, which is null
+// where the call has none.
+std::string path_below(const TracedObject& parent, const H5VL_loc_params_t& place,
+                       const char* name);
+
+// Tells of an object that a call has opened or made.
+void tell_object(vol::Object& object, H5I_type_t type, std::string path);
+// Tells of an attribute that a call has opened or made of what it looked for. `name` may be null.
+void tell_attribute(vol::Object& attribute, const TracedObject& parent,
+                    const H5VL_loc_params_t& place, const char* name);
+// Tells the name of an object that was made without one and is linked now: it keeps its id.
+void tell_name(vol::Object& object, H5I_type_t type, std::string path);
+
+// Tells of a dataset's elements and layout, once for each path. `bytes`: of a transfer. Not before
+// the second one of few bytes: questions cost as much as opening a tiny dataset.
+void note_transfer(vol::Object& dataset, TracedObject& traced, std::uint64_t bytes);
+
+}  // namespace headrace::trace

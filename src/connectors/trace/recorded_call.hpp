@@ -1,0 +1,239 @@
+// Around each call that HDF5 makes to the connector (vol/hooks.hpp): its row in the trace.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include "connectors/trace/objects.hpp"
+#include "connectors/trace/transfers.hpp"
+#include "trace/current_call.hpp"
+#include "trace/python_lines.hpp"
+#include "trace/recorder.hpp"
+#include "vol/effects.hpp"
+#include "vol/hooks.hpp"
+#include "vol/own_question.hpp"
+
+namespace headrace::trace {
+
+using vol::Callback;
+
+// Callbacks of infos and wrapping are HDF5's own doing, and it asks what a connector is able to.
+constexpr bool is_recorded(Callback callback) {
+  return vol::works_on_objects(callback) && callback != Callback::introspect_get_conn_cls &&
+         callback != Callback::introspect_get_cap_flags &&
+         callback != Callback::introspect_opt_query;
+}
+
+template <Callback callback>
+concept Recorded = is_recorded(callback);
+
+constexpr bool is_of_file(Callback callback) {
+  return callback == Callback::file_create || callback == Callback::file_open;
+}
+
+// Those that return an object.
+constexpr bool opens(Callback callback) {
+  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
+  return name.ends_with("_create") ? name != "link_create"
+                                   : name.ends_with("_open") || name == "datatype_commit";
+}
+
+// What a callback works on for sure; others have a place among their arguments that tells, or are
+// made for objects of several kinds: a file may be asked for its group.
+constexpr H5I_type_t type_of(Callback callback) {
+  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
+  if (name.starts_with("dataset_")) return H5I_DATASET;
+  return name == "file_close" ? H5I_FILE : H5I_BADID;
+}
+
+// What a callback opens or makes.
+constexpr H5I_type_t opened_by(Callback callback) {
+  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
+  if (name.starts_with("group_")) return H5I_GROUP;
+  if (name.starts_with("datatype_")) return H5I_DATATYPE;
+  return name.starts_with("attr_") ? H5I_ATTR : type_of(callback);
+}
+
+inline const H5VL_loc_params_t* place_of() { return nullptr; }
+template <typename First, typename... Rest>
+const H5VL_loc_params_t* place_of(const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, const H5VL_loc_params_t*>)
+    return first;
+  else
+    return place_of(rest...);
+}
+
+inline const char* name_among() { return nullptr; }
+template <typename First, typename... Rest>
+const char* name_among(const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, const char*>)
+    return first;
+  else
+    return name_among(rest...);
+}
+
+class RecordedCall : CurrentCall {
+ public:
+  template <Callback callback, typename... Args>
+    requires Recorded<callback>
+  void begin(const Args&... args) noexcept {
+    Recorder& recorder = Recorder::get();
+    if (!recorder.on() && !is_of_file(callback)) return;
+    if (vol::OwnQuestion::current() != nullptr) return;  // of a layer above
+    guarded([&] {
+      if constexpr (!is_of_file(callback)) note_object<callback>(args...);
+      row_.parent = within == nullptr ? 0 : within->number;
+      number = recorder.next_number();
+      row_.begin = Recorder::now();
+    });
+  }
+
+  template <Callback callback, typename R, typename... Args>
+    requires Recorded<callback>
+  void end(const vol::Outcome<R>& outcome, const Args&... args) noexcept {
+    if (number == 0 || !Recorder::get().on()) return;
+    row_.duration = Recorder::now() - row_.begin;
+    row_.number = number;
+    number = 0;  // what is asked from here on is no part of the call
+    row_.callback = static_cast<std::uint32_t>(callback);
+    row_.failed = outcome.failed();
+    ((row_.operation = std::max(row_.operation, vol::operation_of(args))), ...);
+    row_.thread = Recorder::get().thread();
+    if (row_.parent == 0 && Recorder::get().choices().lines) row_.line = python_line();
+    guarded([&] { tell<callback>(outcome, args...); });
+    if constexpr (callback == Callback::file_close)
+      if (Recorder::get().in_child()) Recorder::get().flush();  // which may end without HDF5
+  }
+
+ private:
+  // HDF5 knows nothing of what goes wrong here.
+  template <typename Action>
+  static void guarded(Action action) noexcept {
+    try {
+      action();
+    } catch (const std::exception& error) {
+      Recorder::get().give_up(error.what());
+    }
+  }
+
+  // Where HDF5 does not answer a question, the row has less in it.
+  template <typename Action>
+  static void answered(Action action) {
+    try {
+      action();
+    } catch (const Error&) {
+      return;
+    }
+  }
+
+  // A call that is for an object of the program: it may be gone when the call has ended.
+  template <Callback callback, typename... Args>
+  void note_object(const Args&... args) {
+    vol::Object* const object = vol::object_of(args...);
+    if (object == nullptr) return;
+    const H5VL_loc_params_t* const place = place_of(args...);
+    const H5I_type_t type = place != nullptr ? place->obj_type : type_of(callback);
+    TracedObject* const found =
+        type == H5I_BADID ? object->state.template find<TracedObject>() : traced(*object, type);
+    if (found == nullptr) return;
+    row_.object = found->id;
+    row_.name = found->name;
+  }
+
+  template <Callback callback, typename R, typename... Args>
+  void tell(const vol::Outcome<R>& outcome, const Args&... args) {
+    if constexpr (callback == Callback::dataset_read || callback == Callback::dataset_write) {
+      tell_transfers(args...);
+      return;
+    } else if constexpr (opens(callback)) {
+      if (!row_.failed) tell_opened<callback>(outcome.result, args...);
+    } else if constexpr (callback == Callback::attr_read || callback == Callback::attr_write) {
+      tell_values(args...);
+    } else if constexpr (callback == Callback::file_specific) {
+      if (!row_.failed) tell_reopened(args...);
+    } else if constexpr (callback == Callback::link_create) {
+      if (!row_.failed) tell_named(args...);
+    }
+    Recorder::get().add(row_);
+  }
+
+  template <Callback callback, typename... Args>
+  void tell_opened(void* opened, const Args&... args) {
+    vol::Object& object = vol::Object::from(opened);
+    if constexpr (!is_of_file(callback)) {
+      vol::Object* const from = vol::object_of(args...);
+      const H5VL_loc_params_t* const place = place_of(args...);
+      if (from == nullptr || place == nullptr) return;
+      const TracedObject* const parent = from->state.template find<TracedObject>();
+      if (parent == nullptr) return;
+      const char* const name = name_among(args...);
+      H5I_type_t type = opened_by(callback);
+      if constexpr (callback == Callback::object_open) type = *opened_type(args...);
+      if constexpr (opened_by(callback) == H5I_ATTR)
+        tell_attribute(object, *parent, *place, name);
+      else if (name == nullptr && callback != Callback::object_open)
+        tell_object(object, type, kNoPath);
+      else
+        tell_object(object, type, path_below(*parent, *place, name));
+    }
+    if (const auto* const told = object.state.template find<TracedObject>()) {
+      row_.object = told->id;
+      row_.name = told->name;
+    }
+  }
+
+  static H5I_type_t* opened_type(void* /*self*/, const H5VL_loc_params_t* /*place*/,
+                                 H5I_type_t* type, hid_t /*dxpl*/, void** /*req*/) {
+    return type;
+  }
+
+  static void tell_reopened(void* /*self*/, H5VL_file_specific_args_t* args, hid_t /*dxpl*/,
+                            void** /*req*/) {
+    if (args->op_type == H5VL_FILE_REOPEN && *args->args.reopen.file != nullptr)
+      tell_object(vol::Object::from(*args->args.reopen.file), H5I_FILE, "/");
+  }
+
+  // A link to an object that was made without a name gives it one.
+  static void tell_named(H5VL_link_create_args_t* args, void* self, const H5VL_loc_params_t* place,
+                         hid_t /*lcpl*/, hid_t /*lapl*/, hid_t /*dxpl*/, void** /*req*/) {
+    if (args->op_type != H5VL_LINK_CREATE_HARD) return;
+    const auto& [object, at] = args->args.hard;
+    if (self == nullptr || object == nullptr || at.type != H5VL_OBJECT_BY_SELF) return;
+    const TracedObject* const parent = vol::Object::from(self).state.find<TracedObject>();
+    if (parent != nullptr)
+      tell_name(vol::Object::from(object), at.obj_type, path_below(*parent, *place, nullptr));
+  }
+
+  // A row for each dataset; the first one has the time.
+  template <typename Buffers>
+  void tell_transfers(std::size_t count, void* const dset[], const hid_t mem_type[],
+                      const hid_t mem_space[], const hid_t file_space[], hid_t dxpl,
+                      Buffers /*buf*/, void** /*req*/) {
+    for (std::size_t i = 0; i < count; ++i) {
+      vol::Object& dataset = vol::Object::from(dset[i]);
+      Call row = row_;
+      if (i > 0) row.duration = 0;
+      if (TracedObject* const told = traced(dataset, H5I_DATASET)) {
+        row.object = told->id;
+        if (!row.failed)
+          answered([&] {
+            tell_transfer(dataset, *told, {mem_type[i], mem_space[i], file_space[i], dxpl}, row);
+          });
+      }
+      Recorder::get().add(row);
+    }
+  }
+
+  template <typename Buffer>
+  void tell_values(void* attribute, hid_t mem_type, Buffer /*buf*/, hid_t /*dxpl*/,
+                   void** /*req*/) {
+    vol::Object& object = vol::Object::from(attribute);
+    auto* const told = object.state.find<TracedObject>();
+    if (told != nullptr && !row_.failed)
+      answered([&] { tell_elements(object, *told, mem_type, row_); });
+  }
+
+  Call row_;
+};
+
+}  // namespace headrace::trace

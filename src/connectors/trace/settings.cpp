@@ -1,0 +1,17 @@
+#include "connectors/trace/settings.hpp"
+
+#include "hdf5/lifecycle.hpp"
+
+namespace headrace::trace {
+
+void start_recording(const Options& options) {
+  constexpr EndAction kFlush{[] { return Recorder::get().has_unwritten(); },
+                             [] { Recorder::get().flush(); }};
+  Recorder::get().start({value_of(kSettings, "output", options),
+                         is_on(kSettings, "anonymous", options),
+                         is_on(kSettings, "lines", options)});
+  before_library_ends(kFlush);
+  before_process_ends(kFlush);
+}
+
+}  // namespace headrace::trace

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+
+#include "base/settings.hpp"
+#include "trace/recorder.hpp"
+
+namespace headrace::trace {
+
+inline constexpr std::array kSettings{
+    Setting{"seat", "HEADRACE_TRACE_SEAT", Type::choice, "vol|vfd|both", "", "both",
+            "Where the layer sits: above the native connector (vol), where it sees calls, below it "
+            "(vfd), where it sees requests to the storage, or both."},
+    Setting{"output", "HEADRACE_TRACE_OUTPUT", Type::path, "", "", "headrace.hrtrace",
+            "Folder for the trace; each process writes a file of its own in it."},
+    Setting{"lines", "HEADRACE_TRACE_LINES", Type::boolean, "", "", "true",
+            "Record the lines of Python that call."},
+    Setting{"anonymous", "HEADRACE_TRACE_ANONYMOUS", Type::boolean, "", "", "false",
+            "Record hashes in place of the names of files, objects and the command's words."},
+};
+
+// Begins to record as the options say, unless this process does already; to be called for each
+// file.
+void start_recording(const Options& options);
+
+}  // namespace headrace::trace

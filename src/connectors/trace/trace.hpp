@@ -1,0 +1,56 @@
+// The connector that records each call of HDF5's: what was called, on what, what it moved, and how
+// long it took. It changes nothing.
+#pragma once
+
+#include "connectors/trace/recorded_call.hpp"
+#include "connectors/trace/settings.hpp"
+#include "trace/level.hpp"
+#include "vol/file/file_facts.hpp"
+#include "vol/pass_through.hpp"
+
+namespace headrace::trace {
+
+struct Connector : vol::PassThrough<Connector> {
+  using Callback = vol::Callback;
+  static constexpr const char* kName = "headrace_trace";
+  static constexpr H5VL_class_value_t kValue = 7210;
+  static constexpr std::span<const Setting> kSettings = trace::kSettings;
+  static constexpr std::array kOverrides{Callback::terminate, Callback::file_create,
+                                         Callback::file_open};
+
+  using During = RecordedCall;
+
+  static vol::DriverSeat driver_seat(const Options& options) {
+    return vol::driver_seat(kSettings, options, "headrace_trace", "headrace_trace_mpi");
+  }
+
+  // HDF5 may have closed files since the end of the process has been seen to.
+  static herr_t terminate() {
+    Recorder::get().flush();
+    return PassThrough::terminate();
+  }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req) {
+    return opened({name, flags, true, fapl},
+                  [&] { return PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req); });
+  }
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    return opened({name, flags, false, fapl},
+                  [&] { return PassThrough::file_open(name, flags, fapl, dxpl, req); });
+  }
+
+ private:
+  template <typename Open>
+  static void* opened(const vol::Opening& opening, Open open) {
+    start_recording(vol::info_of(opening.fapl, layer())->options);
+    const Level<Connector> level;
+    void* const file = open();
+    if (file != nullptr)
+      tell_file(vol::Object::from(file), opening.name, opening.created,
+                vol::is_parallel(opening.fapl), level.above());
+    return file;
+  }
+};
+
+}  // namespace headrace::trace

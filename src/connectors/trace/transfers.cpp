@@ -1,0 +1,210 @@
+#include "connectors/trace/transfers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/json.hpp"
+#include "connectors/trace/layouts.hpp"
+#include "hdf5/library_context.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "trace/known_facts.hpp"
+#include "vol/dataset/selection.hpp"
+#include "vol/dataset/transfer_list.hpp"
+#include "vol/own_question.hpp"
+
+namespace headrace::trace {
+namespace {
+
+using Numbers = std::array<hsize_t, engine::kMaxRank>;
+
+// What is selected of a dataspace but for where it begins. All transfers of rows, say, have one.
+struct Shape {
+  H5S_sel_type kind = H5S_SEL_ALL;
+  bool regular = false;
+  unsigned rank = 0;
+  hsize_t elements = 0;
+  Numbers dims{};
+  Numbers count{};
+  Numbers stride{};
+  Numbers block{};  // of what is not regular: the size of the box around it
+};
+
+struct Selected {
+  std::uint32_t shape = 0;
+  std::uint64_t start = 0;     // elements before the first one, row by row
+  std::uint64_t elements = 0;  // how many
+};
+
+std::span<const hsize_t> sides(const Numbers& numbers, const Shape& shape) {
+  return std::span(numbers).first(shape.rank);
+}
+
+std::string words_of(const Shape& shape, std::uint32_t id) {
+  JsonObject words;
+  words.number("shape", id)
+      .text("kind", shape.kind == H5S_SEL_NONE     ? "none"
+                    : shape.kind == H5S_SEL_POINTS ? "points"
+                    : shape.kind == H5S_SEL_ALL    ? "all"
+                    : shape.regular                ? "hyperslab"
+                                                   : "union")
+      .raw("dims", list_of_numbers(sides(shape.dims, shape)))
+      .number("elements", static_cast<long long>(shape.elements));
+  if (shape.regular)
+    words.raw("count", list_of_numbers(sides(shape.count, shape)))
+        .raw("stride", list_of_numbers(sides(shape.stride, shape)));
+  if (shape.kind != H5S_SEL_NONE && shape.kind != H5S_SEL_ALL)
+    words.raw("block", list_of_numbers(sides(shape.block, shape)));
+  return words.str();
+}
+
+constexpr std::size_t kMostShapes = std::size_t{1} << 20U;  // bytes
+
+std::uint32_t shape_id(const Shape& shape) {
+  static auto& known = *new KnownFacts<kMostShapes>;
+  std::array<hsize_t, 3 + 4 * engine::kMaxRank> key;
+  std::size_t used = 0;
+  key[used++] = static_cast<hsize_t>(shape.kind) << 8U | (shape.regular ? 1U : 0U);
+  key[used++] = shape.rank;
+  key[used++] = shape.elements;
+  for (const Numbers* const numbers : {&shape.dims, &shape.count, &shape.stride, &shape.block}) {
+    std::copy_n(numbers->begin(), shape.rank, key.begin() + static_cast<std::ptrdiff_t>(used));
+    used += shape.rank;
+  }
+  return known.id_of(
+      std::string_view(reinterpret_cast<const char*>(key.data()), used * sizeof(hsize_t)),
+      [&](std::uint32_t id) { return words_of(shape, id); });
+}
+
+// Blocks that touch are one, and of one block there is no stride.
+void read_regular(hid_t space, Shape& shape, Numbers& start) {
+  shape.regular = h5.Sget_regular_hyperslab(space, start.data(), shape.stride.data(),
+                                            shape.count.data(), shape.block.data()) >= 0;
+  shape.elements = 1;
+  for (unsigned d = 0; d < shape.rank; ++d) {
+    if (shape.stride[d] == shape.block[d] || shape.count[d] == 1) {
+      shape.block[d] *= std::exchange(shape.count[d], 1);
+      shape.stride[d] = shape.block[d];
+    }
+    shape.elements *= shape.count[d] * shape.block[d];
+  }
+}
+
+void read_bounds(hid_t space, Shape& shape, Numbers& start) {
+  Numbers high{};
+  shape.elements = static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_select_npoints(space), 0));
+  if (h5.Sget_select_bounds(space, start.data(), high.data()) < 0) return;
+  for (unsigned d = 0; d < shape.rank; ++d) shape.block[d] = high[d] - start[d] + 1;
+}
+
+// None of the questions fails, so the error stack stays empty.
+Selected selected_in(hid_t space, H5S_sel_type kind) {
+  Shape shape;
+  Numbers start{};
+  const int rank = h5.Sget_simple_extent_dims(space, shape.dims.data(), nullptr);
+  shape.rank = static_cast<unsigned>(std::max(rank, 0));
+  shape.kind = kind;
+  if (kind == H5S_SEL_HYPERSLABS && h5.Sis_regular_hyperslab(space) > 0)
+    read_regular(space, shape, start);
+  else if (kind == H5S_SEL_HYPERSLABS || kind == H5S_SEL_POINTS)
+    read_bounds(space, shape, start);
+  else if (kind == H5S_SEL_ALL)
+    shape.elements =
+        static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space), 0));
+  Selected selected{shape_id(shape), 0, shape.elements};
+  for (unsigned d = 0; d < shape.rank; ++d)
+    selected.start = selected.start * shape.dims[d] + start[d];
+  return selected;
+}
+
+// In a context of its own: HDF5 would take the list of this question for that of the program's
+// call.
+Selected all_of(const vol::Object& dataset) {
+  const PrivateErrors own;
+  const vol::OwnQuestion question;
+  const LibraryContext apart;
+  const Id<Kind::dataspace> space(
+      vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  return selected_in(space.get(), H5S_SEL_ALL);
+}
+
+std::uint32_t type_id(hid_t type) {
+  static auto& known = *new KnownFacts<kMostShapes>;
+  const std::array<std::uint64_t, 3> key{static_cast<std::uint64_t>(h5.Tget_class(type)),
+                                         h5.Tget_size(type),
+                                         static_cast<std::uint64_t>(h5.Tget_order(type))};
+  return known.id_of(std::string_view(reinterpret_cast<const char*>(key.data()), sizeof key),
+                     [&](std::uint32_t id) {
+                       return JsonObject().number("type", id).raw("is", type_words(type)).str();
+                     });
+}
+
+// HDF5 gives no id twice in a process, so what was found of the last type holds.
+struct LastType {
+  hid_t id = kInvalidId;
+  std::uint32_t fact = 0;
+  std::size_t size = 0;
+};
+
+const LastType& type_of(hid_t type) {
+  static LastType last;
+  if (last.id != type) last = {type, type_id(type), h5.Tget_size(type)};
+  return last;
+}
+
+bool asks_for_collective(hid_t dxpl) {
+  int mode = 0;  // H5FD_MPIO_INDEPENDENT
+  return !vol::is_default(dxpl) && h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode != 0;
+}
+
+}  // namespace
+
+void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer,
+                   Call& row) {
+  const auto* const file = dataset.connector->state.find<TracedFile>();
+  row.collective = file != nullptr && file->parallel && asks_for_collective(transfer.dxpl);
+  const LastType& type = type_of(transfer.mem_type);
+  row.type = type.fact;
+  std::uint64_t elements = 0;
+  if (vol::is_dataspace(transfer.mem_space)) {
+    const H5S_sel_type kind = h5.Sget_select_type(transfer.mem_space);
+    if (kind != H5S_SEL_ALL || transfer.file_space == vol::kPlist) {
+      const Selected memory = selected_in(transfer.mem_space, kind);
+      row.memory_shape = memory.shape;
+      row.memory_start = memory.start;
+      elements = memory.elements;
+    }
+  }
+  if (transfer.file_space != vol::kPlist) {
+    const Selected stored =
+        vol::is_dataspace(transfer.file_space)
+            ? selected_in(transfer.file_space, h5.Sget_select_type(transfer.file_space))
+            : all_of(dataset);
+    row.file_shape = stored.shape;
+    row.file_start = stored.start;
+    elements = stored.elements;
+  }
+  row.bytes = elements * type.size;
+  note_transfer(dataset, traced, row.bytes);
+}
+
+void tell_elements(const vol::Object& attribute, TracedObject& traced, hid_t mem_type, Call& row) {
+  if (!std::exchange(traced.counted, true)) {
+    const PrivateErrors own;
+    const vol::OwnQuestion question;
+    const LibraryContext apart;
+    H5VL_attr_get_args_t args{H5VL_ATTR_GET_SPACE, {}};
+    args.args.get_space.space_id = kInvalidId;
+    h5.VLattr_get(attribute.under, attribute.connector->id(), &args, h5.transfer_list.get(),
+                  nullptr);
+    const Id<Kind::dataspace> space(args.args.get_space.space_id);
+    traced.elements = static_cast<std::uint64_t>(
+        std::max<hssize_t>(space ? h5.Sget_simple_extent_npoints(space.get()) : 0, 0));
+  }
+  const LastType& type = type_of(mem_type);
+  row.type = type.fact;
+  row.bytes = traced.elements * type.size;
+}
+
+}  // namespace headrace::trace

@@ -1,0 +1,26 @@
+// What a trace says of the transfers of elements: what they select, as what type, how many bytes.
+// The application's thread only; what is asked of HDF5 keeps the error stack as it was.
+#pragma once
+
+#include <cstdint>
+
+#include "connectors/trace/objects.hpp"
+#include "trace/tables.hpp"
+
+namespace headrace::trace {
+
+// The arguments of a read or write, for one of its datasets.
+struct Transfer {
+  hid_t mem_type;
+  hid_t mem_space;
+  hid_t file_space;
+  hid_t dxpl;
+};
+
+// Fills in what the row has of a transfer that HDF5 has made of that dataset.
+void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer, Call& row);
+
+// The same of an attribute's elements.
+void tell_elements(const vol::Object& attribute, TracedObject& traced, hid_t mem_type, Call& row);
+
+}  // namespace headrace::trace

@@ -1,0 +1,60 @@
+#include "trace/process.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include "engine/threads/thread_pool.hpp"
+#include "vol/callbacks.hpp"
+
+namespace headrace::trace {
+namespace {
+
+// The words of the command line, a list. Some programs have megabytes of them.
+std::string command() {
+  constexpr std::size_t kMost = 4096;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text(kMost, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(kMost));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  std::string list;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    list += (list.empty() ? "" : ",") + json_quote(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+  return '[' + list + ']';
+}
+
+long long since_1970() {
+  std::timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+}  // namespace
+
+JsonObject process_facts(bool anonymous) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = {'?'};
+  JsonObject facts;
+  facts.number("pid", ::getpid())
+      .number("parent", ::getppid())
+      .text("host", host.data())
+      .raw("command", anonymous ? "[]" : command())
+      .number("time", since_1970())
+      .number("cores", engine::available_cores());
+  return facts;
+}
+
+std::string callback_names() {
+  std::string list;
+  for (const char* const name : vol::kCallbackNames)
+    list += (list.empty() ? "" : ",") + json_quote(name);
+  return '[' + list + ']';
+}
+
+}  // namespace headrace::trace

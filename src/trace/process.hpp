@@ -1,0 +1,16 @@
+// What a trace says of the process that it is of.
+#pragma once
+
+#include <string>
+
+#include "base/json.hpp"
+
+namespace headrace::trace {
+
+// `anonymous`: without the words of the command.
+JsonObject process_facts(bool anonymous);
+
+// A list of the names of HDF5's callbacks, in the order of their numbers.
+std::string callback_names();
+
+}  // namespace headrace::trace

@@ -1,0 +1,187 @@
+#include "trace/python_lines.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/json.hpp"
+#include "trace/recorder.hpp"
+
+namespace headrace::trace {
+namespace {
+
+// Where CPython keeps what is needed, in bytes (of its headers Include/cpython and
+// Include/internal). All of a release are alike, and those between releases.
+struct Offsets {
+  std::string_view version;  // how that of the interpreter begins
+  std::size_t state_frame;   // in a thread's state: the innermost frame, or what leads to it
+  std::optional<std::size_t> through;  // in what leads to it
+  std::size_t code, previous, last;    // in a frame; `last`: the instruction it is at
+  std::optional<std::size_t> owner;
+  std::size_t filename, first_line;         // in a code object
+  std::optional<std::size_t> instructions;  // its first one; none where `last` counts itself
+  std::size_t text;                         // in an ASCII string
+  int unit = 1;                             // bytes of what `last` counts
+};
+constexpr std::array kKnown{
+    Offsets{"3.9.", 24, {}, 32, 24, 104, {}, 104, 40, {}, 48},
+    Offsets{"3.10.", 24, {}, 32, 24, 96, {}, 104, 40, {}, 48, 2},
+    Offsets{"3.11.", 56, 8, 32, 48, 56, 69, 112, 72, 184, 48},
+    Offsets{"3.12.", 56, 0, 0, 8, 56, 70, 112, 68, 192, 40},
+    Offsets{"3.13.", 72, {}, 0, 8, 56, 70, 112, 68, 200, 40},
+};
+constexpr std::size_t kTypeAt = 8;    // in each object
+constexpr std::size_t kStateAt = 32;  // in a string: how it is kept
+constexpr std::uint32_t kAscii = 0x60;
+constexpr unsigned char kOwnedByC = 3;  // a frame that is none of a function
+constexpr int kMostFrames = 64;
+
+template <typename T>
+T at(const void* base, std::size_t offset) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), static_cast<const std::byte*>(base) + offset,
+              sizeof value);
+  return value;
+}
+
+struct Interpreter {
+  const Offsets* offsets = nullptr;
+  void* (*thread_state)() = nullptr;
+  int (*line_of)(void* code, int instruction) = nullptr;
+  const void* code_type = nullptr;
+  const void* text_type = nullptr;
+
+  Interpreter() {
+    const auto version = symbol<const char* (*)()>("Py_GetVersion");
+    thread_state = symbol<void* (*)()>("PyGILState_GetThisThreadState");
+    line_of = symbol<int (*)(void*, int)>("PyCode_Addr2Line");
+    code_type = ::dlsym(RTLD_DEFAULT, "PyCode_Type");
+    text_type = ::dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+    if (version == nullptr || thread_state == nullptr || line_of == nullptr ||
+        code_type == nullptr || text_type == nullptr)
+      return;
+    const std::string_view text = version();
+    if (text.find("free-threading") != std::string_view::npos) return;
+    for (const Offsets& known : kKnown)
+      if (text.starts_with(known.version)) offsets = &known;
+  }
+
+  template <typename Function>
+  static Function symbol(const char* name) {
+    return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
+  }
+};
+
+const Interpreter* interpreter() {
+  static const Interpreter found;
+  return found.offsets == nullptr ? nullptr : &found;
+}
+
+struct Frame {
+  void* code;
+  int instruction;  // bytes from the first one
+};
+
+std::optional<Frame> frame_at(const Interpreter& python, const void* frame) {
+  const Offsets& offsets = *python.offsets;
+  if (offsets.owner && at<unsigned char>(frame, *offsets.owner) >= kOwnedByC) return std::nullopt;
+  auto* const code = at<void*>(frame, offsets.code);
+  if (code == nullptr || at<const void*>(code, kTypeAt) != python.code_type) return std::nullopt;
+  if (offsets.instructions) {
+    const auto last = at<std::uintptr_t>(frame, offsets.last);
+    const auto first = reinterpret_cast<std::uintptr_t>(code) + *offsets.instructions;
+    return Frame{code, static_cast<int>(last - first)};
+  }
+  const int last = at<int>(frame, offsets.last);
+  return Frame{code, offsets.unit * last};
+}
+
+std::string_view filename_of(const Interpreter& python, const void* code) {
+  const auto* const text = at<const void*>(code, python.offsets->filename);
+  if (text == nullptr || at<const void*>(text, kTypeAt) != python.text_type ||
+      (at<std::uint32_t>(text, kStateAt) & kAscii) != kAscii)
+    return {};
+  return static_cast<const char*>(text) + python.offsets->text;
+}
+
+// Neither a package that was installed nor a part of Python.
+bool is_the_programs(std::string_view file) {
+  return !file.empty() && !file.starts_with('<') &&
+         file.find("/site-packages/") == std::string_view::npos &&
+         file.find("/dist-packages/") == std::string_view::npos &&
+         file.find("/lib/python3") == std::string_view::npos;
+}
+
+// What is known of a place in code. Code objects go, and others come where they were.
+struct Place {
+  const void* filename;
+  int first_line;
+  std::uint32_t line;  // the id of its fact
+  bool programs;
+};
+struct Key {
+  const void* code;
+  int instruction;
+  bool operator==(const Key&) const = default;
+};
+struct Hash {
+  std::size_t operator()(const Key& key) const {
+    return reinterpret_cast<std::size_t>(key.code) * 31 + static_cast<std::size_t>(key.instruction);
+  }
+};
+
+const Place& place_of(const Interpreter& python, const Frame& frame) {
+  static auto& known = *new std::unordered_map<Key, Place, Hash>;
+  constexpr std::size_t kMost = 16384;
+  if (known.size() > kMost) known.clear();
+  const auto* const filename = at<const void*>(frame.code, python.offsets->filename);
+  const int first_line = at<int>(frame.code, python.offsets->first_line);
+  Place& place = known[{frame.code, frame.instruction}];
+  if (place.line != 0 && place.filename == filename && place.first_line == first_line) return place;
+  Recorder& recorder = Recorder::get();
+  const std::string_view name = filename_of(python, frame.code);
+  place = {filename, first_line, recorder.next_id(), is_the_programs(name)};
+  recorder.add_fact(JsonObject()
+                        .number("line", place.line)
+                        .text("source", recorder.told(name))
+                        .number("at", python.line_of(frame.code, frame.instruction))
+                        .str());
+  return place;
+}
+
+const void* innermost(const Interpreter& python) {
+  const void* const state = python.thread_state();
+  if (state == nullptr) return nullptr;
+  const auto* const frame = at<const void*>(state, python.offsets->state_frame);
+  if (frame == nullptr || !python.offsets->through) return frame;
+  return at<const void*>(frame, *python.offsets->through);
+}
+
+}  // namespace
+
+std::uint32_t python_line() noexcept {
+  const Interpreter* const python = interpreter();
+  if (python == nullptr) return 0;
+  std::uint32_t fallback = 0;
+  try {
+    const void* frame = innermost(*python);
+    for (int i = 0; frame != nullptr && i < kMostFrames; ++i) {
+      if (const auto found = frame_at(*python, frame)) {
+        const Place& place = place_of(*python, *found);
+        if (place.programs) return place.line;
+        if (fallback == 0) fallback = place.line;
+      }
+      frame = at<const void*>(frame, python->offsets->previous);
+    }
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+  return fallback;
+}
+
+}  // namespace headrace::trace

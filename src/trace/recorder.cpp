@@ -1,0 +1,286 @@
+#include "trace/recorder.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <span>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "base/json.hpp"
+#include "base/log.hpp"
+#include "engine/log/format.hpp"
+#include "hdf5/api.hpp"
+#include "trace/process.hpp"
+
+namespace headrace::trace {
+namespace {
+
+constexpr std::size_t kSegment = std::size_t{256} << 10U;  // bytes, before they are compressed
+constexpr std::size_t kMostSealed = 4;                     // segments that wait to be written
+constexpr std::chrono::milliseconds kInterval{500};
+
+// Of the calling thread, in the process of that generation.
+struct ThreadNumber {
+  unsigned generation = 0;
+  std::uint32_t number = 0;
+};
+thread_local ThreadNumber thread_number;
+
+std::string hash_of(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::uint32_t hash = engine::log::checksum(std::as_bytes(std::span(name.data(), name.size())));
+  std::string text(8, '0');
+  for (char& digit : text) digit = kDigits[std::exchange(hash, hash >> 4U) & 0xfU];
+  return text;
+}
+
+}  // namespace
+
+// No lock is held while the process forks: layers above may write to files meanwhile, and do so
+// through here. The child forgets all of its parent's but what is counted and chosen.
+Recorder*& Recorder::slot() {
+  static Recorder* recorder = [] {
+    ::pthread_atfork(nullptr, nullptr, &begin_child);
+    return new Recorder;
+  }();
+  return recorder;
+}
+
+Recorder& Recorder::get() { return *slot(); }
+
+void Recorder::begin_child() { slot() = new Recorder(*slot()); }
+
+Recorder::Recorder(const Recorder& parent)
+    : on_(parent.on_.load()),
+      numbers_(parent.numbers_.load()),
+      ids_(parent.ids_.load()),
+      generation_(parent.generation_ + 1),
+      choices_(parent.choices_),
+      library_(parent.library_),
+      version_(parent.version_),
+      parents_file_(parent.file_ == nullptr ? parent.parents_file_ : parent.file_->path()),
+      known_ids_(parent.file_ == nullptr ? parent.known_ids_ : parent.ids_.load()) {}
+
+std::int64_t Recorder::now() noexcept {
+  std::timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+template <typename Action>
+void Recorder::guarded(Action action) noexcept {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  }
+}
+
+void Recorder::give_up(std::string_view why) noexcept {
+  if (!on_.exchange(false)) return;
+  try {
+    log(Level::warning, std::string(why) + "; nothing more is recorded, the program goes on");
+  } catch (const std::exception&) {  // no memory for the message
+  }
+}
+
+void Recorder::start(const Choices& choices) noexcept {
+  static std::atomic_flag started;
+  if (started.test_and_set()) return;
+  guarded([&] {
+    choices_ = choices;
+    choices_.folder = std::filesystem::absolute(choices.folder);  // programs change directory
+    library_ = library.path;
+    version_ = library.version;
+  });
+  on_ = true;
+  guarded([&] {
+    const std::lock_guard lock(file_mutex_);
+    open_file();
+  });
+}
+
+// A child makes its file when it records something.
+void Recorder::open_file() {
+  file_ = std::make_unique<TraceFile>(choices_.folder);
+  file_->append(Table::facts, 0, description());
+}
+
+std::string Recorder::description() const {
+  const auto columns = [](const auto& names) {
+    std::string list;
+    for (const std::string_view name : names) list += (list.empty() ? "" : ",") + json_quote(name);
+    return '[' + list + ']';
+  };
+  JsonObject format;
+  format.number("format", 1)
+      .raw("calls", columns(kCallColumns))
+      .raw("requests", columns(kRequestColumns))
+      .raw("callbacks", callback_names());
+  JsonObject process = process_facts(choices_.anonymous);
+  process.text("hdf5", version_).text("library", told(library_));
+  if (!parents_file_.empty())
+    process.text("forked_from", std::filesystem::path(parents_file_).filename().string())
+        .number("known_ids", known_ids_);
+  process.number("monotonic", now());
+  return format.str() + '\n' + JsonObject().raw("process", process.str()).str() + '\n';
+}
+
+std::uint32_t Recorder::thread() noexcept {
+  ThreadNumber& mine = thread_number;
+  if (mine.number == 0 || mine.generation != generation_) {
+    mine = {generation_, ++threads_};
+    guarded([&] {
+      add_fact(JsonObject().number("thread", mine.number).number("tid", ::gettid()).str());
+    });
+  }
+  return mine.number;
+}
+
+void Recorder::add(const Call& call) noexcept {
+  guarded([&] {
+    std::unique_lock lock(mutex_);
+    note_change();
+    calls_.add(row_of(call));
+    if (calls_.bytes() >= kSegment) seal_all();
+    help(lock);
+  });
+}
+
+void Recorder::add(const Request& request) noexcept {
+  guarded([&] {
+    std::unique_lock lock(mutex_);
+    note_change();
+    requests_.add(row_of(request));
+    if (requests_.bytes() >= kSegment) seal_all();
+    help(lock);
+  });
+}
+
+void Recorder::add_fact(std::string_view json) noexcept {
+  guarded([&] {
+    std::unique_lock lock(mutex_);
+    note_change();
+    facts_ += json;
+    facts_ += '\n';
+    if (facts_.size() >= kSegment) seal_all();
+    help(lock);
+  });
+}
+
+std::string Recorder::told(std::string_view name) const {
+  if (!choices_.anonymous) return std::string(name);
+  std::string hashed;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    if (end > at) hashed += hash_of(name.substr(at, end - at));
+    if (end < name.size()) hashed += '/';
+    at = end + 1;
+  }
+  return hashed;
+}
+
+// What has gathered while the writer sleeps is written after the interval.
+void Recorder::note_change() {
+  if (std::exchange(changed_, true)) return;
+  if (!has_writer_) start_writer();
+  wake_.notify_one();
+}
+
+template <typename Buffer>
+void Recorder::seal(Buffer& buffer, Table table) {
+  if constexpr (std::is_same_v<Buffer, std::string>) {
+    if (buffer.empty()) return;
+    sealed_.push_back({table, 0, std::exchange(buffer, {})});
+  } else {
+    if (buffer.rows() == 0) return;
+    sealed_.push_back({table, buffer.rows(), buffer.encoded()});
+    buffer.clear();
+  }
+  wake_.notify_one();
+}
+
+// All at once: no table waits for another one, and facts come before most rows that are about them.
+void Recorder::seal_all() {
+  seal(facts_, Table::facts);
+  seal(calls_, Table::calls);
+  seal(requests_, Table::requests);
+  changed_ = false;
+}
+
+// Where the writer cannot keep up, who records writes.
+void Recorder::help(std::unique_lock<std::mutex>& lock) {
+  if (sealed_.size() <= kMostSealed) return;
+  lock.unlock();
+  write_sealed();
+}
+
+void Recorder::write_sealed() {
+  const std::lock_guard file_lock(file_mutex_);
+  while (true) {
+    Sealed next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (sealed_.empty()) return;
+      next = std::move(sealed_.front());
+      sealed_.pop_front();
+    }
+    if (!on()) continue;
+    guarded([&] {
+      if (file_ == nullptr) open_file();
+      file_->append(next.table, next.rows, next.contents);
+    });
+  }
+}
+
+void Recorder::flush() noexcept {
+  guarded([&] {
+    {
+      const std::lock_guard lock(mutex_);
+      seal_all();
+    }
+    write_sealed();
+  });
+}
+
+bool Recorder::has_unwritten() noexcept {
+  const std::lock_guard lock(mutex_);
+  return on() && (changed_ || !sealed_.empty());
+}
+
+// The program's signals are for its own threads.
+void Recorder::start_writer() {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  try {
+    std::thread([this] { work(); }).detach();
+    has_writer_ = true;
+  } catch (const std::system_error&) {
+    // Without it, help() and flush() write.
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Recorder::work() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return changed_ || !sealed_.empty(); });
+      wake_.wait_for(lock, kInterval, [&] { return !sealed_.empty(); });
+      if (sealed_.empty()) guarded([&] { seal_all(); });
+    }
+    write_sealed();
+  }
+}
+
+}  // namespace headrace::trace

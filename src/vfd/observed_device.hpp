@@ -1,0 +1,75 @@
+// The device that worker threads use in place of an observing driver's callbacks
+// (vfd/observing.hpp): its observer is told of the same.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "engine/device.hpp"
+#include "vfd/requests.hpp"
+
+namespace headrace::vfd {
+
+template <typename Observer>
+class ObservedDevice final : public engine::Device {
+ public:
+  ObservedDevice(Observer& observer, std::unique_ptr<engine::Device> under)
+      : observer_(observer), under_(std::move(under)) {}
+
+  void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
+    std::uint64_t length = 0;
+    for (const auto piece : pieces) length += piece.size();
+    transfer(RequestKind::write, offset, length, [&] { under_->write(offset, pieces); });
+  }
+
+  void read(std::uint64_t offset, std::span<std::byte> bytes) override {
+    transfer(RequestKind::read, offset, bytes.size(), [&] { under_->read(offset, bytes); });
+  }
+
+  void sync() override {
+    Call call(observer_, RequestKind::flush, false);
+    make(call, [&] { under_->sync(); });
+  }
+
+  void resize(std::uint64_t size) override {
+    Call call(observer_, RequestKind::truncate, false);
+    make(call, [&] { under_->resize(size); });
+  }
+
+ private:
+  using Call = Observer::Call;
+
+  // The pieces lie side by side in the file: they are one request there.
+  template <typename Pass>
+  void transfer(RequestKind kind, std::uint64_t offset, std::uint64_t length, Pass pass) {
+    Call call(observer_, kind, false);
+    call.piece(Piece::kUnknown, offset, length, length);
+    make(call, pass);
+  }
+
+  template <typename Pass>
+  static void make(Call& call, Pass pass) {
+    call.start();
+    try {
+      pass();
+    } catch (...) {
+      call.end(false);
+      throw;
+    }
+    call.end(true);
+  }
+
+  Observer& observer_;
+  std::unique_ptr<engine::Device> under_;
+};
+
+// Each function of `under` is one call to the observer, of data of unknown kind: a sync is a flush,
+// a resize a truncation. Null if `under` is null. The observer must outlive it.
+template <typename Observer>
+std::unique_ptr<engine::Device> observed(Observer& observer,
+                                         std::unique_ptr<engine::Device> under) {
+  if (under == nullptr) return nullptr;
+  return std::make_unique<ObservedDevice<Observer>>(observer, std::move(under));
+}
+
+}  // namespace headrace::vfd
