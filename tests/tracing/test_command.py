@@ -42,6 +42,8 @@ def test_it_says_where_the_time_went(launcher: Launcher) -> None:
     again = launcher(HEADRACE, "trace", "analysis.hrtrace")
     assert again.status == 0
     assert "/fields/u: " in again.err.decode()
+    assert launcher(HEADRACE, "report", "analysis.hrtrace").status == 0
+    assert "/fields/u" in (launcher.folder / "analysis.html").read_text()
 
 
 def test_a_later_run_takes_the_place_of_the_trace(launcher: Launcher) -> None:
