@@ -6,6 +6,7 @@ import pytest
 from tracing.conftest import Traced
 
 from headrace.trace.advice import Advice, advise
+from headrace.trace.summary import uses
 
 MAKE = """
 with h5py.File("x.h5", "w") as f:
@@ -134,7 +135,8 @@ def advice_for(layer: Traced, program: str) -> list[Advice]:
     for each in layer.output.iterdir() if layer.output.exists() else ():
         each.unlink()
     layer.python(program)
-    return advise(layer.read(), most=10)
+    trace = layer.read()
+    return advise(trace, uses(trace), most=10)
 
 
 @pytest.mark.parametrize("rule", PROGRAMS)

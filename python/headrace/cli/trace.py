@@ -72,12 +72,11 @@ def run(command: CommandArgument, output: OutputOption = None, stack: StackOptio
     if len(command) == 1 and command[0].endswith(SUFFIX) and Path(command[0]).is_dir():
         _summarise(Path(command[0]))
         return
-    spec = _LAYER if stack is None else stack
-    if _LAYER not in spec:
-        spec = f"{_LAYER},{spec}"
     folder = (output or _named_after(command)).absolute()
     given = inherited_environment()
-    plan = prepare(spec, None, given)
+    plan = prepare(_LAYER if stack is None else stack, None, given)
+    if _LAYER not in {each.info.name for each in plan.stack.layers}:
+        plan = prepare(f"{_LAYER},{stack}", None, given)
     for warning in plan.warnings:
         warn(warning)
     if text := obstacle(command, given):
@@ -188,9 +187,9 @@ def read(folder: Path) -> Trace:
 
 def _summarise(folder: Path) -> None:
     trace = read(folder)
-    from headrace.trace import summary  # noqa: PLC0415, needs what a base has not
+    from headrace.trace import terminal  # noqa: PLC0415, needs what a base has not
 
-    for line in summary.lines(trace):
+    for line in terminal.lines(trace):
         error_console().print(line, soft_wrap=True, markup=False, highlight=False)
 
 

@@ -7,19 +7,21 @@ that would be spared: an upper bound, as what remains is assumed to cost nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from headrace.bench.units import count, seconds, size
-from headrace.trace.summary import Use, outermost, uses
+from headrace.trace.seats import WRITE
+from headrace.trace.summary import Use
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from headrace.trace.reader import Fact, Process, Trace
+    from headrace.trace.reader import Fact, Trace
+    from headrace.trace.seats import Seat
 
 _LEAST: Final = 0.02  # of the time in HDF5: less is not worth a word
 _MANY: Final = 100
@@ -69,14 +71,13 @@ class Transfers:
 Rule = Callable[[Transfers], "Advice | None"]
 
 
-def advise(trace: Trace, most: int = 3) -> list[Advice]:
-    """The advice that promises most, in that order."""
-    found = uses(trace)
+def advise(trace: Trace, found: Sequence[Use], most: int = 3) -> list[Advice]:
+    """The advice that promises most, in that order; `found`: the uses of its objects."""
     inside = sum(each.seconds for each in found)
     by_name = {(each.file, each.path): each for each in found}
     given: dict[tuple[str, str], Advice] = {}
-    for process in trace.processes:
-        for transfers in _transfers(process, by_name):
+    for seat in trace.seats:
+        for transfers in _transfers(seat, by_name):
             for rule in _RULES:
                 if advice := rule(transfers):
                     _keep(given, (rule.__name__, advice.subject), advice)
@@ -93,36 +94,28 @@ def _keep(given: dict[tuple[str, str], Advice], key: tuple[str, str], advice: Ad
         given[key] = advice
 
 
-def _transfers(process: Process, named: dict[tuple[str, str], Use]) -> list[Transfers]:
-    raw, chosen = process.calls, outermost(process)
-    numbers = {name: i for i, name in enumerate(process.callbacks)}
-    kinds = raw["callback"]
-    of_data = chosen & np.isin(kinds, [numbers["dataset_read"], numbers["dataset_write"]])
-    found = []
-    for id_, layout in process.datasets.items():
-        rows = np.flatnonzero(of_data & (raw["object"] == id_) & (raw["failed"] == 0))
+def _transfers(seat: Seat, named: dict[tuple[str, str], Use]) -> Iterator[Transfers]:
+    process, raw = seat.process, seat.calls
+    rows = seat.transfers[raw["failed"][seat.transfers] == 0]
+    order = np.argsort(raw["object"][rows], kind="stable")
+    ids, first = np.unique(raw["object"][rows][order], return_index=True)
+    writes = seat.are((WRITE,))
+    for id_, mine in zip(ids.tolist(), np.split(rows[order], first)[1:], strict=True):
         about = process.objects.get(id_, {})
         file = process.files.get(about.get("file", 0), {}).get("name", "")
         use = named.get((file, about.get("path", "")))
-        if use is None or not len(rows):
+        if use is None or id_ not in process.datasets:
             continue
-        found.append(
-            Transfers(
-                use,
-                layout,
-                kinds[rows] == numbers["dataset_write"],
-                raw["bytes"][rows],
-                raw["file_start"][rows],
-                raw["duration"][rows] / _BILLION,
-                [process.types[i] for i in np.unique(raw["type"][rows]) if i in process.types],
-                [
-                    process.shapes[i]
-                    for i in np.unique(raw["file_shape"][rows])
-                    if i in process.shapes
-                ],
-            )
+        yield Transfers(
+            use,
+            process.datasets[id_],
+            writes[mine],
+            raw["bytes"][mine],
+            raw["file_start"][mine],
+            raw["duration"][mine] / _BILLION,
+            [process.types[i] for i in np.unique(raw["type"][mine]) if i in process.types],
+            [process.shapes[i] for i in np.unique(raw["file_shape"][mine]) if i in process.shapes],
         )
-    return found
 
 
 # ---- rules of one dataset
@@ -267,7 +260,7 @@ _RULES: Final[tuple[Rule, ...]] = (
 # ---- rules of the whole run
 
 
-def tiny_datasets(found: list[Use]) -> Advice | None:
+def tiny_datasets(found: Sequence[Use]) -> Advice | None:
     """Many datasets of a few numbers: each costs a header, a link and the calls around it."""
     tiny = [
         each
@@ -276,7 +269,7 @@ def tiny_datasets(found: list[Use]) -> Advice | None:
     ]
     if len(tiny) < 5 * _MANY:
         return None
-    spent = sum(each.seconds for each in found if each.kind in ("dataset", "attribute", "group"))
+    spent = sum(each.seconds for each in found if each.kind in ("dataset", "group"))
     return Advice(
         "all files",
         f"{count(len(tiny))} datasets hold {size(sum(e.read + e.written for e in tiny))} in all",
@@ -286,7 +279,7 @@ def tiny_datasets(found: list[Use]) -> Advice | None:
     )
 
 
-def opened_in_a_loop(found: list[Use]) -> Advice | None:
+def opened_in_a_loop(found: Sequence[Use]) -> Advice | None:
     """An object that is opened again for each of its transfers."""
     often = max(found, key=lambda each: each.opened, default=Use())
     if often.opened < _MANY or often.kind not in ("dataset", "group"):
@@ -299,6 +292,6 @@ def opened_in_a_loop(found: list[Use]) -> Advice | None:
     )
 
 
-_OF_ALL: Final[tuple[Callable[[list[Use]], Advice | None], ...]] = (
+_OF_ALL: Final[tuple[Callable[[Sequence[Use]], Advice | None], ...]] = (
     tiny_datasets, opened_in_a_loop,
 )  # fmt: skip

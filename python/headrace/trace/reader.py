@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.errors import FileError
+from headrace.trace.seats import Seat
 from headrace.trace.segments import CALLS, FACTS, REQUESTS, DamagedError, columns, segments
 
 if TYPE_CHECKING:
@@ -62,6 +64,11 @@ class Process:
         return max((int(each["rank"]) for each in self.storages.values()), default=-1)
 
     @property
+    def clock_offset(self) -> int:
+        """What leads from a time of its tables to nanoseconds since 1970."""
+        return int(self.about["time"]) - int(self.about["monotonic"])
+
+    @property
     def level_of_files(self) -> dict[int, int]:
         """How many layers of this kind are above the one that told of a file."""
         return {id_: int(each["level"]) for id_, each in self.files.items()}
@@ -73,6 +80,11 @@ class Trace:
 
     path: Path
     processes: list[Process]
+
+    @cached_property
+    def seats(self) -> list[Seat]:
+        """Each process as its user looks at it; what is asked of one is computed once."""
+        return [Seat(each) for each in self.processes]
 
     @property
     def calls(self) -> pa.Table:

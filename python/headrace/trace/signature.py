@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headrace.trace.summary import outermost
+from headrace.trace.seats import READ, WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from headrace.trace.reader import Process, Trace
+    from headrace.trace.seats import Seat
 
 Signature = dict[str, float]
 
@@ -55,8 +56,9 @@ def signature(trace: Trace) -> Signature:
     )
     files: set[str] = set()
     datasets: set[tuple[str, str]] = set()
-    for process in trace.processes:
-        _add(sums, process)
+    for seat in trace.seats:
+        process = seat.process
+        _add(sums, seat)
         files |= {each["name"] for each in process.files.values()}
         datasets |= _datasets(process)
     transfers = sums["reads"] + sums["writes"]
@@ -96,24 +98,22 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _add(sums: dict[str, float], process: Process) -> None:
-    raw, chosen = process.calls, outermost(process)
-    names = np.array([*process.callbacks, ""])[raw["callback"][chosen]]
-    reads, writes = names == "dataset_read", names == "dataset_write"
+def _add(sums: dict[str, float], seat: Seat) -> None:
+    raw = seat.calls
+    names = np.array([*seat.process.callbacks, ""])[raw["callback"]]
+    reads, writes = seat.are((READ,)), seat.are((WRITE,))
     transfers = reads | writes
-    moved = raw["bytes"][chosen]
+    moved = raw["bytes"]
     sums["calls"] += len(names)
     sums["reads"] += int(reads.sum())
     sums["writes"] += int(writes.sum())
     sums["read"] += int(moved[reads].sum())
     sums["written"] += int(moved[writes].sum())
     sums["small"] += int((moved[transfers] < _SMALL).sum())
-    sums["collective"] += int(raw["collective"][chosen][transfers].sum())
-    sums["openings"] += int(np.char.endswith(names, ("_open")).sum())
-    sums["openings"] += int(np.char.endswith(names, ("_create")).sum())
-    sums["onward"] += _onward(
-        raw["object"][chosen][transfers], raw["file_start"][chosen][transfers]
-    )
+    sums["collective"] += int(raw["collective"][transfers].sum())
+    for ending in ("_open", "_create"):
+        sums["openings"] += int(np.char.endswith(names, ending).sum())
+    sums["onward"] += _onward(raw["object"][transfers], raw["file_start"][transfers])
 
 
 def _onward(objects: NDArray[np.int64], starts: NDArray[np.int64]) -> int:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headrace.trace.export.output import private, replacing
-from headrace.trace.summary import outermost, own_times
+from headrace.trace.output import private, replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from headrace.trace.reader import Process, Trace
+    from headrace.trace.seats import Seat
 
 _BILLION: Final = 1e9
 _UNKNOWN: Final = "???", 0  # as callgrind names a file that it does not know
@@ -35,8 +35,8 @@ Costs = dict[tuple[str, str], dict[int, "NDArray[np.int64]"]]  # by file and fun
 def write(trace: Trace, path: Path) -> None:
     """Raises FileError."""
     costs: Costs = defaultdict(lambda: defaultdict(lambda: np.zeros(len(_EVENTS), np.int64)))
-    for process in trace.processes:
-        _add(costs, process)
+    for seat in trace.seats:
+        _add(costs, seat)
     total = sum((cost for lines in costs.values() for cost in lines.values()), np.zeros(3, int))
     command = shlex.join(trace.processes[0].about.get("command", []))
     with replacing(path) as temporary, open(temporary, "w", opener=private) as out:
@@ -60,10 +60,9 @@ def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _add(costs: Costs, process: Process) -> None:
-    chosen = outermost(process)
-    raw = {name: column[chosen] for name, column in process.calls.items()}
-    nanoseconds = np.rint(own_times(process, chosen) * _BILLION).astype(np.int64)
+def _add(costs: Costs, seat: Seat) -> None:
+    process, raw = seat.process, seat.calls
+    nanoseconds = np.rint(seat.own * _BILLION).astype(np.int64)
     # The other rows of a transfer of several datasets are no further calls.
     calls = np.zeros(len(nanoseconds), np.int64)
     calls[np.unique(raw["number"], return_index=True)[1]] = 1

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headrace.errors import FileError
-from headrace.trace.export.output import PRIVATE, temporary_name
+from headrace.trace.output import PRIVATE, temporary_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from headrace.trace.export.output import begin_and_end, clock_offset, private, replacing
 from headrace.trace.export.selections import selection
+from headrace.trace.output import begin_and_end, private, replacing
 from headrace.trace.reader import KINDS, line_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _events(trace: Trace, begin: int) -> Iterator[Event]:
                 yield _metadata("thread_name", number, track, {"name": f"thread {thread}{of}"})
                 yield _metadata("thread_sort_index", number, track, {"sort_index": track})
             tracks += 2
-        shift = clock_offset(process) - begin
+        shift = process.clock_offset - begin
         for event in _calls(process):
             yield _placed(event, number, places[event["tid"]][0], shift)
         for event in _requests(process):

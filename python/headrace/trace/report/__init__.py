@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.errors import FileError, HeadraceError
+from headrace.errors import HeadraceError
+from headrace.trace.output import private, replacing
 
 if TYPE_CHECKING:
+    import os
+
     from headrace.trace.reader import Trace
 
 __all__ = ["ReportError", "missing", "render", "write"]
@@ -38,13 +39,9 @@ def render(trace: Trace) -> str:
 
 def write(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Renders into a file that is either whole or not there; FileError says why it is not."""
-    file = Path(path)
     text = render(trace)
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8", newline="")
-        partial.replace(file)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        raise FileError(f"{file} cannot be written: {error.strerror}") from None
+    with (
+        replacing(Path(path)) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="", opener=private) as out,
+    ):
+        out.write(text)

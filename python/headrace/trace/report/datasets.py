@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace.bench import units
 from headrace.trace.report import accesses, drawing, words
-from headrace.trace.report.seats import READ, WRITE
+from headrace.trace.seats import READ, WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from headrace.trace.reader import Fact
     from headrace.trace.report.accesses import Grid
-    from headrace.trace.report.seats import Seat
+    from headrace.trace.seats import Seat
     from headrace.trace.summary import Use
 
 MOST: Final = 20

@@ -9,13 +9,13 @@ import numpy as np
 from headrace.bench import units
 from headrace.trace.report import tables, words
 from headrace.trace.report.datasets import Owned
-from headrace.trace.report.seats import READ, WRITE
+from headrace.trace.seats import READ, WRITE
 from headrace.trace.summary import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from headrace.trace.report.seats import Seat
+    from headrace.trace.seats import Seat
     from headrace.trace.summary import Totals, Use
 
 _NOTED: Final = 4  # objects that have a sentence

@@ -17,7 +17,6 @@ from headrace.bench import units
 from headrace.trace import summary
 from headrace.trace.advice import advise
 from headrace.trace.report import datasets, drawing, findings, tables, timeline, words
-from headrace.trace.report.seats import Seat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,7 @@ def render(trace: Trace) -> str:
     )
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     script = _SCRIPT.read_text(encoding="utf-8")
-    seats = [Seat(each) for each in trace.processes]
+    seats = trace.seats
     uses = summary.uses(trace)
     dear = _dearest(uses)
     links = {(use.file, use.path): f"#dataset-{i}" for i, use in enumerate(dear, 1)}
@@ -49,8 +48,8 @@ def render(trace: Trace) -> str:
     return template.render(
         title=words.shortened(trace.path.name),
         about=_about(trace),
-        findings=list(findings.sentences(seats, summary.totals(trace), uses, links)),
-        advice=advise(trace),
+        findings=list(findings.sentences(seats, summary.totals(trace, uses), uses, links)),
+        advice=advise(trace, uses),
         shortened=words.shortened,
         damaged=[
             f"{words.shortened(each.source.name)}: {each.damage}" for each in damaged[:_NAMED]

@@ -10,12 +10,12 @@ import numpy as np
 from headrace.bench import units
 from headrace.trace.reader import line_of
 from headrace.trace.report import words
-from headrace.trace.report.seats import READ, WRITE
+from headrace.trace.seats import READ, WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from headrace.trace.report.seats import Seat
+    from headrace.trace.seats import Seat
     from headrace.trace.summary import Use
 
 OBJECTS: Final = 500  # rows; what is beyond them is summed up

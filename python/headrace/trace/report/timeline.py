@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from headrace.trace.reader import Numbers
-    from headrace.trace.report.seats import Seat
+    from headrace.trace.seats import Seat
 
 BINS: Final = 1000
 LANES: Final = 12  # more processes are a map of heat
@@ -56,8 +56,10 @@ def clock(seats: Sequence[Seat]) -> Clock | None:
     for seat in seats:
         for rows in (seat.calls, seat.requests):
             if len(rows["begin"]):
-                begins.append(int(rows["begin"].min()) + seat.offset)
-                ends.append(int((rows["begin"] + rows["duration"]).max()) + seat.offset)
+                begins.append(int(rows["begin"].min()) + seat.process.clock_offset)
+                ends.append(
+                    int((rows["begin"] + rows["duration"]).max()) + seat.process.clock_offset
+                )
     return Clock(min(begins), max(ends)) if begins else None
 
 
@@ -94,10 +96,11 @@ def timeline(seats: Sequence[Seat], names: Sequence[str]) -> dict[str, Any] | No
 def _lane(seat: Seat, name: str, time: Clock, count: int) -> _Lane:
     moved = np.where(seat.requests["kind"] < _READ_AND_WRITE, seat.requests["length"], 0)
     waited = np.where(seat.top, seat.calls["duration"], 0)
+    scale = time, seat.process.clock_offset, count
     return _Lane(
         name,
-        _amounts(seat.calls, waited, seat.calls["bytes"], (time, seat.offset, count)),
-        _amounts(seat.requests, seat.requests["duration"], moved, (time, seat.offset, count)),
+        _amounts(seat.calls, waited, seat.calls["bytes"], scale),
+        _amounts(seat.requests, seat.requests["duration"], moved, scale),
     )
 
 

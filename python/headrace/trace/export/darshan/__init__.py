@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from headrace.trace.export.darshan.log import Contents, save
 from headrace.trace.export.darshan.objects import add_datasets, add_files
 from headrace.trace.export.darshan.storages import add_storages
-from headrace.trace.export.output import begin_and_end, clock_offset, replacing
+from headrace.trace.output import begin_and_end, replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +33,10 @@ def write(trace: Trace, path: Path) -> None:
             begin, end, first.source.stat().st_uid, max(ranks) + 1, int(first.about.get("pid", 0)),
             shlex.join(first.about.get("command", [])),
         )  # fmt: skip
-        for rank, process in zip(ranks, trace.processes, strict=True):
-            shift = clock_offset(process) - begin
-            add_storages(contents, process, rank, shift)
+        for rank, seat in zip(ranks, trace.seats, strict=True):
+            process = seat.process
+            shift = process.clock_offset - begin
+            add_storages(contents, seat, rank, shift)
             add_files(contents, process, rank, shift)
             add_datasets(contents, process, rank, shift)
         save(temporary, contents)

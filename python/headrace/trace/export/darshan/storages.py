@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from headrace.trace.export.darshan.counters import Rows, Values
     from headrace.trace.export.darshan.log import Contents
     from headrace.trace.reader import Process
+    from headrace.trace.seats import Seat
 
 _BILLION: Final = 1e9
 _READ, _WRITE = 0, 1  # requests
 
 
-def add_storages(contents: Contents, process: Process, rank: int, shift: int) -> None:
+def add_storages(contents: Contents, seat: Seat, rank: int, shift: int) -> None:
     """Adds a record of each file as the lowest driver knows it, to both modules."""
-    deepest = max((int(each["level"]) for each in process.storages.values()), default=0)
-    names = {i: each["name"] for i, each in process.storages.items() if each["level"] == deepest}
+    process, names = seat.process, seat.storages
     opened = _openings(process, names, shift)
     for name, rows in grouped(process.requests, names, "file", shift):
         id_ = contents.id_of(name)

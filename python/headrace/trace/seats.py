@@ -1,4 +1,4 @@
-"""Both seats of a process as the report looks at them: the program's calls, the last requests."""
+"""A process's trace as its user looks at it: the program's calls, and the last requests."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-
-from headrace.trace.summary import outermost, own_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
 
 READ: Final = "dataset_read"
 WRITE: Final = "dataset_write"
+_BILLION: Final = 1e9
 _DEPTH: Final = 64  # calls within calls; more are a damaged trace's
 
 
@@ -37,7 +36,7 @@ class Seat:
     @cached_property
     def own(self) -> NDArray[np.float64]:
         """Seconds of each of these calls, without those of others made within it."""
-        return own_times(self.process, self._chosen)
+        return _own_times(self.process, self._chosen)
 
     @cached_property
     def top(self) -> NDArray[np.bool_]:
@@ -46,12 +45,16 @@ class Seat:
         return top
 
     @cached_property
+    def storages(self) -> dict[int, str]:
+        """The files that the lowest layer knows, by their ids: their names."""
+        storages = self.process.storages
+        deepest = max((int(each["level"]) for each in storages.values()), default=0)
+        return {i: each["name"] for i, each in storages.items() if each["level"] == deepest}
+
+    @cached_property
     def requests(self) -> Numbers:
         """The requests of the lowest layer: those that reach the storage."""
-        levels = {id_: int(each["level"]) for id_, each in self.process.storages.items()}
-        deepest = max(levels.values(), default=0)
-        lowest = [id_ for id_, level in levels.items() if level == deepest]
-        rows = np.isin(self.process.requests["file"], np.array(lowest, np.int64))
+        rows = np.isin(self.process.requests["file"], np.array(list(self.storages), np.int64))
         return {name: values[rows] for name, values in self.process.requests.items()}
 
     @cached_property
@@ -70,12 +73,6 @@ class Seat:
             found[open_] = mine.rows(current[open_])
         return found
 
-    @property
-    def offset(self) -> int:
-        """What has to be added to a time of this process to compare it with other processes'."""
-        about = self.process.about
-        return int(about.get("time", 0)) - int(about.get("monotonic", 0))
-
     def are(self, names: Iterable[str]) -> NDArray[np.bool_]:
         """Which of the calls are of these callbacks."""
         wanted = set(names)
@@ -87,13 +84,49 @@ class Seat:
         """Rows of the calls that read or write datasets."""
         return np.flatnonzero(self.are((READ, WRITE)))
 
-    @property
+    @cached_property
     def _chosen(self) -> NDArray[np.bool_]:
-        if self._kept is None:
-            self._kept = outermost(self.process)
-        return self._kept
+        return _outermost(self.process)
 
-    _kept: NDArray[np.bool_] | None = None
+
+def _outermost(process: Process) -> NDArray[np.bool_]:
+    """Which calls the program has made of the uppermost layer: not those of layers below it."""
+    raw = process.calls
+    lower = {
+        id_
+        for id_, each in process.objects.items()
+        if process.level_of_files.get(each["file"], 0) > 0
+    }
+    return ~np.isin(raw["object"], np.array(sorted(lower), np.int64))
+
+
+def _own_times(process: Process, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Seconds of each of these calls, without those of the others made within them."""
+    numbers, parents = process.calls["number"][chosen], _parents(process, chosen)
+    times = process.calls["duration"][chosen] / _BILLION
+    if not len(numbers):
+        return times
+    order = np.argsort(numbers, kind="stable")
+    places = np.minimum(np.searchsorted(numbers[order], parents), len(numbers) - 1)
+    has_parent = numbers[order][places] == parents
+    within = np.zeros(len(numbers))
+    np.add.at(within, order[places[has_parent]], times[has_parent])
+    return np.maximum(times - within, 0)
+
+
+def _parents(process: Process, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Of each of these calls, the nearest of the chosen ones that it was made in, if any is."""
+    raw = process.calls
+    parents = raw["parent"][chosen]
+    passed, first = np.unique(raw["number"][~chosen], return_index=True)
+    above = raw["parent"][~chosen][first]
+    while len(passed):
+        places = np.minimum(np.searchsorted(passed, parents), len(passed) - 1)
+        within = (passed[places] == parents) & (above[places] < parents)
+        if not within.any():
+            break
+        parents = np.where(within, above[places], parents)
+    return parents
 
 
 class _Index:

@@ -1,4 +1,4 @@
-"""What all exports share: the place that they write to, and the times of several processes."""
+"""What reports and exports share: the place that they write to, and the times of all processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from headrace.trace.reader import Process, Trace
+    from headrace.trace.reader import Trace
 
 PRIVATE: Final = 0o600  # as the trace
 
@@ -46,17 +46,12 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE)
 
 
-def clock_offset(process: Process) -> int:
-    """What leads from the clock of a process to nanoseconds since 1970."""
-    return int(process.about["time"]) - int(process.about["monotonic"])
-
-
 def begin_and_end(trace: Trace) -> tuple[int, int]:
     """Of all calls and requests, in nanoseconds since 1970; zeros where there is none."""
     begins, ends = [], []
     for process in trace.processes:
         for table in (process.calls, process.requests):
             if len(table["begin"]):
-                begins.append(int(table["begin"].min()) + clock_offset(process))
-                ends.append(int((table["begin"] + table["duration"]).max()) + clock_offset(process))
+                begins.append(int(table["begin"].min()) + process.clock_offset)
+                ends.append(int((table["begin"] + table["duration"]).max()) + process.clock_offset)
     return min(begins, default=0), max(ends, default=0)

@@ -1,0 +1,48 @@
+"""Where a program's time in HDF5 went: a dozen lines for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from headrace.bench.units import count, seconds, size
+from headrace.trace.advice import advise
+from headrace.trace.summary import reason, totals, uses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headrace.trace.reader import Trace
+    from headrace.trace.summary import Use
+
+_DEAREST: Final = 5
+
+
+def lines(trace: Trace) -> Iterator[str]:
+    """What is printed when a program has ended."""
+    found = uses(trace)
+    sums = totals(trace, found)
+    who = "" if sums.processes == 1 else f"{sums.processes} processes, "
+    files = "1 file" if sums.files == 1 else f"{count(sums.files)} files"
+    yield (
+        f"{who}{files}: {seconds(sums.inside)} in {count(sums.calls)} calls of HDF5, "
+        f"in the {seconds(sums.span)} from the first to the last"
+    )
+    yield (
+        f"the program read {size(sums.read)} and wrote {size(sums.written)}; "
+        f"{count(sums.requests)} requests read {size(sums.stored_read)} "
+        f"and wrote {size(sums.stored_written)}"
+    )
+    several = len({each.file for each in found}) > 1
+    for use in found[:_DEAREST]:
+        if use.seconds > 0:
+            yield f"{seconds(use.seconds):>8}  {_name(use, several=several)}: {reason(use)}"
+    for advice in advise(trace, found):
+        yield f"advice for {advice}"
+    for process in trace.processes:
+        if process.damage:
+            yield f"{process.source}: {process.damage}; the rest of it is missing"
+
+
+def _name(use: Use, *, several: bool) -> str:
+    path = use.path or "calls on no object"
+    return f"{use.file}:{path}" if several and use.file else path
