@@ -17,7 +17,7 @@ def h5py_suite(spec: str, folder: Path, part: str = "h5py") -> SuiteRun:
 @pytest.fixture(scope="module")
 def native(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("h5py")
-    return native_outcomes("h5py", "whole", lambda: h5py_suite(NATIVE, folder))
+    return native_outcomes("h5py", "whole", folder, lambda place: h5py_suite(NATIVE, place))
 
 
 def test_native_is_worth_comparing_with(native: Outcomes) -> None:

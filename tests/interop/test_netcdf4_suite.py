@@ -50,7 +50,10 @@ def netcdf4_suite(spec: str, folder: Path, tests: Path) -> SuiteRun:
 def native(tests: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("netcdf4")
     return native_outcomes(
-        "netCDF4", f"whole but {EXCLUDED}", lambda: netcdf4_suite(NATIVE, folder, tests)
+        "netCDF4",
+        f"whole but {EXCLUDED}",
+        folder,
+        lambda place: netcdf4_suite(NATIVE, place, tests),
     )
 
 

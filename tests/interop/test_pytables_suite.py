@@ -81,7 +81,10 @@ def by_module(native: Outcomes, spec: str, folder: Path) -> SuiteRun:
 def native(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("pytables")
     found = native_outcomes(
-        "tables", f"{BLOSC2}", lambda: pytables_suite(NATIVE, folder, BLOSC2, limit=120)
+        "tables",
+        f"{BLOSC2}",
+        folder,
+        lambda place: pytables_suite(NATIVE, place, BLOSC2, limit=120),
     )
     assert tally(found)["passed"] > 30
     return found
@@ -126,7 +129,7 @@ def assert_worked(under: SuiteRun, spec: str, files: int) -> None:
 def native_data(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("pytables")
     return native_outcomes(
-        "tables", f"{DATA}", lambda: as_released(NATIVE, folder, DATA, limit=300)
+        "tables", f"{DATA}", folder, lambda place: as_released(NATIVE, place, DATA, limit=300)
     )
 
 
@@ -142,7 +145,9 @@ def test_data(native_data: Outcomes, spec: str, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def native_whole(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("pytables")
-    return native_outcomes("tables", "whole", lambda: as_released(NATIVE, folder, [], limit=3600))
+    return native_outcomes(
+        "tables", "whole", folder, lambda place: as_released(NATIVE, place, [], limit=3600)
+    )
 
 
 @pytest.mark.long
