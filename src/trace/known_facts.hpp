@@ -21,15 +21,17 @@ class KnownFacts {
   std::uint32_t id_of(std::string_view key, Tell tell) {
     if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
     constexpr std::size_t kNode = 96;  // bytes that an entry takes beside its key
-    if (bytes_ > most) {
-      ids_.clear();
-      bytes_ = 0;
-    }
+    if (bytes_ > most) clear();
     bytes_ += key.size() + kNode;
     const std::uint32_t id = Recorder::get().next_id();
     ids_.emplace(key, id);
     Recorder::get().add_fact(tell(id));
     return id;
+  }
+
+  void clear() {
+    ids_.clear();
+    bytes_ = 0;
   }
 
  private:

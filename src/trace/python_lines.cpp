@@ -53,6 +53,7 @@ struct Interpreter {
   const Offsets* offsets = nullptr;
   void* (*thread_state)() = nullptr;
   int (*line_of)(void* code, int instruction) = nullptr;
+  int (*is_ending)() = nullptr;
   const void* code_type = nullptr;
   const void* text_type = nullptr;
 
@@ -60,13 +61,20 @@ struct Interpreter {
     const auto version = symbol<const char* (*)()>("Py_GetVersion");
     thread_state = symbol<void* (*)()>("PyGILState_GetThisThreadState");
     line_of = symbol<int (*)(void*, int)>("PyCode_Addr2Line");
+    is_ending = symbol<int (*)()>("Py_IsFinalizing");
+    if (is_ending == nullptr) is_ending = symbol<int (*)()>("_Py_IsFinalizing");
     code_type = ::dlsym(RTLD_DEFAULT, "PyCode_Type");
     text_type = ::dlsym(RTLD_DEFAULT, "PyUnicode_Type");
     if (version == nullptr || thread_state == nullptr || line_of == nullptr ||
-        code_type == nullptr || text_type == nullptr)
+        is_ending == nullptr || code_type == nullptr || text_type == nullptr)
       return;
     const std::string_view text = version();
-    if (text.find("free-threading") != std::string_view::npos) return;
+    // Builds whose objects are others: without the lock, for debugging, and before a release.
+    const std::string_view number = text.substr(0, text.find(' '));
+    if (text.find("free-threading") != std::string_view::npos ||
+        ::dlsym(RTLD_DEFAULT, "_Py_NegativeRefcount") != nullptr ||
+        number.find_first_of("abc") != std::string_view::npos)
+      return;
     for (const Offsets& known : kKnown)
       if (text.starts_with(known.version)) offsets = &known;
   }
@@ -101,11 +109,12 @@ std::optional<Frame> frame_at(const Interpreter& python, const void* frame) {
   return Frame{code, offsets.unit * last};
 }
 
-std::string_view filename_of(const Interpreter& python, const void* code) {
+// None where it is not in ASCII.
+std::optional<std::string_view> filename_of(const Interpreter& python, const void* code) {
   const auto* const text = at<const void*>(code, python.offsets->filename);
   if (text == nullptr || at<const void*>(text, kTypeAt) != python.text_type ||
       (at<std::uint32_t>(text, kStateAt) & kAscii) != kAscii)
-    return {};
+    return std::nullopt;
   return static_cast<const char*>(text) + python.offsets->text;
 }
 
@@ -121,7 +130,7 @@ bool is_the_programs(std::string_view file) {
 struct Place {
   const void* filename;
   int first_line;
-  std::uint32_t line;  // the id of its fact
+  std::uint32_t line;  // the id of its fact; 0: not known
   bool programs;
 };
 struct Key {
@@ -142,20 +151,24 @@ const Place& place_of(const Interpreter& python, const Frame& frame) {
   const auto* const filename = at<const void*>(frame.code, python.offsets->filename);
   const int first_line = at<int>(frame.code, python.offsets->first_line);
   Place& place = known[{frame.code, frame.instruction}];
-  if (place.line != 0 && place.filename == filename && place.first_line == first_line) return place;
+  if (place.filename == filename && place.first_line == first_line) return place;
   Recorder& recorder = Recorder::get();
-  const std::string_view name = filename_of(python, frame.code);
-  place = {filename, first_line, recorder.next_id(), is_the_programs(name)};
+  const std::optional<std::string_view> name = filename_of(python, frame.code);
+  place = {filename, first_line, 0, true};
+  if (!name) return place;
+  place.line = recorder.next_id();
+  place.programs = is_the_programs(*name);
   recorder.add_fact(JsonObject()
                         .number("line", place.line)
-                        .text("source", recorder.told(name))
+                        .text("source", recorder.told(*name))
                         .number("at", python.line_of(frame.code, frame.instruction))
                         .str());
   return place;
 }
 
 const void* innermost(const Interpreter& python) {
-  const void* const state = python.thread_state();
+  // Threads that the interpreter does not wait for may call while it takes itself apart.
+  const void* const state = python.is_ending() != 0 ? nullptr : python.thread_state();
   if (state == nullptr) return nullptr;
   const auto* const frame = at<const void*>(state, python.offsets->state_frame);
   if (frame == nullptr || !python.offsets->through) return frame;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <ctime>
 #include <exception>
 #include <filesystem>
@@ -14,17 +13,20 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/blocked_signals.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "engine/log/format.hpp"
 #include "hdf5/api.hpp"
+#include "trace/columns.hpp"
 #include "trace/process.hpp"
 
 namespace headrace::trace {
 namespace {
 
-constexpr std::size_t kSegment = std::size_t{256} << 10U;  // bytes, before they are compressed
-constexpr std::size_t kMostSealed = 4;                     // segments that wait to be written
+constexpr std::size_t kRows = 8192;                      // of a segment
+constexpr std::size_t kFacts = std::size_t{256} << 10U;  // bytes of a segment, uncompressed
+constexpr std::size_t kMostSealed = 4;                   // segments that wait to be written
 constexpr std::chrono::milliseconds kInterval{500};
 
 // Of the calling thread, in the process of that generation.
@@ -40,6 +42,14 @@ std::string hash_of(std::string_view name) {
   std::string text(8, '0');
   for (char& digit : text) digit = kDigits[std::exchange(hash, hash >> 4U) & 0xfU];
   return text;
+}
+
+void append(TraceFile& file, const std::string& facts) { file.append(Table::facts, 0, facts); }
+
+template <typename Row>
+void append(TraceFile& file, const std::vector<Row>& rows) {
+  constexpr Table table = std::is_same_v<Row, Call> ? Table::calls : Table::requests;
+  file.append(table, static_cast<std::uint32_t>(rows.size()), in_columns(std::span(rows)));
 }
 
 }  // namespace
@@ -149,8 +159,8 @@ void Recorder::add(const Call& call) noexcept {
   guarded([&] {
     std::unique_lock lock(mutex_);
     note_change();
-    calls_.add(row_of(call));
-    if (calls_.bytes() >= kSegment) seal_all();
+    calls_.push_back(call);
+    if (calls_.size() >= kRows) seal_all();
     help(lock);
   });
 }
@@ -159,8 +169,25 @@ void Recorder::add(const Request& request) noexcept {
   guarded([&] {
     std::unique_lock lock(mutex_);
     note_change();
-    requests_.add(row_of(request));
-    if (requests_.bytes() >= kSegment) seal_all();
+    if (choices_.sums)
+      request_sums_.add(requests_, request);
+    else
+      requests_.push_back(request);
+    if (requests_.size() >= kRows) seal_all();
+    help(lock);
+  });
+}
+
+void Recorder::add_up(const Call& call, std::span<const Request> requests) noexcept {
+  guarded([&] {
+    std::unique_lock lock(mutex_);
+    note_change();
+    const std::uint64_t number = call_sums_.add(calls_, call).number;
+    for (Request request : requests) {
+      request.call = number;
+      request_sums_.add(requests_, request);
+    }
+    if (calls_.size() >= kRows || requests_.size() >= kRows) seal_all();
     help(lock);
   });
 }
@@ -171,7 +198,7 @@ void Recorder::add_fact(std::string_view json) noexcept {
     note_change();
     facts_ += json;
     facts_ += '\n';
-    if (facts_.size() >= kSegment) seal_all();
+    if (facts_.size() >= kFacts) seal_all();
     help(lock);
   });
 }
@@ -195,25 +222,22 @@ void Recorder::note_change() {
   wake_.notify_one();
 }
 
-template <typename Buffer>
-void Recorder::seal(Buffer& buffer, Table table) {
-  if constexpr (std::is_same_v<Buffer, std::string>) {
-    if (buffer.empty()) return;
-    sealed_.push_back({table, 0, std::exchange(buffer, {})});
-  } else {
-    if (buffer.rows() == 0) return;
-    sealed_.push_back({table, buffer.rows(), buffer.encoded()});
-    buffer.clear();
-  }
-  wake_.notify_one();
+template <typename Rows>
+void Recorder::seal(Rows& rows, Rows& spare) {
+  if (rows.empty()) return;
+  sealed_.emplace_back(std::move(rows));
+  rows = std::exchange(spare, {});
 }
 
 // All at once: no table waits for another one, and facts come before most rows that are about them.
 void Recorder::seal_all() {
-  seal(facts_, Table::facts);
-  seal(calls_, Table::calls);
-  seal(requests_, Table::requests);
+  seal(facts_, spare_facts_);
+  seal(calls_, spare_calls_);
+  seal(requests_, spare_requests_);
+  call_sums_.clear();
+  request_sums_.clear();
   changed_ = false;
+  wake_.notify_one();
 }
 
 // Where the writer cannot keep up, who records writes.
@@ -226,7 +250,7 @@ void Recorder::help(std::unique_lock<std::mutex>& lock) {
 void Recorder::write_sealed() {
   const std::lock_guard file_lock(file_mutex_);
   while (true) {
-    Sealed next;
+    Part next;
     {
       const std::lock_guard lock(mutex_);
       if (sealed_.empty()) return;
@@ -236,9 +260,19 @@ void Recorder::write_sealed() {
     if (!on()) continue;
     guarded([&] {
       if (file_ == nullptr) open_file();
-      file_->append(next.table, next.rows, next.contents);
+      std::visit([&](const auto& rows) { append(*file_, rows); }, next);
+      keep_spare(std::move(next));
     });
   }
+}
+
+void Recorder::keep_spare(Part part) {
+  std::visit([](auto& rows) { rows.clear(); }, part);
+  const std::lock_guard lock(mutex_);
+  if (auto* const facts = std::get_if<std::string>(&part)) spare_facts_ = std::move(*facts);
+  if (auto* const calls = std::get_if<std::vector<Call>>(&part)) spare_calls_ = std::move(*calls);
+  if (auto* const requests = std::get_if<std::vector<Request>>(&part))
+    spare_requests_ = std::move(*requests);
 }
 
 void Recorder::flush() noexcept {
@@ -256,19 +290,14 @@ bool Recorder::has_unwritten() noexcept {
   return on() && (changed_ || !sealed_.empty());
 }
 
-// The program's signals are for its own threads.
 void Recorder::start_writer() {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const BlockedSignals for_the_program;
   try {
     std::thread([this] { work(); }).detach();
     has_writer_ = true;
   } catch (const std::system_error&) {
     // Without it, help() and flush() write.
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Recorder::work() {

@@ -1,6 +1,6 @@
-// What this process records: rows and facts are gathered in memory, and a thread of its own writes
-// them to the trace file at least twice a second. That thread never calls HDF5, and none of the
-// engine's tasks can hold it up.
+// What this process records: rows and facts are gathered in memory, and a thread of its own encodes
+// and writes them to the trace file at least twice a second. That thread never calls HDF5, and none
+// of the engine's tasks can hold it up.
 //
 // Any thread may call any function. Nothing that goes wrong reaches the program: the log tells of
 // it once, and nothing is recorded any more. A child after fork() records to a file of its own.
@@ -12,9 +12,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
+#include "trace/sums.hpp"
 #include "trace/tables.hpp"
 #include "trace/trace_file.hpp"
 
@@ -24,6 +28,8 @@ struct Choices {
   std::string folder;      // absolute
   bool anonymous = false;  // names of files and objects are replaced by hashes
   bool lines = true;       // tell which lines of Python have called
+  bool sums = false;       // rows of what is alike are summed up: level `profile`
+  bool callers = false;    // tell which places of a compiled program have called
 };
 
 class Recorder {
@@ -54,6 +60,8 @@ class Recorder {
 
   void add(const Call& call) noexcept;
   void add(const Request& request) noexcept;
+  // Where rows are summed up: a call, and the requests that were made in it, without its number.
+  void add_up(const Call& call, std::span<const Request> requests) noexcept;
   // A line of JSON.
   void add_fact(std::string_view json) noexcept;
 
@@ -65,11 +73,8 @@ class Recorder {
   [[nodiscard]] bool has_unwritten() noexcept;
 
  private:
-  struct Sealed {
-    Table table;
-    std::uint32_t rows;
-    std::string contents;
-  };
+  // What is written as one segment: facts, or rows of a table.
+  using Part = std::variant<std::string, std::vector<Call>, std::vector<Request>>;
 
   Recorder() = default;
   Recorder(const Recorder& parent);
@@ -82,13 +87,14 @@ class Recorder {
   // With the mutex held.
   void note_change();
   void seal_all();
-  template <typename Buffer>
-  void seal(Buffer& buffer, Table table);
+  template <typename Rows>
+  void seal(Rows& rows, Rows& spare);
   void start_writer();
   // With the file's mutex held.
   void open_file();
-  // Takes the mutexes.
+  // Take the mutexes.
   void write_sealed();
+  void keep_spare(Part part);
   void help(std::unique_lock<std::mutex>& lock);
   [[noreturn]] void work();
 
@@ -108,10 +114,16 @@ class Recorder {
 
   std::mutex mutex_;  // of all below
   std::condition_variable wake_;
-  Calls calls_;
-  Requests requests_;
   std::string facts_;
-  std::deque<Sealed> sealed_;
+  std::vector<Call> calls_;
+  std::vector<Request> requests_;
+  Sums<Call> call_sums_;
+  Sums<Request> request_sums_;
+  // Empty, of those that were written: memory that is used again costs no page faults.
+  std::string spare_facts_;
+  std::vector<Call> spare_calls_;
+  std::vector<Request> spare_requests_;
+  std::deque<Part> sealed_;
   bool changed_ = false;  // since all was sealed
   bool has_writer_ = false;
 };

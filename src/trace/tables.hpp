@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "trace/columns.hpp"
-
 namespace headrace::trace {
 
 enum class Table : std::uint32_t { facts = 0, calls = 1, requests = 2 };
@@ -32,13 +30,20 @@ struct Call {
   std::uint64_t memory_start = 0;
   std::uint32_t type = 0;   // in memory
   bool collective = false;  // the program asked for it
+  // What HDF5 did then: an H5D_mpio_actual_io_mode_t, and why (H5Pget_mpio_no_collective_cause).
+  std::uint32_t io_mode = 0;
+  std::uint32_t no_collective_cause = 0;
+  bool event_set = false;
   std::uint32_t line = 0;   // of the program
+  std::uint64_t count = 1;  // of the calls that are summed up in the row
 };
 
-inline constexpr std::array<std::string_view, 18> kCallColumns{
-    "number",     "parent",       "begin",        "duration", "callback",   "operation",
-    "object",     "name",         "failed",       "thread",   "bytes",      "file_shape",
-    "file_start", "memory_shape", "memory_start", "type",     "collective", "line"};
+inline constexpr std::array<std::string_view, 22> kCallColumns{
+    "number",     "parent",       "begin",        "duration",  "callback",
+    "operation",  "object",       "name",         "failed",    "thread",
+    "bytes",      "file_shape",   "file_start",   "memory_shape", "memory_start",
+    "type",       "collective",   "io_mode",      "no_collective_cause", "event_set",
+    "line",       "count"};
 
 inline std::array<std::uint64_t, kCallColumns.size()> row_of(const Call& call) {
   return {call.number,
@@ -58,7 +63,11 @@ inline std::array<std::uint64_t, kCallColumns.size()> row_of(const Call& call) {
           call.memory_start,
           call.type,
           call.collective ? 1U : 0U,
-          call.line};
+          call.io_mode,
+          call.no_collective_cause,
+          call.event_set ? 1U : 0U,
+          call.line,
+          call.count};
 }
 
 // One piece of a request; of the pieces of one the first has the time.
@@ -75,13 +84,14 @@ struct Request {
   std::uint32_t thread = 0;
   bool collective = false;
   bool failed = false;
+  std::uint64_t count = 1;  // of the requests that are summed up in the row
 };
 
 inline constexpr std::uint32_t kUnknownType = 99;
 
-inline constexpr std::array<std::string_view, 12> kRequestColumns{
-    "call",   "begin",  "duration", "kind",   "file",       "type",
-    "offset", "length", "span",     "thread", "collective", "failed"};
+inline constexpr std::array<std::string_view, 13> kRequestColumns{
+    "call",   "begin", "duration", "kind",       "file",   "type", "offset",
+    "length", "span",  "thread",   "collective", "failed", "count"};
 
 inline std::array<std::uint64_t, kRequestColumns.size()> row_of(const Request& request) {
   return {request.call,
@@ -95,10 +105,8 @@ inline std::array<std::uint64_t, kRequestColumns.size()> row_of(const Request& r
           request.span,
           request.thread,
           request.collective ? 1U : 0U,
-          request.failed ? 1U : 0U};
+          request.failed ? 1U : 0U,
+          request.count};
 }
-
-using Calls = Columns<kCallColumns.size()>;
-using Requests = Columns<kRequestColumns.size()>;
 
 }  // namespace headrace::trace

@@ -1,17 +1,21 @@
 #include "trace/trace_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <span>
 
 #include "base/error.hpp"
 #include "engine/codec/zstd.hpp"
 #include "engine/log/format.hpp"
+#include "trace/columns.hpp"
 
 namespace headrace::trace {
 namespace {
@@ -35,6 +39,28 @@ std::string segment(Table table, std::uint32_t rows, std::string_view contents) 
   put_number(all, engine::log::checksum(bytes_of(body)));
   return all + body;
 }
+
+// While it lives, a file that may grow no further (RLIMIT_FSIZE) is an error of the write and no
+// signal that ends the program.
+class NoSizeSignal {
+ public:
+  NoSizeSignal() {
+    ::sigemptyset(&signal_);
+    ::sigaddset(&signal_, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  NoSizeSignal(const NoSizeSignal&) = delete;
+  NoSizeSignal& operator=(const NoSizeSignal&) = delete;
+  ~NoSizeSignal() {
+    const std::timespec at_once{};
+    if (::sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&signal_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t signal_{};
+  sigset_t before_{};
+};
 
 Error failure(const std::string& path, int error) {
   return Error("trace " + path + ": " + std::strerror(error), error);
@@ -64,14 +90,25 @@ TraceFile::TraceFile(const std::string& folder) {
   if (std::filesystem::create_directories(folder, error); error)
     throw failure(folder, error.value());
   descriptor_ = make_file(folder, path_);
+  struct stat file {};
+  if (::fstat(descriptor_, &file) == 0) identity_ = {file.st_dev, file.st_ino};
+}
+
+// A program that closes all descriptors, to become a daemon say, may have a file of its own under
+// this number since.
+bool TraceFile::is_open() const {
+  struct stat file {};
+  return ::fstat(descriptor_, &file) == 0 && identity_ == std::pair(file.st_dev, file.st_ino);
 }
 
 TraceFile::~TraceFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (is_open()) ::close(descriptor_);
 }
 
 void TraceFile::append(Table table, std::uint32_t rows, std::string_view contents) {
   const std::string all = segment(table, rows, contents);
+  if (!is_open()) throw Error("trace " + path_ + ": the program has closed it", EBADF);
+  const NoSizeSignal no_signal;
   for (std::size_t done = 0; done < all.size();) {
     const ssize_t written = ::write(descriptor_, all.data() + done, all.size() - done);
     if (written < 0 && errno == EINTR) continue;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/tables.hpp"
 
@@ -24,8 +25,11 @@ class TraceFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  [[nodiscard]] bool is_open() const;
+
   std::string path_;
   int descriptor_ = -1;
+  std::pair<std::uint64_t, std::uint64_t> identity_;  // of the file: its device and inode
   std::uint64_t size_ = 0;
 };
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.errors import FileError
+from headrace.trace.places import resolve
 from headrace.trace.seats import Seat
 from headrace.trace.segments import CALLS, FACTS, REQUESTS, DamagedError, columns, segments
 
@@ -88,12 +89,15 @@ class Trace:
 
     @property
     def calls(self) -> pa.Table:
-        """A row for each call of HDF5's, and for each dataset of one."""
+        """A row for each call of HDF5's, and for each dataset of one.
+
+        `count` of them in traces of the level `profile`, whose times and bytes are sums.
+        """
         return pa.concat_tables([_calls(n, each) for n, each in enumerate(self.processes)])
 
     @property
     def requests(self) -> pa.Table:
-        """A row for each piece of a file that was read or written."""
+        """A row for each piece of a file that was read or written; for `count` of them, as above."""
         return pa.concat_tables([_requests(n, each) for n, each in enumerate(self.processes)])
 
 
@@ -150,6 +154,7 @@ def _process(source: Path) -> Process:
     if not {"time", "monotonic"} <= process.about.keys():
         reason = process.damage or "it tells of no process"
         raise FileError(f"{source}: this is no trace, or its beginning is lost: {reason}")
+    resolve(process.lines)
     process.calls = _joined(names[CALLS], tables[CALLS])
     process.requests = _joined(names[REQUESTS], tables[REQUESTS])
     return process
@@ -235,7 +240,8 @@ def _calls(number: int, process: Process) -> pa.Table:
     levels = process.level_of_files
     objects = raw["object"]
     plain = ("number", "parent", "thread", "operation", "object", "bytes", "file_shape",
-             "file_start", "memory_shape", "memory_start", "type")  # fmt: skip
+             "file_start", "memory_shape", "memory_start", "type", "io_mode",
+             "no_collective_cause", "event_set", "count")  # fmt: skip
     return pa.table(
         {
             "process": pa.array(np.full(len(objects), number, np.int32)),
@@ -260,7 +266,7 @@ def _requests(number: int, process: Process) -> pa.Table:
     names = {id_: each["name"] for id_, each in process.storages.items()}
     levels = {id_: int(each["level"]) for id_, each in process.storages.items()}
     types = dict(enumerate(MEMORY_TYPES)) | {_UNKNOWN: "unknown"}
-    plain = ("call", "offset", "length", "span", "thread")
+    plain = ("call", "offset", "length", "span", "thread", "count")
     return pa.table(
         {
             "process": pa.array(np.full(len(raw["file"]), number, np.int32)),

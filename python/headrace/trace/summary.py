@@ -83,8 +83,8 @@ def _add(found: dict[tuple[str, str], Use], seat: Seat) -> None:
     reads, writes, opens = (seat.are(names) for names in (_READS, _WRITES, _OPENS))
     moved = raw["bytes"]
     sums = {
-        "calls": np.bincount(inverse, minlength=width),
-        "opened": np.bincount(inverse[opens], minlength=width),
+        "calls": np.bincount(inverse, raw["count"], width),
+        "opened": np.bincount(inverse[opens], raw["count"][opens], width),
         "seconds": np.bincount(inverse, seat.own, width),
         "read": np.bincount(inverse[reads], moved[reads], width),
         "written": np.bincount(inverse[writes], moved[writes], width),
@@ -122,7 +122,7 @@ def _requests_of(seat: Seat, places: NDArray[np.int64], width: int) -> dict[str,
     result = {}
     for name, kind in (("stored_read", _READ), ("stored_written", _WRITE), ("requests", None)):
         rows = made if kind is None else made & (seat.requests["kind"] == kind)
-        weights = np.ones(int(rows.sum())) if kind is None else seat.requests["length"][rows]
+        weights = seat.requests["count" if kind is None else "length"][rows]
         result[name] = np.bincount(places[seat.owner[rows]], weights, width)
     return result
 
@@ -139,10 +139,11 @@ def totals(trace: Trace, found: Sequence[Use]) -> Totals:
             end.append(int((raw["begin"] + raw["duration"]).max()) + process.clock_offset)
         names |= {each["name"] for each in process.files.values()}
         names |= {each["name"] for each in process.storages.values()}
-        sums.calls += len(np.unique(raw["number"]))
+        _, first = np.unique(raw["number"], return_index=True)
+        sums.calls += int(raw["count"][first].sum())
         sums.inside += float(seat.own.sum())
         kinds, lengths = seat.requests["kind"], seat.requests["length"]
-        sums.requests += len(kinds)
+        sums.requests += int(seat.requests["count"].sum())
         sums.stored_read += int(lengths[kinds == _READ].sum())
         sums.stored_written += int(lengths[kinds == _WRITE].sum())
     sums.read = sum(use.read for use in found)

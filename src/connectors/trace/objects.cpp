@@ -18,6 +18,14 @@ constexpr std::uint64_t kLarge = 4096;  // bytes of a transfer
 constexpr std::size_t kMostPaths = std::size_t{4} << 20U;  // bytes
 constexpr std::size_t kMostNames = std::size_t{1} << 20U;
 
+std::uint64_t extents_time = 1;
+
+// The ids of objects by their files and paths.
+KnownFacts<kMostPaths>& known_paths() {
+  static auto& known = *new KnownFacts<kMostPaths>;
+  return known;
+}
+
 // How many transfers there were of a dataset, through whatever id of the program.
 unsigned& transfers_of(std::uint32_t id) {
   static auto& all = *new std::unordered_map<std::uint32_t, unsigned>;
@@ -104,16 +112,26 @@ std::string path_fact(std::uint32_t id, std::uint32_t file, H5I_type_t type,
   return fact;
 }
 
+void describe(const vol::Object& dataset, TracedObject& traced) {
+  constexpr unsigned kDescribed = ~0U;
+  traced.described = true;
+  if (std::exchange(transfers_of(traced.id), kDescribed) != kDescribed)
+    Recorder::get().add_fact(layout_of(dataset, traced.id));
+}
+
 // An object that is opened again and again is told of once.
 std::uint32_t id_of(const TracedFile& file, H5I_type_t type, const std::string& path) {
-  static auto& known = *new KnownFacts<kMostPaths>;
   static auto& key = *new std::string;
   key.assign(reinterpret_cast<const char*>(&file.id), sizeof file.id);
   key += path;
-  return known.id_of(key, [&](std::uint32_t id) { return path_fact(id, file.id, type, path); });
+  return known_paths().id_of(key, [&](std::uint32_t id) { return path_fact(id, file.id, type, path); });
 }
 
 }  // namespace
+
+void forget_paths() { known_paths().clear(); }
+std::uint64_t known_extents() { return extents_time; }
+void forget_extents() { ++extents_time; }
 
 void tell_file(vol::Object& file, const char* name, bool created, bool parallel, unsigned level) {
   Recorder& recorder = Recorder::get();
@@ -121,6 +139,7 @@ void tell_file(vol::Object& file, const char* name, bool created, bool parallel,
   auto told = std::make_shared<TracedFile>();
   told->id = recorder.next_id();
   told->parallel = parallel;
+  told->level = level;
   recorder.add_fact(JsonObject()
                         .number("file", told->id)
                         .text("name", recorder.told(name))
@@ -194,18 +213,16 @@ void tell_name(vol::Object& object, H5I_type_t type, std::string path) {
   Recorder::get().add_fact(path_fact(told->id, file->id, type, told->path));
 }
 
+void note_opened(vol::Object& dataset, TracedObject& traced) {
+  if (dataset.connector->state.find<TracedFile>()->parallel) describe(dataset, traced);
+}
+
 void note_transfer(vol::Object& dataset, TracedObject& traced, std::uint64_t bytes) {
-  constexpr unsigned kDescribed = ~0U;
-  if (traced.described) return;
-  // Over MPI the question may be one that all ranks have to ask together.
-  if (dataset.connector->state.find<TracedFile>()->parallel) return;
+  if (traced.described || dataset.connector->state.find<TracedFile>()->parallel) return;
   unsigned& transfers = transfers_of(traced.id);
   const bool again = transfers > 0;
   if (!again) transfers = 1;
-  if (!again && bytes < kLarge) return;
-  traced.described = true;
-  if (std::exchange(transfers, kDescribed) != kDescribed)
-    Recorder::get().add_fact(layout_of(dataset, traced.id));
+  if (again || bytes >= kLarge) describe(dataset, traced);
 }
 
 }  // namespace headrace::trace

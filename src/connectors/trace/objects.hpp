@@ -14,6 +14,7 @@ namespace headrace::trace {
 struct TracedFile {
   std::uint32_t id = 0;
   bool parallel = false;  // ranks have opened it together
+  unsigned level = 0;     // how many connectors of this layer are above
 };
 
 // Kept with each id of the program (Object::state). Several may be of one object.
@@ -25,7 +26,17 @@ struct TracedObject {
   // Of an attribute: elements, where known.
   std::uint64_t elements = 0;
   bool counted = false;
+  // Of a dataset: all of it, as it was at a time of known_extents().
+  std::uint32_t whole_shape = 0;
+  std::uint64_t whole_elements = 0;
+  std::uint64_t whole_time = 0;
 };
+
+// Names may lead to other objects from now on: an object that is opened has an id of its own.
+void forget_paths();
+// A number that is another one after extents may have changed, and never 0.
+std::uint64_t known_extents();
+void forget_extents();
 
 // Tells of a file that has been opened. `level`: how many connectors of this layer are above.
 void tell_file(vol::Object& file, const char* name, bool created, bool parallel, unsigned level);
@@ -52,8 +63,11 @@ void tell_attribute(vol::Object& attribute, const TracedObject& parent,
 // Tells the name of an object that was made without one and is linked now: it keeps its id.
 void tell_name(vol::Object& object, H5I_type_t type, std::string path);
 
-// Tells of a dataset's elements and layout, once for each path. `bytes`: of a transfer. Not before
-// the second one of few bytes: questions cost as much as opening a tiny dataset.
+// Tells of a dataset's elements and layout, once for each path, when a program has opened or made
+// it over MPI: all ranks do so together where HDF5 needs them for the answer.
+void note_opened(vol::Object& dataset, TracedObject& traced);
+// The same elsewhere. `bytes`: of a transfer. Not before the second one of few bytes: questions
+// cost as much as opening a tiny dataset.
 void note_transfer(vol::Object& dataset, TracedObject& traced, std::uint64_t bytes);
 
 }  // namespace headrace::trace

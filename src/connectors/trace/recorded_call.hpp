@@ -7,6 +7,7 @@
 #include "connectors/trace/objects.hpp"
 #include "connectors/trace/transfers.hpp"
 #include "trace/current_call.hpp"
+#include "trace/native_callers.hpp"
 #include "trace/python_lines.hpp"
 #include "trace/recorder.hpp"
 #include "vol/effects.hpp"
@@ -29,6 +30,10 @@ concept Recorded = is_recorded(callback);
 
 constexpr bool is_of_file(Callback callback) {
   return callback == Callback::file_create || callback == Callback::file_open;
+}
+
+constexpr bool is_transfer(Callback callback) {
+  return callback == Callback::dataset_read || callback == Callback::dataset_write;
 }
 
 // Those that return an object.
@@ -72,6 +77,16 @@ const char* name_among(const First& first, const Rest&... rest) {
     return name_among(rest...);
 }
 
+// Whether the call ends later: the last argument is where its request goes.
+inline bool is_in_event_set() { return false; }
+template <typename First, typename... Rest>
+bool is_in_event_set(const First& first, const Rest&... rest) {
+  if constexpr (sizeof...(rest) == 0 && std::is_same_v<First, void**>)
+    return first != nullptr;
+  else
+    return is_in_event_set(rest...);
+}
+
 class RecordedCall : CurrentCall {
  public:
   template <Callback callback, typename... Args>
@@ -83,6 +98,7 @@ class RecordedCall : CurrentCall {
     guarded([&] {
       if constexpr (!is_of_file(callback)) note_object<callback>(args...);
       row_.parent = within == nullptr ? 0 : within->number;
+      row_.event_set = is_in_event_set(args...);
       number = recorder.next_number();
       row_.begin = Recorder::now();
     });
@@ -95,17 +111,29 @@ class RecordedCall : CurrentCall {
     row_.duration = Recorder::now() - row_.begin;
     row_.number = number;
     number = 0;  // what is asked from here on is no part of the call
+    if constexpr (is_of_file(callback))
+      if (!outcome.failed()) note_level(vol::Object::from(outcome.result));
+    note_inner_time();
     row_.callback = static_cast<std::uint32_t>(callback);
     row_.failed = outcome.failed();
     ((row_.operation = std::max(row_.operation, vol::operation_of(args))), ...);
     row_.thread = Recorder::get().thread();
-    if (row_.parent == 0 && Recorder::get().choices().lines) row_.line = python_line();
-    guarded([&] { tell<callback>(outcome, args...); });
+    if (row_.parent == 0) row_.line = line_that_called();
+    guarded([&] {
+      forget_changed<callback>(args...);
+      tell<callback>(outcome, args...);
+    });
     if constexpr (callback == Callback::file_close)
       if (Recorder::get().in_child()) Recorder::get().flush();  // which may end without HDF5
   }
 
  private:
+  static std::uint32_t line_that_called() {
+    const Choices& choices = Recorder::get().choices();
+    const std::uint32_t line = choices.lines ? python_line() : 0;
+    return line == 0 && choices.callers ? native_caller() : line;
+  }
+
   // HDF5 knows nothing of what goes wrong here.
   template <typename Action>
   static void guarded(Action action) noexcept {
@@ -129,8 +157,13 @@ class RecordedCall : CurrentCall {
   // A call that is for an object of the program: it may be gone when the call has ended.
   template <Callback callback, typename... Args>
   void note_object(const Args&... args) {
+    if constexpr (is_transfer(callback)) {
+      note_level(vol::Object::from(first_of(args...)));
+      return;
+    }
     vol::Object* const object = vol::object_of(args...);
     if (object == nullptr) return;
+    note_level(*object);
     const H5VL_loc_params_t* const place = place_of(args...);
     const H5I_type_t type = place != nullptr ? place->obj_type : type_of(callback);
     TracedObject* const found =
@@ -140,9 +173,46 @@ class RecordedCall : CurrentCall {
     row_.name = found->name;
   }
 
+  // HDF5 makes no transfer of no dataset.
+  template <typename... Rest>
+  static void* first_of(std::size_t /*count*/, void* const datasets[], const Rest&... /*rest*/) {
+    return datasets[0];
+  }
+
+  void note_level(const vol::Object& object) {
+    if (const auto* const file = object.connector->state.find<TracedFile>()) level = file->level;
+  }
+
+  // What is known of names and extents may be wrong from now on.
+  template <Callback callback, typename... Args>
+  static void forget_changed(const Args&... args) {
+    using namespace vol::effect;
+    const vol::Effects effects = vol::effects_of<callback>(args...);
+    if (effects.any(renames | unlinks | mounts)) forget_paths();
+    if (effects.any(renames | unlinks | mounts | resizes | refreshes)) forget_extents();
+  }
+
+  // The calls that were made in one are no part of its own time; those of layers below are.
+  void note_inner_time() {
+    for (CurrentCall* call = within; call != nullptr; call = call->within) {
+      if (call->number == 0 || call->level != level) continue;
+      call->inner += row_.duration;
+      return;
+    }
+  }
+
+  // The first row of a call has its time and its requests.
+  void add(Call row) {
+    Recorder& recorder = Recorder::get();
+    if (!recorder.choices().sums) return recorder.add(row);
+    row.parent = 0;
+    row.duration -= std::exchange(inner, 0);
+    recorder.add_up(row, std::exchange(requests, {}));
+  }
+
   template <Callback callback, typename R, typename... Args>
   void tell(const vol::Outcome<R>& outcome, const Args&... args) {
-    if constexpr (callback == Callback::dataset_read || callback == Callback::dataset_write) {
+    if constexpr (is_transfer(callback)) {
       tell_transfers(args...);
       return;
     } else if constexpr (opens(callback)) {
@@ -154,7 +224,7 @@ class RecordedCall : CurrentCall {
     } else if constexpr (callback == Callback::link_create) {
       if (!row_.failed) tell_named(args...);
     }
-    Recorder::get().add(row_);
+    add(row_);
   }
 
   template <Callback callback, typename... Args>
@@ -176,9 +246,11 @@ class RecordedCall : CurrentCall {
       else
         tell_object(object, type, path_below(*parent, *place, name));
     }
-    if (const auto* const told = object.state.template find<TracedObject>()) {
+    if (auto* const told = object.state.template find<TracedObject>()) {
       row_.object = told->id;
       row_.name = told->name;
+      if constexpr (callback == Callback::dataset_create || callback == Callback::dataset_open)
+        note_opened(object, *told);
     }
   }
 
@@ -212,7 +284,7 @@ class RecordedCall : CurrentCall {
     for (std::size_t i = 0; i < count; ++i) {
       vol::Object& dataset = vol::Object::from(dset[i]);
       Call row = row_;
-      if (i > 0) row.duration = 0;
+      if (i > 0) row.duration = 0;  // the first one has it
       if (TracedObject* const told = traced(dataset, H5I_DATASET)) {
         row.object = told->id;
         if (!row.failed)
@@ -220,7 +292,7 @@ class RecordedCall : CurrentCall {
             tell_transfer(dataset, *told, {mem_type[i], mem_space[i], file_space[i], dxpl}, row);
           });
       }
-      Recorder::get().add(row);
+      add(row);
     }
   }
 

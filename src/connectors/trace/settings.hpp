@@ -13,8 +13,14 @@ inline constexpr std::array kSettings{
             "(vfd), where it sees requests to the storage, or both."},
     Setting{"output", "HEADRACE_TRACE_OUTPUT", Type::path, "", "", "headrace.hrtrace",
             "Folder for the trace; each process writes a file of its own in it."},
+    Setting{"level", "HEADRACE_TRACE_LEVEL", Type::choice, "all|profile", "", "all",
+            "What is recorded: each call and request, or only sums of those that are alike "
+            "(profile)."},
     Setting{"lines", "HEADRACE_TRACE_LINES", Type::boolean, "", "", "true",
             "Record the lines of Python that call."},
+    Setting{"callers", "HEADRACE_TRACE_CALLERS", Type::boolean, "", "", "false",
+            "Record the places in compiled programs that call, which costs one or two microseconds "
+            "a call."},
     Setting{"anonymous", "HEADRACE_TRACE_ANONYMOUS", Type::boolean, "", "", "false",
             "Record hashes in place of the names of files, objects and the command's words."},
 };

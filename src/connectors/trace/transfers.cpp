@@ -120,13 +120,28 @@ Selected selected_in(hid_t space, H5S_sel_type kind) {
 
 // In a context of its own: HDF5 would take the list of this question for that of the program's
 // call.
-Selected all_of(const vol::Object& dataset) {
-  const PrivateErrors own;
-  const vol::OwnQuestion question;
-  const LibraryContext apart;
-  const Id<Kind::dataspace> space(
-      vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
-  return selected_in(space.get(), H5S_SEL_ALL);
+Selected all_of(const vol::Object& dataset, TracedObject& traced) {
+  if (traced.whole_time != known_extents()) {
+    const PrivateErrors own;
+    const vol::OwnQuestion question;
+    const LibraryContext apart;
+    const Id<Kind::dataspace> space(
+        vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+    const Selected all = selected_in(space.get(), H5S_SEL_ALL);
+    traced.whole_shape = all.shape;
+    traced.whole_elements = all.elements;
+    traced.whole_time = known_extents();
+  }
+  return {traced.whole_shape, 0, traced.whole_elements};
+}
+
+// As many as of the other dataspace.
+std::uint64_t elements_of(const vol::Object& dataset, TracedObject& traced,
+                          const Transfer& transfer) {
+  const hid_t space =
+      vol::is_dataspace(transfer.mem_space) ? transfer.mem_space : transfer.file_space;
+  if (!vol::is_dataspace(space)) return all_of(dataset, traced).elements;
+  return static_cast<std::uint64_t>(std::max<hssize_t>(h5.Sget_select_npoints(space), 0));
 }
 
 std::uint32_t type_id(hid_t type) {
@@ -140,7 +155,7 @@ std::uint32_t type_id(hid_t type) {
                      });
 }
 
-// HDF5 gives no id twice in a process, so what was found of the last type holds.
+// HDF5 gives no id twice in a process. A program may give its type another size.
 struct LastType {
   hid_t id = kInvalidId;
   std::uint32_t fact = 0;
@@ -149,13 +164,20 @@ struct LastType {
 
 const LastType& type_of(hid_t type) {
   static LastType last;
-  if (last.id != type) last = {type, type_id(type), h5.Tget_size(type)};
+  if (const std::size_t size = h5.Tget_size(type); last.id != type || last.size != size)
+    last = {type, type_id(type), size};
   return last;
 }
 
-bool asks_for_collective(hid_t dxpl) {
-  int mode = 0;  // H5FD_MPIO_INDEPENDENT
-  return !vol::is_default(dxpl) && h5.Pget(dxpl, "io_xfer_mode", &mode) >= 0 && mode != 0;
+// What HDF5 says in the program's list of the transfer that it has made.
+void tell_collective(hid_t dxpl, Call& row) {
+  row.collective = !vol::is_default(dxpl) && vol::collective(dxpl);
+  if (!row.collective) return;
+  const PrivateErrors own;
+  int mode = 0;  // H5D_MPIO_NO_COLLECTIVE
+  if (h5.Pget(dxpl, "actual_io_mode", &mode) >= 0) row.io_mode = static_cast<std::uint32_t>(mode);
+  std::uint32_t cause = 0;
+  if (h5.Pget(dxpl, "global_no_collective_cause", &cause) >= 0) row.no_collective_cause = cause;
 }
 
 }  // namespace
@@ -163,9 +185,13 @@ bool asks_for_collective(hid_t dxpl) {
 void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer,
                    Call& row) {
   const auto* const file = dataset.connector->state.find<TracedFile>();
-  row.collective = file != nullptr && file->parallel && asks_for_collective(transfer.dxpl);
+  if (file != nullptr && file->parallel) tell_collective(transfer.dxpl, row);
   const LastType& type = type_of(transfer.mem_type);
   row.type = type.fact;
+  if (Recorder::get().choices().sums) {
+    row.bytes = elements_of(dataset, traced, transfer) * type.size;
+    return;
+  }
   std::uint64_t elements = 0;
   if (vol::is_dataspace(transfer.mem_space)) {
     const H5S_sel_type kind = h5.Sget_select_type(transfer.mem_space);
@@ -180,7 +206,7 @@ void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& t
     const Selected stored =
         vol::is_dataspace(transfer.file_space)
             ? selected_in(transfer.file_space, h5.Sget_select_type(transfer.file_space))
-            : all_of(dataset);
+            : all_of(dataset, traced);
     row.file_shape = stored.shape;
     row.file_start = stored.start;
     elements = stored.elements;

@@ -26,9 +26,15 @@ FileRequests::Call::Call(FileRequests& file, vfd::RequestKind kind, bool togethe
 
 void FileRequests::Call::piece(int type, std::uint64_t offset, std::uint64_t length,
                                std::uint64_t span) noexcept {
+  constexpr std::size_t kMost = 65536;  // what follows is told as one
   const vfd::Piece piece{type, offset, length, span};
   if (!std::exchange(any_, true)) {
     first_ = piece;
+    return;
+  }
+  if (more_.size() == kMost) {
+    more_.back().length += length;
+    more_.back().span = offset + span - more_.back().offset;
     return;
   }
   try {
@@ -54,7 +60,11 @@ void FileRequests::Call::add(const vfd::Piece& piece) noexcept {
   row_.offset = piece.offset;
   row_.length = piece.length;
   row_.span = piece.span;
-  Recorder::get().add(row_);
+  CurrentCall* const call = CurrentCall::current();
+  if (Recorder::get().choices().sums && row_.call != 0)
+    call->add_up(row_);
+  else
+    Recorder::get().add(row_);
 }
 
 }  // namespace headrace::trace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -14,6 +13,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/blocked_signals.hpp"
 
 namespace headrace::engine {
 
@@ -122,19 +123,14 @@ void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// The program's signals are for its own threads.
 void start_worker(Pool& pool) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const BlockedSignals for_the_program;
   try {
     std::thread(&work, std::ref(pool)).detach();
     ++pool.started;
   } catch (const std::system_error&) {
     // With fewer threads, or none: whoever waits for a task runs it by run_one().
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+"""What HDF5 did of collective transfers, and why not all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness.build import PLUGINS, built
+from harness.prefix import Hdf5
+from harness.ranks import env_of, launch
+from harness.run import run
+
+import headrace.trace
+
+SAID = re.compile(r"(.*): io (\d) .* global ([0-9a-f]+) ")
+
+
+@pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
+def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) -> None:
+    connector = "headrace_trace output=traced;seat=vol;under_vol=0;under_info={}"
+    done = run(
+        [*launch(hdf5, 2), built(f"tests/log/ranks/mpi_told_{hdf5.mpi}")],
+        env=env_of(connector, PLUGINS, tmp_path / "report"),
+        cwd=tmp_path,
+        limit=120,
+    )
+    assert done.status == 0, done.text
+    told = [SAID.match(line) for line in (tmp_path / "told.0").read_text().splitlines()]
+    first = headrace.trace.open(tmp_path / "traced").processes[0]
+    assert first.rank == 0
+    writes = first.calls["callback"] == list(first.callbacks).index("dataset_write")
+    # A transfer of two datasets has two rows.
+    _, rows = np.unique(first.calls["number"][writes], return_index=True)
+    assert len(rows) == len(told) > 300
+    seen = set()
+    for row, said in zip(rows, told, strict=True):
+        assert said is not None
+        together = first.calls["collective"][writes][row]
+        mode, cause = (first.calls[name][writes][row] for name in ("io_mode", "no_collective_cause"))
+        if together:
+            assert (mode, cause) == (int(said[2]), int(said[3], 16)), said[1]
+            seen.add((int(mode), int(cause)))
+        else:
+            assert (mode, cause) == (0, 0)
+    assert len(seen) > 2, "collective ones, and such as HDF5 has broken"
