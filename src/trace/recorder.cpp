@@ -56,17 +56,16 @@ void append(TraceFile& file, const std::vector<Row>& rows) {
 
 // No lock is held while the process forks: layers above may write to files meanwhile, and do so
 // through here. The child forgets all of its parent's but what is counted and chosen.
-Recorder*& Recorder::slot() {
-  static Recorder* recorder = [] {
+Recorder& Recorder::make() {
+  static Recorder* const first = [] {
     ::pthread_atfork(nullptr, nullptr, &begin_child);
     return new Recorder;
   }();
-  return recorder;
+  current_ = first;
+  return *first;
 }
 
-Recorder& Recorder::get() { return *slot(); }
-
-void Recorder::begin_child() { slot() = new Recorder(*slot()); }
+void Recorder::begin_child() { current_ = new Recorder(*current_.load()); }
 
 Recorder::Recorder(const Recorder& parent)
     : on_(parent.on_.load()),

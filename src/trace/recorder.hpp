@@ -39,7 +39,10 @@ class Recorder {
 
   // Of this process; not to be kept across a fork. Leaked: HDF5 closes files after the statics of
   // C++ are gone.
-  static Recorder& get();
+  static Recorder& get() {
+    Recorder* const current = current_.load(std::memory_order_acquire);
+    return current != nullptr ? *current : make();
+  }
 
   static std::int64_t now() noexcept;  // nanoseconds of the machine's monotonic clock
 
@@ -78,7 +81,7 @@ class Recorder {
 
   Recorder() = default;
   Recorder(const Recorder& parent);
-  static Recorder*& slot();
+  static Recorder& make();
   static void begin_child();
 
   template <typename Action>
@@ -97,6 +100,8 @@ class Recorder {
   void keep_spare(Part part);
   void help(std::unique_lock<std::mutex>& lock);
   [[noreturn]] void work();
+
+  static inline std::atomic<Recorder*> current_ = nullptr;
 
   std::atomic<bool> on_ = false;
   std::atomic<std::uint64_t> numbers_ = 0;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -13,27 +12,29 @@
 
 namespace headrace::trace {
 
-using CallKey = std::array<std::uint32_t, 12>;
-using RequestKey = std::array<std::uint32_t, 8>;
+using Key = std::array<std::uint64_t, 5>;
+
+constexpr std::uint64_t both(std::uint32_t high, std::uint32_t low) {
+  return std::uint64_t{high} << 32U | low;
+}
+constexpr std::uint32_t flags(bool first, bool second, bool third = false) {
+  return (first ? 1U : 0U) | (second ? 2U : 0U) | (third ? 4U : 0U);
+}
 
 // What calls have in common that are summed up; the same of requests.
-inline CallKey key_of(const Call& call) {
-  return {call.callback, static_cast<std::uint32_t>(call.operation),
-          call.object,   call.name,
-          call.failed,   call.thread,
-          call.type,     call.collective,
-          call.io_mode,  call.no_collective_cause,
-          call.line,     call.event_set};
+inline Key key_of(const Call& call) {
+  return {both(call.object, call.name),
+          both(call.callback, static_cast<std::uint32_t>(call.operation)),
+          both(call.line, call.type),
+          both(call.thread, flags(call.failed, call.collective, call.event_set)),
+          both(call.io_mode, call.no_collective_cause)};
 }
-inline RequestKey key_of(const Request& request) {
-  return {static_cast<std::uint32_t>(request.call),
-          static_cast<std::uint32_t>(request.call >> 32U),
-          request.kind,
-          request.file,
-          request.type,
-          request.thread,
-          request.collective,
-          request.failed};
+inline Key key_of(const Request& request) {
+  return {request.call,
+          both(request.kind, request.type),
+          both(request.file, request.thread),
+          flags(request.collective, request.failed),
+          0};
 }
 
 inline void add_up(Call& sum, const Call& call) {
@@ -65,11 +66,11 @@ class Sums {
   void clear() { places_.clear(); }
 
  private:
-  using Key = decltype(key_of(Row{}));
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      return std::hash<std::string_view>{}(
-          {reinterpret_cast<const char*>(key.data()), sizeof(Key)});
+      std::size_t hash = 0;
+      for (const std::uint64_t part : key) hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
+      return hash ^ hash >> 32U;
     }
   };
 

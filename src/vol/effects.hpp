@@ -73,6 +73,20 @@ constexpr Effects effects_of(Callback callback, int operation) {
   return unknown_effects(operation);
 }
 
+// What any of the operations of a callback in the table has.
+constexpr unsigned all_effects_of(Callback callback) {
+  using namespace effect;
+  unsigned all = nothing;
+#define HEADRACE_EFFECTS(name, of, reach, effects) \
+  if (callback == Callback::name) all |= (effects);
+#define HEADRACE_NATIVE_EFFECTS(name, of, number, reach, effects) \
+  HEADRACE_EFFECTS(name, number, reach, effects)
+#include "vol/effects.def"
+#undef HEADRACE_EFFECTS
+#undef HEADRACE_NATIVE_EFFECTS
+  return all;
+}
+
 // The operation among a callback's arguments.
 template <typename Argument>
 constexpr int operation_of(const Argument& argument) {

@@ -187,9 +187,13 @@ class RecordedCall : CurrentCall {
   template <Callback callback, typename... Args>
   static void forget_changed(const Args&... args) {
     using namespace vol::effect;
-    const vol::Effects effects = vol::effects_of<callback>(args...);
-    if (effects.any(renames | unlinks | mounts)) forget_paths();
-    if (effects.any(renames | unlinks | mounts | resizes | refreshes)) forget_extents();
+    constexpr unsigned kNames = renames | unlinks | mounts;
+    constexpr unsigned kExtents = kNames | resizes | refreshes;
+    if constexpr ((vol::all_effects_of(callback) & kExtents) != 0) {
+      const vol::Effects effects = vol::effects_of<callback>(args...);
+      if (effects.any(kNames)) forget_paths();
+      if (effects.any(kExtents)) forget_extents();
+    }
   }
 
   // The calls that were made in one are no part of its own time; those of layers below are.

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "hdf5/library_context.hpp"
@@ -20,15 +21,20 @@ namespace {
 using Numbers = std::array<hsize_t, engine::kMaxRank>;
 
 // What is selected of a dataspace but for where it begins. All transfers of rows, say, have one.
+// Of the numbers there are `rank` each; to clear all of them would cost a tenth of a short read.
 struct Shape {
+  Shape() {}  // NOLINT(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default)
   H5S_sel_type kind = H5S_SEL_ALL;
   bool regular = false;
   unsigned rank = 0;
   hsize_t elements = 0;
-  Numbers dims{};
-  Numbers count{};
-  Numbers stride{};
-  Numbers block{};  // of what is not regular: the size of the box around it
+  Numbers dims;
+  Numbers start;   // this and those below: of a part of the dataspace
+  Numbers block;   // of what is not regular: the size of the box around it
+  Numbers count;   // of what is regular
+  Numbers stride;
+
+  [[nodiscard]] bool is_part() const { return kind != H5S_SEL_ALL && kind != H5S_SEL_NONE; }
 };
 
 struct Selected {
@@ -54,7 +60,7 @@ std::string words_of(const Shape& shape, std::uint32_t id) {
   if (shape.regular)
     words.raw("count", list_of_numbers(sides(shape.count, shape)))
         .raw("stride", list_of_numbers(sides(shape.stride, shape)));
-  if (shape.kind != H5S_SEL_NONE && shape.kind != H5S_SEL_ALL)
+  if (shape.is_part())
     words.raw("block", list_of_numbers(sides(shape.block, shape)));
   return words.str();
 }
@@ -68,19 +74,28 @@ std::uint32_t shape_id(const Shape& shape) {
   key[used++] = static_cast<hsize_t>(shape.kind) << 8U | (shape.regular ? 1U : 0U);
   key[used++] = shape.rank;
   key[used++] = shape.elements;
-  for (const Numbers* const numbers : {&shape.dims, &shape.count, &shape.stride, &shape.block}) {
-    std::copy_n(numbers->begin(), shape.rank, key.begin() + static_cast<std::ptrdiff_t>(used));
+  const auto append = [&](const Numbers& numbers) {
+    std::copy_n(numbers.begin(), shape.rank, key.begin() + static_cast<std::ptrdiff_t>(used));
     used += shape.rank;
-  }
+  };
+  append(shape.dims);
+  if (shape.is_part()) append(shape.block);
+  if (shape.regular) append(shape.count);
+  if (shape.regular) append(shape.stride);
   return known.id_of(
       std::string_view(reinterpret_cast<const char*>(key.data()), used * sizeof(hsize_t)),
       [&](std::uint32_t id) { return words_of(shape, id); });
 }
 
+void require(bool answered) {
+  if (!answered) throw Error("HDF5 does not tell what is selected of a dataspace");
+}
+
 // Blocks that touch are one, and of one block there is no stride.
-void read_regular(hid_t space, Shape& shape, Numbers& start) {
-  shape.regular = h5.Sget_regular_hyperslab(space, start.data(), shape.stride.data(),
-                                            shape.count.data(), shape.block.data()) >= 0;
+void read_regular(hid_t space, Shape& shape) {
+  shape.regular = true;
+  require(h5.Sget_regular_hyperslab(space, shape.start.data(), shape.stride.data(),
+                                    shape.count.data(), shape.block.data()) >= 0);
   shape.elements = 1;
   for (unsigned d = 0; d < shape.rank; ++d) {
     if (shape.stride[d] == shape.block[d] || shape.count[d] == 1) {
@@ -91,30 +106,29 @@ void read_regular(hid_t space, Shape& shape, Numbers& start) {
   }
 }
 
-void read_bounds(hid_t space, Shape& shape, Numbers& start) {
+void read_bounds(hid_t space, Shape& shape) {
   Numbers high{};
   shape.elements = static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_select_npoints(space), 0));
-  if (h5.Sget_select_bounds(space, start.data(), high.data()) < 0) return;
-  for (unsigned d = 0; d < shape.rank; ++d) shape.block[d] = high[d] - start[d] + 1;
+  require(h5.Sget_select_bounds(space, shape.start.data(), high.data()) >= 0);
+  for (unsigned d = 0; d < shape.rank; ++d) shape.block[d] = high[d] - shape.start[d] + 1;
 }
 
 // None of the questions fails, so the error stack stays empty.
 Selected selected_in(hid_t space, H5S_sel_type kind) {
   Shape shape;
-  Numbers start{};
   const int rank = h5.Sget_simple_extent_dims(space, shape.dims.data(), nullptr);
   shape.rank = static_cast<unsigned>(std::max(rank, 0));
   shape.kind = kind;
   if (kind == H5S_SEL_HYPERSLABS && h5.Sis_regular_hyperslab(space) > 0)
-    read_regular(space, shape, start);
+    read_regular(space, shape);
   else if (kind == H5S_SEL_HYPERSLABS || kind == H5S_SEL_POINTS)
-    read_bounds(space, shape, start);
+    read_bounds(space, shape);
   else if (kind == H5S_SEL_ALL)
     shape.elements =
         static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space), 0));
   Selected selected{shape_id(shape), 0, shape.elements};
-  for (unsigned d = 0; d < shape.rank; ++d)
-    selected.start = selected.start * shape.dims[d] + start[d];
+  for (unsigned d = 0; shape.is_part() && d < shape.rank; ++d)
+    selected.start = selected.start * shape.dims[d] + shape.start[d];
   return selected;
 }
 
