@@ -253,11 +253,25 @@ class RecordedCall : CurrentCall {
     if (auto* const told = object.state.template find<TracedObject>()) {
       row_.object = told->id;
       row_.name = told->name;
+      if constexpr (callback == Callback::dataset_create || callback == Callback::attr_create)
+        note_space(*told, args...);
       if constexpr (callback == Callback::dataset_create || callback == Callback::dataset_open)
         note_opened(object, *told);
     }
   }
 
+  // What datasets and attributes are made with.
+  static void note_space(TracedObject& dataset, void* /*self*/, const H5VL_loc_params_t* /*place*/,
+                         const char* /*name*/, hid_t /*lcpl*/, hid_t /*type*/, hid_t space,
+                         hid_t /*dcpl*/, hid_t /*dapl*/, hid_t /*dxpl*/, void** /*req*/) {
+    note_extent(dataset, space);
+  }
+  static void note_space(TracedObject& attribute, void* /*self*/,
+                         const H5VL_loc_params_t* /*place*/, const char* /*name*/, hid_t /*type*/,
+                         hid_t space, hid_t /*acpl*/, hid_t /*aapl*/, hid_t /*dxpl*/,
+                         void** /*req*/) {
+    count_elements(attribute, space);
+  }
   static H5I_type_t* opened_type(void* /*self*/, const H5VL_loc_params_t* /*place*/,
                                  H5I_type_t* type, hid_t /*dxpl*/, void** /*req*/) {
     return type;

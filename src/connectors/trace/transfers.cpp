@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -141,10 +142,7 @@ Selected all_of(const vol::Object& dataset, TracedObject& traced) {
     const LibraryContext apart;
     const Id<Kind::dataspace> space(
         vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
-    const Selected all = selected_in(space.get(), H5S_SEL_ALL);
-    traced.whole_shape = all.shape;
-    traced.whole_elements = all.elements;
-    traced.whole_time = known_extents();
+    note_extent(traced, space.get());
   }
   return {traced.whole_shape, 0, traced.whole_elements};
 }
@@ -169,18 +167,20 @@ std::uint32_t type_id(hid_t type) {
                      });
 }
 
-// HDF5 gives no id twice in a process. A program may give its type another size.
-struct LastType {
-  hid_t id = kInvalidId;
+struct KnownType {
   std::uint32_t fact = 0;
   std::size_t size = 0;
 };
 
-const LastType& type_of(hid_t type) {
-  static LastType last;
-  if (const std::size_t size = h5.Tget_size(type); last.id != type || last.size != size)
-    last = {type, type_id(type), size};
-  return last;
+// HDF5 gives no id twice in a process. A program may give its type another size.
+const KnownType& type_of(hid_t type) {
+  static auto& all = *new std::unordered_map<hid_t, KnownType>;
+  constexpr std::size_t kMost = 1024;
+  if (all.size() > kMost) all.clear();
+  KnownType& known = all[type];
+  if (const std::size_t size = h5.Tget_size(type); known.size != size)
+    known = {type_id(type), size};
+  return known;
 }
 
 // What HDF5 says in the program's list of the transfer that it has made.
@@ -200,7 +200,7 @@ void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& t
                    Call& row) {
   const auto* const file = dataset.connector->state.find<TracedFile>();
   if (file != nullptr && file->parallel) tell_collective(transfer.dxpl, row);
-  const LastType& type = type_of(transfer.mem_type);
+  const KnownType& type = type_of(transfer.mem_type);
   row.type = type.fact;
   if (Recorder::get().choices().sums) {
     row.bytes = elements_of(dataset, traced, transfer) * type.size;
@@ -229,20 +229,32 @@ void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& t
   note_transfer(dataset, traced, row.bytes);
 }
 
+void note_extent(TracedObject& traced, hid_t space) {
+  const Selected all = selected_in(space, H5S_SEL_ALL);
+  traced.whole_shape = all.shape;
+  traced.whole_elements = all.elements;
+  traced.whole_time = known_extents();
+}
+
+void count_elements(TracedObject& traced, hid_t space) {
+  traced.elements = static_cast<std::uint64_t>(
+      std::max<hssize_t>(space >= 0 ? h5.Sget_simple_extent_npoints(space) : 0, 0));
+  traced.counted = true;
+}
+
+// An attribute that HDF5 has just read or written it can describe, and its calls have no transfer
+// list of the program's: the question needs no context of its own, which would cost more than it.
 void tell_elements(const vol::Object& attribute, TracedObject& traced, hid_t mem_type, Call& row) {
-  if (!std::exchange(traced.counted, true)) {
-    const PrivateErrors own;
+  if (!traced.counted) {
     const vol::OwnQuestion question;
-    const LibraryContext apart;
     H5VL_attr_get_args_t args{H5VL_ATTR_GET_SPACE, {}};
     args.args.get_space.space_id = kInvalidId;
     h5.VLattr_get(attribute.under, attribute.connector->id(), &args, h5.transfer_list.get(),
                   nullptr);
     const Id<Kind::dataspace> space(args.args.get_space.space_id);
-    traced.elements = static_cast<std::uint64_t>(
-        std::max<hssize_t>(space ? h5.Sget_simple_extent_npoints(space.get()) : 0, 0));
+    count_elements(traced, space.get());
   }
-  const LastType& type = type_of(mem_type);
+  const KnownType& type = type_of(mem_type);
   row.type = type.fact;
   row.bytes = traced.elements * type.size;
 }

@@ -20,6 +20,11 @@ struct Transfer {
 // Fills in what the row has of a transfer that HDF5 has made of that dataset.
 void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer, Call& row);
 
+// Note the extent of a dataset or an attribute that is made with that dataspace, so that its
+// transfers need not ask.
+void note_extent(TracedObject& traced, hid_t space);
+void count_elements(TracedObject& traced, hid_t space);
+
 // The same of an attribute's elements.
 void tell_elements(const vol::Object& attribute, TracedObject& traced, hid_t mem_type, Call& row);
 
