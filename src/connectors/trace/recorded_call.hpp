@@ -96,6 +96,7 @@ class RecordedCall : CurrentCall {
     if (!recorder.on() && !is_of_file(callback)) return;
     if (vol::OwnQuestion::current() != nullptr) return;  // of a layer above
     guarded([&] {
+      release_held();
       if constexpr (!is_of_file(callback)) note_object<callback>(args...);
       row_.parent = within == nullptr ? 0 : within->number;
       row_.event_set = is_in_event_set(args...);
@@ -310,7 +311,10 @@ class RecordedCall : CurrentCall {
             tell_transfer(dataset, *told, {mem_type[i], mem_space[i], file_space[i], dxpl}, row);
           });
       }
-      add(row);
+      if (row.collective && !Recorder::get().choices().sums)
+        hold(row, dxpl);
+      else
+        add(row);
     }
   }
 

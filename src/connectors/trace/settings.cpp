@@ -1,12 +1,16 @@
 #include "connectors/trace/settings.hpp"
 
+#include "connectors/trace/transfers.hpp"
 #include "hdf5/lifecycle.hpp"
 
 namespace headrace::trace {
 
 void start_recording(const Options& options) {
-  constexpr EndAction kFlush{[] { return Recorder::get().has_unwritten(); },
-                             [] { Recorder::get().flush(); }};
+  constexpr EndAction kFlush{[] { return holds_rows() || Recorder::get().has_unwritten(); },
+                             [] {
+                               release_held();
+                               Recorder::get().flush();
+                             }};
   Recorder::get().start({value_of(kSettings, "output", options),
                          is_on(kSettings, "anonymous", options),
                          is_on(kSettings, "lines", options),

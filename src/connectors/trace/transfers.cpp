@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -183,15 +185,14 @@ const KnownType& type_of(hid_t type) {
   return known;
 }
 
-// What HDF5 says in the program's list of the transfer that it has made.
-void tell_collective(hid_t dxpl, Call& row) {
-  row.collective = !vol::is_default(dxpl) && vol::collective(dxpl);
-  if (!row.collective) return;
-  const PrivateErrors own;
-  int mode = 0;  // H5D_MPIO_NO_COLLECTIVE
-  if (h5.Pget(dxpl, "actual_io_mode", &mode) >= 0) row.io_mode = static_cast<std::uint32_t>(mode);
-  std::uint32_t cause = 0;
-  if (h5.Pget(dxpl, "global_no_collective_cause", &cause) >= 0) row.no_collective_cause = cause;
+// Rows of a call, and the program's list of it, which is kept from going.
+struct Held {
+  std::vector<Call> rows;
+  Id<Kind::plist> dxpl;
+};
+Held& held() {
+  static auto& rows = *new Held;
+  return rows;
 }
 
 }  // namespace
@@ -199,7 +200,8 @@ void tell_collective(hid_t dxpl, Call& row) {
 void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer,
                    Call& row) {
   const auto* const file = dataset.connector->state.find<TracedFile>();
-  if (file != nullptr && file->parallel) tell_collective(transfer.dxpl, row);
+  row.collective = file != nullptr && file->parallel && !vol::is_default(transfer.dxpl) &&
+                   vol::collective(transfer.dxpl);
   const KnownType& type = type_of(transfer.mem_type);
   row.type = type.fact;
   if (Recorder::get().choices().sums) {
@@ -227,6 +229,32 @@ void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& t
   }
   row.bytes = elements * type.size;
   note_transfer(dataset, traced, row.bytes);
+}
+
+void hold(const Call& row, hid_t dxpl) {
+  const PrivateErrors own;
+  Held& all = held();
+  if (all.rows.empty() && h5.Iinc_ref(dxpl) >= 0) all.dxpl = Id<Kind::plist>(dxpl);
+  all.rows.push_back(row);
+}
+
+bool holds_rows() { return !held().rows.empty(); }
+
+void release_held() {
+  if (!holds_rows()) return;
+  const PrivateErrors own;
+  Held all = std::exchange(held(), {});
+  int mode = 0;  // H5D_MPIO_NO_COLLECTIVE
+  std::uint32_t cause = 0;
+  if (all.dxpl) {
+    h5.Pget(all.dxpl.get(), "actual_io_mode", &mode);
+    h5.Pget(all.dxpl.get(), "global_no_collective_cause", &cause);
+  }
+  for (Call& row : all.rows) {
+    row.io_mode = static_cast<std::uint32_t>(mode);
+    row.no_collective_cause = cause;
+    Recorder::get().add(row);
+  }
 }
 
 void note_extent(TracedObject& traced, hid_t space) {

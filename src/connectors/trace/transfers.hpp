@@ -20,6 +20,12 @@ struct Transfer {
 // Fills in what the row has of a transfer that HDF5 has made of that dataset.
 void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer, Call& row);
 
+// HDF5 says in the program's transfer list what it did of a collective call, but only once it has
+// returned from it. Rows of such a call are held until the next one, or the end.
+void hold(const Call& row, hid_t dxpl);
+bool holds_rows();
+void release_held();
+
 // Note the extent of a dataset or an attribute that is made with that dataspace, so that its
 // transfers need not ask.
 void note_extent(TracedObject& traced, hid_t space);
