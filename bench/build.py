@@ -10,11 +10,12 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build/bench"
 
 
-def build(folder: Path = BUILD) -> None:
-    """Ends the program when it fails."""
+def build(folder: Path = BUILD, *targets: str) -> None:
+    """All of it, or the targets alone; ends the program when it fails."""
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja",
                  "-DCMAKE_BUILD_TYPE=Release", "-DHEADRACE_BUILD_BENCH=ON"]  # fmt: skip
-    for command in (configure, ["cmake", "--build", str(folder)]):
+    chosen = ["--target", *targets] if targets else []
+    for command in (configure, ["cmake", "--build", str(folder), *chosen]):
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")

@@ -58,8 +58,9 @@ class Judge:
 
     def text(self, claim: Claim) -> str:
         """The bound as people read it."""
-        percent = self.quantities[claim.quantity][1] == "percent"
-        shown = f"{claim.bound:.0%}" if percent else f"{claim.bound:g}x"
+        unit = self.quantities[claim.quantity][1]
+        plain = f"{claim.bound:g}x" if unit == "times" else f"{claim.bound:g} {unit}"
+        shown = f"{claim.bound:.0%}" if unit == "percent" else plain
         return f"{claim.quantity} {'≤' if claim.most else '≥'} {shown}"
 
     def verdicts(self, samples: Sequence[Sample], claims: Sequence[Claim]) -> list[Verdict]:

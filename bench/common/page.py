@@ -22,10 +22,12 @@ def table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def amount(value: float | None, unit: str) -> str:
-    """A ratio or a percentage."""
+    """A ratio, a percentage, or so many of another unit."""
     if value is None:
         return "not measured"
-    return f"{value:+.1%}" if unit == "percent" else f"{value:.3g}x"
+    if unit in ("percent", "times"):
+        return f"{value:+.1%}" if unit == "percent" else f"{value:.3g}x"
+    return f"{value:.3g} {unit}"
 
 
 def span(each: Verdict) -> str:

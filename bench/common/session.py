@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import fnmatch
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -15,9 +16,20 @@ from headrace.bench import machine
 
 from . import page
 from .claims import Verdict
+from .measure import Case
 
 ROOT = Path(__file__).resolve().parents[2]
 _WIDTH = 130  # the table is unreadable below
+Taken = TypeVar("Taken", bound=Case)
+
+
+def select(cases: Iterable[Taken], patterns: Sequence[str]) -> list[Taken]:
+    """Those whose kernel/name match one of the patterns."""
+    return [
+        case
+        for case in cases
+        if any(fnmatch.fnmatchcase(f"{case.kernel}/{case.name}", each) for each in patterns)
+    ]
 
 
 def console() -> Console:

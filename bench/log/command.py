@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import json
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from bench.common import panels, session
 from bench.common.claims import Verdict
 from bench.common.evidence import RunError
 from bench.common.measure import measure
+from bench.common.mpi import PARALLEL, Mpi, mpi_of
 from bench.common.session import ROOT
 from rich.console import Console
 
@@ -25,9 +25,7 @@ from headrace.errors import HeadraceError
 
 from . import claims, page, scale, scale_page
 from .cases import LATER, Case, cases
-from .execute import Mpi, Runner
-
-_PARALLEL = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
+from .execute import Runner
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
@@ -38,7 +36,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--warmup", type=int, default=0, help="rounds that are not counted (0)")
     parser.add_argument("--ranks", type=int, default=2, help="of the part over MPI; 1: none (2)")
-    parser.add_argument("--hdf5", type=Path, default=_PARALLEL, help="a parallel libhdf5")
+    parser.add_argument("--hdf5", type=Path, default=PARALLEL, help="a parallel libhdf5")
     parser.add_argument(
         "--only", nargs="+", default=["*"], help="cases whose kernel/name match one of the patterns"
     )
@@ -59,11 +57,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 def main(words: Sequence[str] | None = None) -> int:
     """1 when a run failed, 2 when none can be made."""
     given = arguments(words)
-    chosen = [
-        case
-        for case in cases(given.ranks)
-        if any(fnmatch.fnmatchcase(f"{case.kernel}/{case.name}", each) for each in given.only)
-    ]
+    chosen = session.select(cases(given.ranks), given.only)
     if given.list or not chosen:
         print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
         return 0 if chosen else 2
@@ -91,8 +85,7 @@ def mpi(chosen: Sequence[Case], library: Path, *, always: bool) -> Mpi | None:
     """Nothing where no case is over MPI, unless always; raises HeadraceError."""
     if not always and all(case.ranks == 1 for case in chosen):
         return None
-    found = programs.hdf5(library, parallel=True)
-    return Mpi(found, programs.launcher((), found))
+    return mpi_of(library)
 
 
 def scale_up(runner: Runner, wanted: bool, console: Console) -> scale.Scaled | RunError | None:

@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.common import installed, process, program
 from bench.common.evidence import RunError
+from bench.common.mpi import OPEN_MPI, Mpi
 from bench.common.settle import settle
 from bench.common.ways import NATIVE, Stacks, Way
 
 from headrace import statistics
 from headrace.bench import stacks
 from headrace.bench.privacy import without_folders
-from headrace.bench.programs import Library
 
 from . import waiting
 from .cases import KEPT, Case
 
 _PAYLOAD = 128 << 20  # of the largest case, for the memory at hand
-# For root, in a container without the right to look into other processes, with few cores.
-_OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-}
-
-
-@dataclass(frozen=True)
-class Mpi:
-    """What runs on several ranks run on."""
-
-    library: Library
-    launcher: Sequence[str]
 
 
 @dataclass
@@ -51,7 +35,7 @@ class Runner:
     environ: Mapping[str, str] = field(default_factory=stacks.inherited)
 
     def __post_init__(self) -> None:
-        self.environ = {**_OPEN_MPI, **self.environ}
+        self.environ = {**OPEN_MPI, **self.environ}
         self.stacks = Stacks(self.environ)
         self.installed = installed.fingerprint()
 

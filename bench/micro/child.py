@@ -104,6 +104,6 @@ def read_calls(report: Path) -> Counter[str]:
         return calls
     for line in report.read_text(encoding="utf-8").splitlines():
         event = json.loads(line)
-        if event["event"] == "counts" and event["name"].startswith("headrace_null"):
+        if event["event"] == "counts" and event["name"].startswith("headrace_"):
             calls.update({f"{event['seat']}.{name}": n for name, n in event["calls"].items()})
     return calls

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 from bench.common import installed  # noqa: E402
 from bench.common.claims import Claim  # noqa: E402
 from bench.common.evidence import RunError  # noqa: E402
+from bench.common.mpi import PARALLEL, mpi_of  # noqa: E402
 from bench.common.ways import NATIVE, Way  # noqa: E402
 from bench.log import (  # noqa: E402
     cases,
@@ -37,16 +38,14 @@ from bench.log import (  # noqa: E402
 )
 
 DATA = ROOT.parent / "shared/data/e3sm"
-HDF5 = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
 CASE = cases.Case("g-canonical-independent", (NATIVE, cases.LATER))
 
 
 @pytest.fixture
 def runner(tmp_path: Path) -> execute.Runner:
-    library = programs.hdf5(HDF5, parallel=True)
     folder = tmp_path / "runs"
     folder.mkdir()
-    return execute.Runner(folder, DATA, execute.Mpi(library, programs.launcher((), library)))
+    return execute.Runner(folder, DATA, mpi_of(PARALLEL))
 
 
 def test_measures_verifies_and_reports(tmp_path: Path) -> None:
