@@ -116,6 +116,10 @@ bench: setup-test
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-async
 	@$(STAGE) "what the log layer gains and costs" $(PYTHON) bench/log/run.py --data $(E3SM_DATA) \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-log
+	@$(STAGE) "what tracing costs" $(PYTHON) bench/trace/run.py --data $(E3SM_DATA) \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-trace
+	@$(STAGE) "what advice gains" $(PYTHON) bench/advice/run.py \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-advice
 	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \
 	    --stack 'native,async,async(mpi_staging=true)' --hdf5 $(PARALLEL_HDF5) \
 	    --repeats $(BENCH_REPEATS) --out bench/results/$$(date +%F)-async-ranks

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import count, seconds, size
 from headrace.trace.advice import advise
+from headrace.trace.hazards import verdicts
 from headrace.trace.summary import reason, totals, uses
 
 if TYPE_CHECKING:
@@ -36,11 +37,19 @@ def lines(trace: Trace) -> Iterator[str]:
     for use in found[:_DEAREST]:
         if use.seconds > 0:
             yield f"{seconds(use.seconds):>8}  {_name(use, several=several)}: {reason(use)}"
-    for advice in advise(trace, found):
+    for advice in advise(trace, found, most=3):
         yield f"advice for {advice}"
+    yield from _hazards(trace)
     for process in trace.processes:
         if process.damage:
             yield f"{process.source}: {process.damage}; the rest of it is missing"
+
+
+def _hazards(trace: Trace) -> Iterator[str]:
+    """Of files that ranks opened together."""
+    found = trace.hazards()
+    if found.files:
+        yield from (each.text for each in verdicts(found))
 
 
 def _name(use: Use, *, several: bool) -> str:

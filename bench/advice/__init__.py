@@ -1,0 +1,1 @@
+"""Whether advice gains what it says it would."""

@@ -1,0 +1,282 @@
+"""For each rule of advice: a program that it is for, and the same after the advice was followed.
+
+Programs are texts; `N` is their size. `make` is run natively before either, and not timed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+PRELUDE: Final = "import time, h5py, numpy as np\nrng = np.random.default_rng(1)\n"
+NATIVE: Final = "native"
+
+
+@dataclass(frozen=True)
+class Program:
+    """`size` is for about a second, `small` for a test.
+
+    `storage` is what both run on: the page cache of the disk, or options of the layer `model`.
+    `layers` is the stack that the advice names, and `near` a program that the rule must not speak
+    of; where it is empty, that is the one in which the advice was followed.
+    """
+
+    rule: str
+    size: int
+    small: int
+    original: str
+    followed: str = ""
+    make: str = ""
+    near: str = ""
+    storage: str = ""
+    layers: str = NATIVE
+
+    @property
+    def after(self) -> str:
+        """What runs when the advice was followed: where that is a layer, the same."""
+        return self.followed or self.original
+
+
+def text(program: str, size: int) -> str:
+    """As `python -c` takes it."""
+    return f"{PRELUDE}N = {size}\n{program}"
+
+
+SLOW: Final = "mode=delay;preset=none;bandwidth={};latency={};stripe_size={};"
+DISK_100: Final = SLOW.format("100000000", "10us", "1GiB")
+DISK_5: Final = SLOW.format("5000000", "10us", "1GiB")
+DISK_20: Final = SLOW.format("20000000", "10us", "1GiB")
+FAR: Final = SLOW.format("1000000000", "300us", "1GiB")
+STRIPED: Final = SLOW.format("1000000000", "5ms", "1MiB") + "servers=1;stripe_count=1;"
+
+_ROWS = """
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("d", data=rng.random((2000, 1000)).round(2), chunks=(2000, 1000),
+                     compression="gzip", compression_opts=1)
+"""
+_READ_ROWS = """
+with h5py.File("x.h5"{cache}) as f:
+    d = f["d"]
+    for i in range(N):
+        assert d[i * 7, :10].any()
+"""
+_WRITE_ROWS = """
+with h5py.File("x.h5", "w"{cache}) as f:
+    d = f.create_dataset("d", (2000, 1000), "f8", chunks=(2000, 1000), compression="gzip",
+                         compression_opts=1)
+    for i in range(N):
+        d[i] = np.arange(1000.0)
+"""
+_SHAPED = """
+data = rng.random((1500, 1500)).round(2)
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("d", data=data, chunks=(1500, 8), compression="gzip", compression_opts=1)
+with h5py.File("y.h5", "w") as f:
+    f.create_dataset("d", data=data, chunks=(16, 1500), compression="gzip", compression_opts=1)
+"""
+_READ_SHAPED = """
+with h5py.File("{name}.h5") as f:
+    d = f["d"]
+    for i in range(N):
+        assert d[i * 100].any()
+"""
+_FIELD = """
+data = {data}
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("d", data=data{how})
+"""
+_RANDOM = "np.frombuffer(rng.bytes(N * 8000), np.int64).reshape(N, 1000)"
+_SHORT = "rng.integers(0, 65536, (N, 1000), np.int32)"
+_GZIP = ', chunks=(50, 1000), compression="gzip", compression_opts=1'
+_STEPS = """
+data = np.ones(1 << 20, np.int8)
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (N, 1 << 20), np.int8)
+    for i in range(N):
+        d[i] = data
+        {compute}
+"""
+_BLOCK = """
+with h5py.File("x.h5", "w") as f:
+    f["d"] = rng.random((1000, 1000))
+"""
+_RANKS = '''
+import subprocess, sys
+first = """
+import sys, h5py
+with h5py.File("x.h5") as f:
+    data = f["d"][()]
+if {shares}:
+    sys.stdout.buffer.write(data.tobytes())
+"""
+other = "import sys, h5py; assert sys.stdin.buffer.read()"
+words = [[sys.executable, "-c", first if rank == 0 or not {shares} else other] for rank in range(4)]
+ranks = [subprocess.Popen(each, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for each in words]
+told = ranks[0].communicate()[0]
+for each in ranks[1:]:
+    each.communicate(told if {shares} else None)
+assert not any(each.returncode for each in ranks)
+'''
+_PER_RANK = """
+for rank in range(N):
+    with h5py.File(f"rank{rank}.h5", "w") as f:
+        for name in "uvwxyz":
+            f[name] = rng.random(100)
+with h5py.File("all.h5", "w") as f:
+    for name in "uvwxyz":
+        f[name] = rng.random((N, 100))
+"""
+_READ_PER_RANK = """
+for rank in range(N):
+    with h5py.File(f"rank{rank}.h5") as f:
+        for name in "uvwxyz":
+            assert f[name][()].any()
+"""
+_READ_ALL = """
+with h5py.File("all.h5") as f:
+    for name in "uvwxyz":
+        d = f[name]
+        for rank in range(N):
+            assert d[rank].any()
+"""
+_CHUNKS = """
+data = np.ones((1024, 1024), np.int8)
+with h5py.File("x.h5", "w"{how}) as f:
+    d = f.create_dataset("d", (N, 1024, 1024), np.int8, chunks=(1, 1024, 1024))
+    for i in range(N):
+        d[i] = data
+"""
+_PAGES = """
+for name, how in (("x", {}), ("y", dict(fs_strategy="page", fs_page_size=65536))):
+    with h5py.File(f"{name}.h5", "w", **how) as f:
+        for i in range(N):
+            f[f"g{i}/d"] = i
+"""
+_READ_PAGES = """
+with h5py.File("{name}.h5"{how}) as f:
+    assert all(f[f"g{{i}}/d"].shape == () for i in range(N))
+"""
+_FILLED = """
+data = rng.random((100, 1000))
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (N, 1000), "f8", fillvalue=1.0{how})
+    for i in range(0, N, 100):
+        d[i : i + 100] = data
+"""
+_TYPED = """
+data = rng.random((N, 1000))
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("d", (N, 1000), "{how}")[...] = data
+"""
+_LINE = """
+with h5py.File("x.h5", "w") as f:
+    f["d"] = rng.random(1_000_000)
+"""
+_LISTS = """
+with h5py.File("x.h5") as f:
+    d = f["d"]
+    for i in range(N):
+        rows = np.sort(np.random.default_rng(i).choice(1_000_000, 10_000, replace=False))
+        assert {how}.any()
+"""
+_FLUSHES = """
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (N, 1000), "f8", chunks=(100, 1000))
+    for i in range(N):
+        d[i] = np.arange(1000.0)
+        {flush}
+"""
+
+PROGRAMS: Final = (
+    Program("cache_too_small", 12, 3, _READ_ROWS.format(cache=""),
+            _READ_ROWS.format(cache=", rdcc_nbytes=32_000_000"), _ROWS),
+    Program("rewritten_in_parts", 8, 3, _WRITE_ROWS.format(cache=""),
+            _WRITE_ROWS.format(cache=", rdcc_nbytes=32_000_000")),
+    Program("wrong_shape", 10, 3, _READ_SHAPED.format(name="x"), _READ_SHAPED.format(name="y"),
+            _SHAPED),
+    Program("tiny_datasets", 5000, 300, """
+with h5py.File("x.h5", "w") as f:
+    for i in range(N):
+        f[f"d{i}"] = i
+""", """
+with h5py.File("x.h5", "w") as f:
+    f["d"] = np.arange(N)
+"""),
+    Program("tiny_attributes", 1500, 100, """
+with h5py.File("x.h5", "w") as f:
+    for i in range(N):
+        g = f.create_group(f"g{i}")
+        for name in "abcdefgh":
+            g.attrs[name] = i
+""", """
+with h5py.File("x.h5", "w") as f:
+    for i in range(N):
+        g = f.create_group(f"g{i}")
+        g.attrs["all"] = np.full(8, i)
+"""),
+    Program("in_one_thread", 4000, 400, _FIELD.format(data="rng.random((N, 1000))", how=_GZIP),
+            near=_FIELD.format(data="rng.random((N, 1000))", how=", chunks=(50, 1000)"),
+            layers="async"),
+    Program("needless_filters", 4000, 400, _FIELD.format(data=_RANDOM, how=_GZIP),
+            _FIELD.format(data=_RANDOM, how=", chunks=(50, 1000)"),
+            near=_FIELD.format(data=_SHORT, how=_GZIP)),
+    Program("missing_filters", 1500, 1100,
+            _FIELD.format(data=_SHORT, how=", chunks=(50, 1000)"),
+            _FIELD.format(data=_SHORT, how=_GZIP + ", shuffle=True"), storage=DISK_5),
+    Program("scattered_writes", 60, 10, """
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (20000, 300), "f8")
+    for i in range(N):
+        d[:, i * 5] = i
+""", near="""
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (300, 20000), "f8")
+    for i in range(N):
+        d[i] = i
+""", layers="log"),
+    Program("compute_between_writes", 40, 5, _STEPS.format(compute="time.sleep(0.015)"),
+            near=_STEPS.format(compute="pass"), storage=DISK_100, layers="async"),
+    Program("read_again", 200, 20, """
+with h5py.File("x.h5") as f:
+    for i in range(N):
+        assert f["d"][()].any()
+""", """
+with h5py.File("x.h5") as f:
+    data = f["d"][()]
+    for i in range(N):
+        assert data.any()
+""", _BLOCK),
+    Program("same_by_all_ranks", 1, 1, _RANKS.format(shares=False), _RANKS.format(shares=True),
+            _BLOCK, storage=DISK_20 + "shared=servers;"),
+    Program("file_per_rank", 200, 20, _READ_PER_RANK, _READ_ALL, _PER_RANK),
+    Program("alignment", 60, 8, _CHUNKS.format(how=""), _CHUNKS.format(
+            how=", alignment_threshold=262144, alignment_interval=1048576"), storage=STRIPED),
+    Program("metadata_blocks", 500, 150, _READ_PAGES.format(name="x", how=""),
+            _READ_PAGES.format(name="y", how=", page_buf_size=67108864"), _PAGES, storage=FAR),
+    Program("filled_first", 6000, 600, _FILLED.format(how=""),
+            _FILLED.format(how=', fill_time="never"'), storage=DISK_100),
+    Program("converted", 20000, 3000, _TYPED.format(how=">f4"), _TYPED.format(how="<f8")),
+    Program("united_selections", 20, 3, _LISTS.format(how="d[rows]"),
+            _LISTS.format(how="d[rows[0] : rows[-1] + 1][rows - rows[0]]"), _LINE),
+    Program("opened_again", 5000, 500, """
+with h5py.File("x.h5") as f:
+    for i in range(N):
+        f["d"][i % 1000, 0]
+""", """
+with h5py.File("x.h5") as f:
+    d = f["d"]
+    for i in range(N):
+        d[i % 1000, 0]
+""", _BLOCK),
+    Program("files_again", 1000, 60, """
+for i in range(N):
+    with h5py.File("x.h5") as f:
+        f["d"][i, 0]
+""", """
+with h5py.File("x.h5") as f:
+    for i in range(N):
+        f["d"][i, 0]
+""", _BLOCK),
+    Program("flushed", 3000, 300, _FLUSHES.format(flush="f.flush()"),
+            _FLUSHES.format(flush="pass")),
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""Many small writes: to places apart, and of ranks that do not write together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from headrace.bench.units import count, size
+from headrace.trace.advice.advice import Advice, Code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headrace.trace.advice.evidence import Data, Run
+
+_MANY: Final = 100  # writes, and rows of them
+_SMALL: Final = 64 << 10  # bytes of a write
+_LOGGED: Final = 2e-6  # seconds that the layer `log` takes for a write of one row
+_ROW: Final = 0.4e-6  # seconds for each row of it, with putting it in order
+_RECORDED: Final = 0.2e-6  # seconds that recording a request took in the call
+_ORDERED: Final = 500e6  # bytes that it appends, sorts and puts in order in a second
+_TOGETHER: Final = 1 << 20  # bytes of a request of collective I/O
+
+
+def _rows(data: Data) -> float:
+    """Parts that the writes have in the file."""
+    found = 0.0
+    for shape in data.shapes(data.writes):
+        if shape.get("kind") == "hyperslab" and {"count", "block"} <= shape.keys():
+            # What is whole along the last dimension is one row, else each of its blocks is.
+            whole = shape["block"][-1:] >= shape["dims"][-1:]
+            blocks = 1 if whole else math.prod(shape["block"][:-1])
+            found += float(math.prod(shape["count"]) * blocks)
+        elif shape.get("kind") in ("points", "union"):
+            found += shape["elements"]
+        else:
+            found += 1
+    return found
+
+
+def to_log(data: Data) -> Advice | None:
+    """Writes in serial files whose rows do not go on where the one before has ended."""
+    writes = data.writes
+    number = int(writes.sum())
+    if data.layout["filters"] or number < 2 or _parallel(data):
+        return None
+    moved = int(data.bytes[writes].sum())
+    rows = _rows(data)
+    made = len(data.requests(0)) + len(data.requests(1))
+    if rows < _MANY or moved / rows > _SMALL or made < _MANY or not _apart(data, rows, number):
+        return None
+    left = number * _LOGGED + rows * _ROW + moved / _ORDERED + made * _RECORDED
+    return Advice(
+        "scattered_writes",
+        data.path,
+        f"{count(number)} writes have {count(rows)} rows of {size(moved / rows)} each at places "
+        f"apart; HDF5 makes {count(made)} requests for them",
+        "Have the layer `log` append them, and put them in order at the close",
+        "headrace run --stack log -- PROGRAM",
+        float(data.seconds[writes].sum()) - left,
+        "the time of the writes, less 2 µs for each, 0.4 µs for each row, and the time to append "
+        "and order them at 500 MB/s",
+        "none for readers once the program has closed the file",
+        data.line,
+    )
+
+
+def _apart(data: Data, rows: float, number: int) -> bool:
+    """Whether most rows begin elsewhere than where the one before ended."""
+    if rows > 2 * number:
+        return True
+    jumps = np.diff(data.of("file_start")[data.writes]) * data.item
+    return float((jumps != data.bytes[data.writes][:-1]).mean()) > 0.5
+
+
+def _parallel(data: Data) -> bool:
+    files = data.seat.process.files.values()
+    return any(each["parallel"] for each in files if each["name"] == data.file)
+
+
+def together(run: Run) -> Iterator[Advice]:
+    """Small independent writes of ranks to one file."""
+    for data in run.datasets:
+        alone = data.writes & (data.of("collective") == 0)
+        number = int(alone.sum())
+        made = data.requests(1)
+        if not _parallel(data) or not number or len(made) < _MANY:
+            continue
+        lengths = data.seat.requests["length"][made]
+        if lengths.mean() > _SMALL:
+            continue
+        after = max(float(lengths.sum()) / _TOGETHER, 1)
+        yield Advice(
+            "independent_writes",
+            data.path,
+            f"each rank writes by itself, in {count(number)} calls that make {count(len(made))} "
+            f"requests of {size(lengths.mean())}",
+            "Let ranks write together, or have the layer `log` keep what each writes: "
+            "`headrace run --stack 'log(mpi_logs=rank)' --`",
+            Code(
+                "with dataset.collective: dataset[mine] = data",
+                "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
+            ).of(python=data.python),
+            float(data.seconds[alone].sum()) * (1 - after / len(made)),
+            f"the time of these calls, with requests of {size(_TOGETHER)} instead",
+            "all ranks must make the call, those that have nothing to write, too",
+            data.line,
+        )

@@ -1,0 +1,61 @@
+"""Rules about ranks, by programs over MPI and by several processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness.build import PLUGINS, built
+from harness.prefix import Hdf5
+from harness.ranks import env_of, launch
+from harness.run import run
+
+import headrace.trace
+from headrace.trace.advice import Advice, advise
+from headrace.trace.summary import uses
+
+
+def told(hdf5: Hdf5, folder: Path, case: str) -> list[Advice]:
+    """Of a case of headrace-bench's kernel `vpic` on two ranks."""
+    traced = folder / case
+    library = hdf5.prefix / "lib/libhdf5.so"
+    words: list[str | Path] = [
+        "--hdf5",
+        library,
+        "--mpi",
+        "yes",
+        "--dir",
+        folder,
+        "--samples",
+        folder / "samples",
+    ]
+    sizes = ["--particles", "64Ki", "--slow-particles", "16Ki", "--timesteps", "1"]
+    done = run(
+        [*launch(hdf5, 2), built("bin/headrace-bench"), *words, "--only", case, "vpic", *sizes],
+        env=env_of(
+            f"headrace_trace output={traced};under_vol=0;under_info={{}}",
+            PLUGINS,
+            folder / "report",
+        ),
+        cwd=folder,
+        limit=120,
+    )
+    assert done.status == 0, done.text
+    trace = headrace.trace.open(traced)
+    assert [each.rank for each in trace.processes] == [0, 1]
+    return advise(trace, uses(trace))
+
+
+@pytest.mark.parametrize("hdf5", ["1.14.5-openmpi"], indirect=True)
+def test_small_independent_writes(hdf5: Hdf5, tmp_path: Path) -> None:
+    found = [
+        each
+        for each in told(hdf5, tmp_path, "strided-independent")
+        if each.rule == "independent_writes"
+    ]
+    assert len(found) == 1, "of all eight datasets together"
+    assert found[0].subject.endswith(" more")
+    assert found[0].gain > 0.01
+    assert "H5Pset_dxpl_mpio" in found[0].code, "the program is in C"
+    near = told(hdf5, tmp_path, "contiguous-independent")
+    assert "independent_writes" not in {each.rule for each in near}
