@@ -24,11 +24,17 @@ from tracing.conftest import Traced
 
 from headrace.errors import FileError
 from headrace.trace import Trace
-from headrace.trace.export import callgrind, darshan, parquet, perfetto
+from headrace.trace.export import callgrind, darshan, model, parquet, perfetto
 from headrace.trace.export.selections import selection
 
 ROWS, COLUMNS = 50, 1000
-FORMATS = {"perfetto": perfetto, "parquet": parquet, "callgrind": callgrind, "darshan": darshan}
+FORMATS = {
+    "perfetto": perfetto,
+    "parquet": parquet,
+    "callgrind": callgrind,
+    "darshan": darshan,
+    "model": model,
+}
 
 
 def write_and_read() -> None:

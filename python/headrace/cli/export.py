@@ -19,6 +19,7 @@ _ENDINGS: Final = {
     "perfetto": ".perfetto.json",
     "parquet": ".parquet",
     "callgrind": ".callgrind.out",
+    "model": ".ledgers",
 }
 
 
@@ -36,6 +37,9 @@ def export(  # noqa: PLR0913, PLR0917, each is an option
     callgrind: Annotated[
         bool, typer.Option("--callgrind", help="Costs by line, for KCachegrind.")
     ] = False,
+    model: Annotated[
+        bool, typer.Option("--model", help="A folder of ledgers, for headrace-model.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to; TRACE.ENDING without it.")
     ] = None,
@@ -43,6 +47,7 @@ def export(  # noqa: PLR0913, PLR0917, each is an option
     """Write a trace as other tools read it; several kinds at once, if asked for."""
     wanted = {
         "darshan": darshan, "perfetto": perfetto, "parquet": parquet, "callgrind": callgrind,
+        "model": model,
     }  # fmt: skip
     chosen = [name for name, is_wanted in wanted.items() if is_wanted]
     if not chosen:

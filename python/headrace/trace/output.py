@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from headrace.trace.reader import Trace
@@ -39,6 +40,34 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+@contextmanager
+def replacing_folder(path: Path, is_known: Callable[[str], bool]) -> Iterator[Path]:
+    """A folder to write to; it takes the place of `path` when the block ends without an error.
+
+    Raises FileError for the system's errors within the block, and where the folder holds a name
+    that is not known: that one is no earlier export. Leaves nothing behind then.
+    """
+    temporary = temporary_name(path)
+    old = temporary.with_suffix(".old")
+    try:
+        for each in path.iterdir() if path.exists() else ():
+            if not is_known(each.name):
+                raise FileError(f"{path}: holds {each.name}, so this folder is not replaced")
+        temporary.mkdir(0o700)
+        yield temporary
+        if path.exists():
+            path.replace(old)
+        temporary.replace(path)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from None
+    finally:
+        if old.exists() and not path.exists():
+            with suppress(OSError):
+                old.replace(path)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def private(path: str, flags: int) -> int:

@@ -6,15 +6,13 @@ and `shapes` are what their columns `process`, `file_shape`, `memory_shape` and 
 
 from __future__ import annotations
 
-import shutil
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headrace.errors import FileError
-from headrace.trace.output import PRIVATE, temporary_name
+from headrace.trace.output import PRIVATE, replacing_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,8 +45,6 @@ _SHAPES: Final = pa.schema(
 
 def write(trace: Trace, path: Path) -> None:
     """Replaces a folder of such files, and nothing else; raises FileError."""
-    temporary = temporary_name(path)
-    old = temporary.with_suffix(".old")
     tables = {
         "calls": trace.calls,
         "requests": trace.requests,
@@ -58,30 +54,13 @@ def write(trace: Trace, path: Path) -> None:
         "shapes": _table(trace, _shapes, _SHAPES),
     }
     try:
-        _refuse_other_contents(path, {f"{name}.parquet" for name in tables})
-        temporary.mkdir(0o700)
-        for name, table in tables.items():
-            file = temporary / f"{name}.parquet"
-            file.touch(PRIVATE)
-            pq.write_table(table, file, compression="zstd")
-        if path.exists():
-            path.replace(old)
-        temporary.replace(path)
-        shutil.rmtree(old, ignore_errors=True)
-    except (OSError, pa.ArrowException) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise FileError(f"{path}: {reason or error}") from None
-    finally:
-        if old.exists() and not path.exists():
-            with suppress(OSError):
-                old.replace(path)
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _refuse_other_contents(path: Path, known: set[str]) -> None:
-    for each in path.iterdir() if path.exists() else ():
-        if each.name not in known:
-            raise FileError(f"{path}: holds {each.name}, so this folder is not replaced")
+        with replacing_folder(path, {f"{name}.parquet" for name in tables}.__contains__) as folder:
+            for name, table in tables.items():
+                file = folder / f"{name}.parquet"
+                file.touch(PRIVATE)
+                pq.write_table(table, file, compression="zstd")
+    except pa.ArrowException as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def _table(trace: Trace, rows: Callable[[Process], Iterator[Row]], schema: pa.Schema) -> pa.Table:

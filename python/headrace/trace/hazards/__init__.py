@@ -1,0 +1,11 @@
+"""Transfers of ranks that depend on each other's order, where nothing but a flush would ensure it.
+
+trace = headrace.trace.open("sim.hrtrace")
+for verdict in verdicts(trace.hazards()):
+    print(verdict.text)
+"""
+
+from headrace.trace.hazards.hazards import RAW, WAR, WAW, Hazard, Hazards, find
+from headrace.trace.hazards.verdicts import Verdict, sentence, verdicts
+
+__all__ = ["RAW", "WAR", "WAW", "Hazard", "Hazards", "Verdict", "find", "sentence", "verdicts"]

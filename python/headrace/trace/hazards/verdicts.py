@@ -1,0 +1,91 @@
+"""Whether `mpi_staging` and `mpi_logs` suit a program, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from headrace.bench.units import count
+from headrace.trace.hazards.hazards import RAW, WAW
+
+if TYPE_CHECKING:
+    from headrace.trace.hazards.hazards import Hazard, Hazards
+
+STAGING: Final = "mpi_staging"
+LOGS: Final = "mpi_logs"
+# docs/guide/async.md and docs/guide/log.md: what other ranks may rely on.
+_UNTIL: Final = {
+    STAGING: "all ranks had returned from H5Fflush or H5Fclose",
+    LOGS: "H5Fflush, H5Fclose or a collective H5Dread",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one setting; `safe` is None where the trace does not tell. `text` is a sentence or two."""
+
+    setting: str
+    safe: bool | None
+    text: str
+
+
+def verdicts(hazards: Hazards) -> tuple[Verdict, Verdict]:
+    """Of the transfers in the trace: another run may have others."""
+    return _verdict(hazards, STAGING), _verdict(hazards, LOGS)
+
+
+def _verdict(hazards: Hazards, setting: str) -> Verdict:
+    """What is certain decides; then what may be; then what is not known."""
+    harmful = [each for each in hazards if getattr(each, setting)]
+    certain = [each for each in harmful if each.certain]
+    if certain:
+        worst = max(certain, key=lambda each: each.cases)
+        return Verdict(setting, False, f"{setting} is not safe: {_why(worst, setting, certain)}")
+    if harmful:
+        worst = max(harmful, key=lambda each: each.cases)
+        return Verdict(setting, None, f"{setting} may be unsafe: {_why(worst, setting, harmful)}")
+    if gap := _gap(hazards):
+        return Verdict(setting, None, f"{setting}: no hazard was found, but {gap}.")
+    return Verdict(
+        setting,
+        True,
+        f"{setting} is safe for what this run did: no rank reads or writes elements that another "
+        f"rank has written before {_UNTIL[setting]}.",
+    )
+
+
+def _gap(hazards: Hazards) -> str:
+    gaps = []
+    if hazards.unknown:
+        gaps.append(f"the elements of {count(hazards.unknown)} kinds of transfers are not known")
+    if hazards.missing:
+        gaps.append(f"the traces of {count(hazards.missing)} ranks are missing or cut off")
+    return " and ".join(gaps)
+
+
+def _why(worst: Hazard, setting: str, all_: list[Hazard]) -> str:
+    cases = sum(each.cases for each in all_)
+    more = f" There are {count(cases)} such cases." if cases > 1 else ""
+    equal = (
+        " It does no harm where both write the same values, which a trace does not hold."
+        if worst.kind == WAW
+        else ""
+    )
+    return f"{sentence(worst)}, before {_UNTIL[setting]}.{more}{equal}"
+
+
+def sentence(hazard: Hazard) -> str:
+    """Who does what after whom, without its end."""
+    before, after = hazard.ranks
+    second = "reads" if hazard.kind == RAW else "writes"
+    first = "wrote" if hazard.kind in (RAW, WAW) else "read"
+    maybe = "" if hazard.certain else "perhaps "
+    while_ = "while" if hazard.together else "after"
+    return (
+        f"rank {after} {maybe}{second} {hazard.path}[{hazard.elements}] of {hazard.file}"
+        f"{_by(hazard.lines[1])} {while_} rank {before} {first} it{_by(hazard.lines[0])}"
+    )
+
+
+def _by(line: str) -> str:
+    return f" ({line})" if line else ""

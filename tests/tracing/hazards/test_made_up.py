@@ -1,0 +1,242 @@
+"""Hazards of traces that are made up, call by call."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace.trace
+from headrace.trace import Process, report, terminal
+from headrace.trace.facts import CALLS, REQUESTS
+from headrace.trace.hazards import RAW, WAR, WAW, Hazards, verdicts
+
+CALLBACKS = ("dataset_read", "dataset_write", "file_specific", "file_close")
+READ, WRITE, FLUSH, CLOSE = range(4)
+
+
+@dataclass
+class Made:
+    """Calls one after the other, each by a rank and 10 ns long; 100 ns later comes the next."""
+
+    ranks: int
+    dims: tuple[int, ...] = (100,)
+    parallel: bool = True
+    now: int = 1000
+    rows: list[dict[str, int]] = field(default_factory=list)
+    shapes: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def call(self, rank: int, callback: int, *, at: int | None = None, **more: int) -> None:
+        self.now += 100
+        begin = self.now if at is None else at
+        more = {"duration": 10, "object": 3 if callback in (READ, WRITE) else 2} | more
+        self.rows.append({"rank": rank, "callback": callback, "begin": begin} | more)
+
+    def moves(
+        self, rank: int, callback: int, part: slice, kind: str = "hyperslab", **more: int
+    ) -> None:
+        """Of a dataset of one dimension."""
+        start, end, step = part.indices(self.dims[0])
+        elements = len(range(start, end, step))
+        sides = {"count": [elements], "stride": [step], "block": [1]}
+        if step == 1:
+            sides = {"count": [1], "stride": [elements], "block": [elements]}
+        if kind != "hyperslab":
+            sides = {"block": [end - start]}
+        fact = {"kind": kind, "dims": list(self.dims), "elements": elements, **sides}
+        id_ = next((i for i, each in self.shapes.items() if each == fact), len(self.shapes) + 1)
+        self.shapes[id_] = fact
+        self.call(rank, callback, file_shape=id_, file_start=start, line=rank + 1, **more)
+
+    def flush(self, callback: int = FLUSH) -> None:
+        for rank in range(self.ranks):
+            self.call(rank, callback)
+
+    @property
+    def trace(self) -> headrace.trace.Trace:
+        return headrace.trace.Trace(Path("made"), [self._process(i) for i in range(self.ranks)])
+
+    def _process(self, rank: int) -> Process:
+        file = {"name": "x.h5", "level": 0, "parallel": self.parallel, "call": 1}
+        storage = {"name": "x.h5", "level": 0, "rank": rank, "ranks": self.ranks}
+        mine = [each for each in self.rows if each["rank"] == rank]
+        calls = {
+            name: np.array([each.get(name, int(name == "count")) for each in mine], np.int64)
+            for name in CALLS
+        }
+        calls["number"] = np.arange(1, len(mine) + 1)
+        return Process(
+            Path(f"vm.{rank}.trace"),
+            about={"host": "vm", "pid": rank, "time": 10**18 + 7 * rank, "monotonic": 0},
+            objects={
+                2: {"file": 1, "kind": "file", "path": "/"},
+                3: {"file": 1, "kind": "dataset", "path": "/u"},
+            },
+            files={1: file},
+            storages={1: storage},
+            shapes=self.shapes,
+            lines={i + 1: {"source": "sim.py", "at": 10 + i} for i in range(self.ranks)},
+            callbacks=CALLBACKS,
+            calls=calls,
+            requests={name: np.empty(0, np.int64) for name in REQUESTS},
+        )
+
+
+def kinds(found: Hazards) -> set[str]:
+    return {each.kind for each in found}
+
+
+def safe(found: Hazards) -> list[bool | None]:
+    return [each.safe for each in verdicts(found)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"), [(WRITE, READ, RAW), (READ, WRITE, WAR), (WRITE, WRITE, WAW)]
+)
+def test_each_kind_by_the_order_of_calls(first: int, second: int, kind: str) -> None:
+    made = Made(2)
+    made.moves(0, first, np.s_[0:10])
+    made.moves(1, second, np.s_[5:20])
+    found = made.trace.hazards()
+    (only,) = found
+    assert (only.kind, only.file, only.path, only.elements) == (kind, "x.h5", "/u", "5:10")
+    assert (only.ranks, only.lines) == ((0, 1), ("sim.py:10", "sim.py:11"))
+    assert (only.certain, only.together, only.cases) == (True, False, 1)
+    assert safe(found) == [kind == WAR] * 2
+
+
+@pytest.mark.parametrize("end", [FLUSH, CLOSE])
+def test_a_flush_or_close_by_all_parts_them(end: int) -> None:
+    made = Made(3)
+    made.moves(0, WRITE, np.s_[0:10])
+    made.flush(end)
+    made.moves(1, READ, np.s_[0:10])
+    made.moves(2, READ, np.s_[0:10])
+    assert len(made.trace.hazards()) == 0
+    made.moves(2, WRITE, np.s_[9:11])
+    assert kinds(made.trace.hazards()) == {WAR}
+
+
+def test_a_rank_that_does_not_wait_for_the_flush_of_all() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    made.call(1, FLUSH)
+    made.moves(1, READ, np.s_[0:10])
+    made.call(0, FLUSH)
+    (only,) = made.trace.hazards()
+    assert (only.kind, only.flushed, only.mpi_staging, only.mpi_logs) == (RAW, True, True, False)
+
+
+def test_collective_reads_put_logs_in_order() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    made.moves(0, READ, np.s_[90:91], collective=1)
+    made.moves(1, READ, np.s_[0:10], collective=1)
+    assert safe(made.trace.hazards()) == [False, True]
+    made.moves(0, WRITE, np.s_[0:10])
+    made.moves(1, READ, np.s_[0:10])
+    assert safe(made.trace.hazards()) == [False, False]
+
+
+def test_interleaved_and_touching_selections_have_none() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:40:2])
+    made.moves(1, WRITE, np.s_[1:40:2])
+    made.moves(0, WRITE, np.s_[40:50])
+    made.moves(1, WRITE, np.s_[50:60])
+    assert len(made.trace.hazards()) == 0
+    assert safe(made.trace.hazards()) == [True, True]
+    made.moves(1, READ, np.s_[0:40:4])
+    (only,) = made.trace.hazards()
+    assert (only.kind, only.elements) == (RAW, "0:37:4")
+
+
+@pytest.mark.parametrize("kind", ["union", "points"])
+def test_of_lists_only_the_box_is_known(kind: str) -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10], kind)
+    made.moves(1, READ, np.s_[9:20])
+    found = made.trace.hazards()
+    assert [each.certain for each in found] == [False]
+    assert safe(found) == [None, None]
+    assert "rank 1 perhaps reads /u[9] of x.h5" in verdicts(found)[0].text
+
+
+def test_what_is_not_known_is_told() -> None:
+    made = Made(2)
+    made.call(0, WRITE)
+    found = made.trace.hazards()
+    assert (found.unknown, safe(found)) == (1, [None, None])
+    half = made.trace
+    half.processes.pop()
+    assert half.hazards().missing == 1
+
+
+def test_failed_calls_and_serial_files_have_none() -> None:
+    for made, failed in ((Made(2), 1), (Made(2, parallel=False), 0)):
+        made.moves(0, WRITE, np.s_[0:10], failed=failed)
+        made.moves(1, WRITE, np.s_[0:10])
+        assert len(made.trace.hazards()) == 0
+
+
+def test_scalars_meet_and_nothing_does_not() -> None:
+    made = Made(2, dims=())
+    made.shapes |= {1: {"kind": "all", "dims": [], "elements": 1},
+                    2: {"kind": "none", "dims": [], "elements": 0}}  # fmt: skip
+    made.call(0, WRITE, file_shape=1)
+    made.call(1, WRITE, file_shape=2)
+    assert len(made.trace.hazards()) == 0
+    made.call(1, WRITE, file_shape=1)
+    assert kinds(made.trace.hazards()) == {WAW}
+
+
+def test_the_summary_tells_where_files_are_parallel() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    made.moves(1, READ, np.s_[0:1])
+    told = "\n".join(terminal.lines(made.trace))
+    assert (
+        "mpi_staging is not safe: rank 1 reads /u[0] of x.h5 (sim.py:11) after rank 0 wrote it "
+        "(sim.py:10)" in told
+    )
+    made.parallel = False
+    assert "mpi_staging" not in "\n".join(terminal.lines(made.trace))
+
+
+def test_a_million_calls_of_a_thousand_ranks() -> None:
+    """Each rank has a column of each row in turn; one reads its neighbour's."""
+    ranks, calls = 1000, 1000
+    made = Made(ranks, dims=(calls * ranks,))
+    made.moves(0, WRITE, np.s_[0:1])
+    made.moves(1, READ, np.s_[0:1])
+    trace = made.trace
+    for rank, process in enumerate(trace.processes):
+        times = np.arange(calls, dtype=np.int64) * 1000 + rank
+        many = {name: np.zeros(calls, np.int64) for name in CALLS}
+        many |= {"begin": times + 10**6, "number": np.arange(calls) + 10, "object": times * 0 + 3,
+                 "callback": times * 0 + WRITE, "count": times * 0 + 1,
+                 "file_shape": times * 0 + 1, "file_start": times}  # fmt: skip
+        old = process.calls
+        process.calls = {name: np.concatenate([old[name], many[name]]) for name in CALLS}
+    begin = time.process_time()
+    found = trace.hazards()
+    assert time.process_time() - begin < 60
+    assert sorted((each.kind, each.ranks, each.elements) for each in found)[0] == (RAW, (0, 1), "0")
+    assert kinds(found) == {RAW, WAR}
+
+
+def test_the_report_has_a_table_of_them() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    assert "Ranks that touch" in report.render(made.trace)
+    made.moves(1, READ, np.s_[0:1])
+    page = report.render(made.trace)
+    case = "rank 1 reads /u[0] of x.h5 (sim.py:11) after rank 0 wrote it (sim.py:10)"
+    assert f"<td>read after write</td><td><bdi>{case}</bdi></td>" in page
+    assert "<td>mpi_staging, mpi_logs</td>" in page
+    made.parallel = False
+    assert "Ranks that touch" not in report.render(made.trace)
