@@ -1,20 +1,14 @@
-"""A program that is killed, a trace that cannot be written, and traces that were damaged."""
+"""Programs in hostile circumstances: killed, without a place for their trace, with many files."""
 
 from __future__ import annotations
 
-import random
 import signal
 import time
 from pathlib import Path
 
 import h5py
 import numpy as np
-import pytest
-from harness.seed import LONG, SEED
 from tracing.conftest import Traced
-
-import headrace.trace
-from headrace.errors import FileError
 
 
 def write_until_killed() -> None:
@@ -88,35 +82,3 @@ def test_many_files_take_little_memory(layer: Traced) -> None:
     assert int(layer.python(open_many_files).out) < before + 16 * 1024
     (process,) = layer.read().processes
     assert len(process.files) == 3000
-
-
-@pytest.fixture
-def trace(layer: Traced) -> Path:
-    layer.python(write_some)
-    (file,) = layer.output.iterdir()
-    return file
-
-
-def test_a_trace_that_is_cut_off_is_read_to_there(trace: Path) -> None:
-    whole = trace.read_bytes()
-    rows = len(headrace.trace.open(trace).calls)
-    trace.write_bytes(whole[:-10])
-    (process,) = headrace.trace.open(trace).processes
-    assert "ends amid" in process.damage
-    assert len(process.calls["number"]) <= rows
-
-
-def test_damaged_traces_are_errors_or_read_in_part(trace: Path) -> None:
-    whole = trace.read_bytes()
-    draw = random.Random(SEED)  # noqa: S311
-    for _ in range(2000 if LONG else 300):
-        damaged = bytearray(whole)
-        for _ in range(draw.randint(1, 4)):
-            at = draw.randrange(len(damaged))
-            damaged[at : at + draw.choice((0, 1, 4))] = draw.randbytes(draw.choice((0, 1, 4)))
-        trace.write_bytes(damaged)
-        try:
-            (process,) = headrace.trace.open(trace).processes
-        except FileError:
-            continue
-        assert bytes(damaged) == whole or process.damage

@@ -55,8 +55,8 @@ def test_sums_are_those_of_all_rows(layer: Traced, profiled: headrace.trace.Trac
     whole = layer.read()
     by = ("call", "path", "attribute", "failed", "line", "collective")
     assert sums_of(profiled, "calls", by) == sums_of(whole, "calls", by)
-    by = ("request", "file", "type", "failed")
-    assert sums_of(profiled, "requests", by) == sums_of(whole, "requests", by)
+    of_requests = ("request", "file", "type", "failed")
+    assert sums_of(profiled, "requests", of_requests) == sums_of(whole, "requests", of_requests)
     assert len(profiled.calls) < len(whole.calls) / 2
 
 

@@ -21,6 +21,7 @@ from tracing.test_trace import fork_and_leave, write_and_read_rows
 import headrace.trace
 from headrace.errors import FileError
 from headrace.trace import Process, Trace, report
+from headrace.trace.facts import CALLS, REQUESTS
 from headrace.trace.report import accesses, bins
 from headrace.trace.report.page import embedded
 
@@ -84,8 +85,8 @@ def synthetic(calls: int, requests: int = 0, rank: int = -1, path: str = "/x") -
     zero = np.zeros(calls, np.int64)
     process = Process(Path(f"vm.{rank}.trace"), callbacks=CALLBACKS)
     process.about = {"pid": 7 + rank, "host": "vm", "time": 10**18, "monotonic": 0, "command": []}
-    process.files = {1: {"name": "x.h5", "level": 0}}
-    process.storages = {2: {"name": "x.h5", "level": 0, "rank": rank}}
+    process.files = {1: {"name": "x.h5", "level": 0, "parallel": rank >= 0, "call": 1}}
+    process.storages = {2: {"name": "x.h5", "level": 0, "rank": rank, "ranks": -1, "call": 1}}
     process.objects = {
         i: {"file": 1, "kind": "dataset", "path": path + str(i)} for i in range(10, 1010)
     }
@@ -95,10 +96,7 @@ def synthetic(calls: int, requests: int = 0, rank: int = -1, path: str = "/x") -
                           "count": [1, 100], "stride": [1, 3], "block": [1, 1]}}  # fmt: skip
     process.lines = {4: {"source": "/a/b.py", "at": 7}}
     begin = np.arange(calls, dtype=np.int64) * 1000
-    process.calls = dict.fromkeys(
-        ("parent", "operation", "failed", "thread", "memory_shape", "memory_start", "type", "name"),
-        zero,
-    ) | {
+    process.calls = dict.fromkeys(CALLS, zero) | {
         "number": np.arange(1, calls + 1, dtype=np.int64),
         "begin": begin,
         "duration": rng.integers(1, 1000, calls),
@@ -109,18 +107,18 @@ def synthetic(calls: int, requests: int = 0, rank: int = -1, path: str = "/x") -
         "file_start": rng.integers(0, 1000, calls) * 1000 + rng.integers(0, 700, calls),
         "collective": rng.integers(0, 2, calls),
         "line": zero + 4,
+        "count": zero + 1,
     }
     within = np.sort(rng.integers(1, max(calls, 1) + 1, requests))
     nothing = np.zeros(requests, np.int64)
-    process.requests = dict.fromkeys(("type", "thread", "failed", "collective"), nothing) | {
+    process.requests = dict.fromkeys(REQUESTS, nothing) | {
         "call": within,
         "begin": (within - 1) * 1000,
         "duration": rng.integers(1, 500, requests),
         "kind": rng.integers(0, 3, requests),
         "file": nothing + 2,
-        "offset": nothing,
         "length": rng.integers(0, 1 << 20, requests),
-        "span": nothing,
+        "count": nothing + 1,
     }
     return process
 
@@ -331,6 +329,7 @@ def test_bins_keep_amounts() -> None:
 
 def in_browser(page: Path, folder: Path) -> str:
     """The document after its scripts ran; there must be no errors."""
+    assert CHROMIUM.exists(), "there is no browser: `make setup-test` installs one"
     done = subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -343,7 +342,6 @@ def in_browser(page: Path, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no browser")
 def test_a_browser_runs_the_page(layer: Traced, tmp_path: Path) -> None:
     layer.python(hostile_names)
     report.write(layer.read(), tmp_path / "r.html")

@@ -66,7 +66,7 @@ class Seat:
         found = mine.rows(current)
         for _ in range(_DEPTH):
             open_ = np.flatnonzero((found < 0) & (current != 0))
-            if not len(open_):
+            if not len(open_) or not len(raw["number"]):
                 break
             rows = every.rows(current[open_])
             current[open_] = np.where(rows < 0, 0, raw["parent"][rows])

@@ -24,6 +24,7 @@ _HEADER: Final = struct.Struct("<4sIIIII")
 _CHECKED_FROM: Final = 8
 _MOST: Final = 1 << 28  # bytes of one segment's contents
 _BITS: Final = 7
+_LONGEST: Final = 10  # bytes of a number
 
 
 class DamagedError(Exception):
@@ -37,6 +38,7 @@ class Segment:
     table: int
     rows: int
     contents: bytes
+    at: int  # where it begins in the file, in bytes
 
 
 def segments(data: bytes) -> Iterator[Segment]:
@@ -61,7 +63,7 @@ def _segment(data: bytes, at: int) -> tuple[Segment, int]:
         raise DamagedError(f"the checksum of the segment at byte {at} does not match")
     if size > _MOST:
         raise DamagedError(f"the segment at byte {at} is too large")
-    return Segment(table, rows, _decompressed(data[begin:end], size, at)), end
+    return Segment(table, rows, _decompressed(data[begin:end], size, at), at), end
 
 
 def _decompressed(stored: bytes, size: int, at: int) -> bytes:
@@ -72,18 +74,25 @@ def _decompressed(stored: bytes, size: int, at: int) -> bytes:
 
 
 def columns(segment: Segment, width: int) -> list[NDArray[np.int64]]:
-    """The numbers of a table, column by column."""
-    head = 4 * width
+    """The numbers of a table, column by column; raises DamagedError."""
+    try:
+        return list(_columns(segment, width))
+    except DamagedError as error:
+        raise DamagedError(f"the segment at byte {segment.at} {error}") from None
+
+
+def _columns(segment: Segment, width: int) -> Iterator[NDArray[np.int64]]:
+    begin = 4 * width
     if width == 0:
-        raise DamagedError("there are rows before it is told what is in them")
-    if len(segment.contents) < head:
-        raise DamagedError("a segment is too short for its columns")
-    found = []
-    begin = head
-    for size in struct.unpack_from(f"<{width}I", segment.contents):
-        found.append(_numbers(segment.contents[begin : begin + size], segment.rows))
+        raise DamagedError("has rows before it is told what is in them")
+    if len(segment.contents) < begin:
+        raise DamagedError("is too short for its columns")
+    sizes = struct.unpack_from(f"<{width}I", segment.contents)
+    if begin + sum(sizes) != len(segment.contents):
+        raise DamagedError("is not as long as its columns")
+    for size in sizes:
+        yield _numbers(segment.contents[begin : begin + size], segment.rows)
         begin += size
-    return found
 
 
 def _numbers(packed: bytes, rows: int) -> NDArray[np.int64]:
@@ -91,9 +100,12 @@ def _numbers(packed: bytes, rows: int) -> NDArray[np.int64]:
     raw = np.frombuffer(packed, np.uint8)
     ends = np.flatnonzero(raw < 0x80)
     if len(ends) != rows or rows == 0 or ends[-1] != len(raw) - 1:
-        raise DamagedError("a column has another number of rows than its segment")
+        raise DamagedError("has a column with another number of rows")
     starts = np.concatenate(([0], ends[:-1] + 1))
-    within = np.arange(len(raw)) - np.repeat(starts, ends - starts + 1)
+    lengths = ends - starts + 1
+    if lengths.max() > _LONGEST:
+        raise DamagedError("has a number of more than 64 bits")
+    within = np.arange(len(raw)) - np.repeat(starts, lengths)
     parts = (raw & 0x7F).astype(np.uint64) << (_BITS * within).astype(np.uint64)
     folded = np.add.reduceat(parts, starts)
     one = np.uint64(1)

@@ -19,7 +19,7 @@ SAID = re.compile(r"(.*): io (\d) .* global ([0-9a-f]+) ")
 
 @pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
 def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) -> None:
-    connector = "headrace_trace output=traced;seat=vol;under_vol=0;under_info={}"
+    connector = "headrace_trace output=traced;under_vol=0;under_info={}"
     done = run(
         [*launch(hdf5, 2), built(f"tests/log/ranks/mpi_told_{hdf5.mpi}")],
         env=env_of(connector, PLUGINS, tmp_path / "report"),
@@ -38,7 +38,9 @@ def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) 
     for row, said in zip(rows, told, strict=True):
         assert said is not None
         together = first.calls["collective"][writes][row]
-        mode, cause = (first.calls[name][writes][row] for name in ("io_mode", "no_collective_cause"))
+        mode, cause = (
+            first.calls[name][writes][row] for name in ("io_mode", "no_collective_cause")
+        )
         if together:
             assert (mode, cause) == (int(said[2]), int(said[3], 16)), said[1]
             seen.add((int(mode), int(cause)))
