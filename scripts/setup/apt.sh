@@ -10,8 +10,8 @@ packages=(build-essential ca-certificates cmake git libcli11-dev libdeflate-dev 
 case ${1:-} in
 demo) ;;
 test)
-    packages+=(ccache csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev libpnetcdf-dev mpich
-        openmpi-bin zlib1g-dev)
+    packages+=(ccache chromium csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev
+        libpnetcdf-dev mpich openmpi-bin strace zlib1g-dev)
     ;;
 *) die "usage: apt.sh demo|test" ;;
 esac

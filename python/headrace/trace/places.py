@@ -1,4 +1,4 @@
-"""Places in compiled programs: the file and line of an address, where there is debug information."""
+"""Places in compiled programs: file and line of an address, where debug information tells them."""
 
 from __future__ import annotations
 

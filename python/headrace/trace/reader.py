@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.errors import FileError
+from headrace.trace.facts import NewerError, facts
 from headrace.trace.places import resolve
 from headrace.trace.seats import Seat
 from headrace.trace.segments import CALLS, FACTS, REQUESTS, DamagedError, columns, segments
@@ -22,16 +22,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from headrace.trace.hazards import Hazards
+
 SUFFIX: Final = ".trace"
 KINDS: Final = ("read", "write", "flush", "truncate")
 MEMORY_TYPES: Final = (
     "default", "superblock", "btree", "raw data", "global heap", "local heap", "object header",
 )  # fmt: skip
-_FORMAT: Final = 1
 _UNKNOWN: Final = 99
 _BILLION: Final = 1e9
 
 Fact = dict[str, Any]
+# Where a process keeps its facts of a kind.
+_KEPT: Final = {
+    kind: f"{kind}s"
+    for kind in ("object", "file", "storage", "dataset", "shape", "type", "line", "name")
+}
 Numbers = dict[str, "NDArray[np.int64]"]
 
 
@@ -95,9 +101,15 @@ class Trace:
         """
         return pa.concat_tables([_calls(n, each) for n, each in enumerate(self.processes)])
 
+    def hazards(self) -> Hazards:
+        """Transfers of ranks of the same elements, with no flush by all of them between."""
+        from headrace.trace.hazards import find  # noqa: PLC0415, it needs this module
+
+        return find(self)
+
     @property
     def requests(self) -> pa.Table:
-        """A row for each piece of a file that was read or written; for `count` of them, as above."""
+        """A row for each piece of a file that was read or written, or for `count`, as above."""
         return pa.concat_tables([_requests(n, each) for n, each in enumerate(self.processes)])
 
 
@@ -112,9 +124,7 @@ def read(path: str | os.PathLike[str]) -> Trace:
     if not files:
         raise FileError(f"{where}: there is no trace in this folder")
     processes = list(_readable(files))
-    by_name = {each.source.name: each for each in processes}
-    for each in processes:
-        _inherit(each, by_name)
+    _inherit(processes)
     return Trace(where, sorted(processes, key=lambda each: (each.rank, each.about.get("time", 0))))
 
 
@@ -139,19 +149,20 @@ def _process(source: Path) -> Process:
         raise FileError(f"{source}: {error.strerror}") from None
     process = Process(source)
     tables: dict[int, list[list[NDArray[np.int64]]]] = {CALLS: [], REQUESTS: []}
-    names: dict[int, list[str]] = {CALLS: [], REQUESTS: []}
+    names: dict[int, list[str]] = {}
     try:
         for segment in segments(data):
             if segment.table == FACTS:
-                for fact in _facts(segment.contents):
-                    _take(process, fact, names)
+                for kind, fact in facts(segment):
+                    _take(process, kind, fact, names)
             elif segment.table in tables:
-                tables[segment.table].append(columns(segment, len(names[segment.table])))
+                width = len(names.get(segment.table, ()))
+                tables[segment.table].append(columns(segment, width))
     except DamagedError as error:
         process.damage = str(error)
-    except (AttributeError, KeyError, TypeError) as error:
-        process.damage = f"a fact is not as it should be: {error!r}"
-    if not {"time", "monotonic"} <= process.about.keys():
+    except NewerError:
+        raise FileError(f"{source}: a newer Headrace has written this trace") from None
+    if not names or not process.about:
         reason = process.damage or "it tells of no process"
         raise FileError(f"{source}: this is no trace, or its beginning is lost: {reason}")
     resolve(process.lines)
@@ -160,51 +171,42 @@ def _process(source: Path) -> Process:
     return process
 
 
-def _facts(contents: bytes) -> Iterator[Fact]:
-    for line in filter(None, contents.split(b"\n")):
-        try:
-            fact = json.loads(line.decode("utf-8", "replace"))
-        except ValueError:
-            raise DamagedError("a fact is no JSON") from None
-        if not isinstance(fact, dict):
-            raise DamagedError("a fact is no JSON object")
-        yield fact
-
-
-def _take(process: Process, fact: Fact, names: dict[int, list[str]]) -> None:
-    if "format" in fact:
-        if fact["format"] != _FORMAT:
-            raise FileError(f"{process.source}: a newer Headrace has written this trace")
-        names[CALLS], names[REQUESTS] = list(fact["calls"]), list(fact["requests"])
+def _take(process: Process, kind: str, fact: Fact, names: dict[int, list[str]]) -> None:
+    if kind == "format":
+        if names:
+            raise DamagedError("it tells twice what is in its tables")
+        names[CALLS], names[REQUESTS] = fact["calls"], fact["requests"]
         process.callbacks = fact["callbacks"]
-    elif "process" in fact:
+    elif kind == "process":
+        if process.about:
+            raise DamagedError("it tells of two processes")
         process.about = fact["process"]
-    for kind, kept in (
-        ("object", process.objects),
-        ("storage", process.storages),
-        ("dataset", process.datasets),
-        ("shape", process.shapes),
-        ("type", process.types),
-        ("line", process.lines),
-        ("name", process.names),
-    ):
-        if isinstance(fact.get(kind), int):
-            kept[fact[kind]] = fact
-            return
-    if "file" in fact:
-        process.files[fact["file"]] = fact
+    elif kind in _KEPT:
+        getattr(process, _KEPT[kind])[fact[kind]] = fact
 
 
-def _inherit(process: Process, others: Mapping[str, Process]) -> None:
-    """A forked process knows what its parent told before."""
-    parent = others.get(process.about.get("forked_from", ""))
-    if parent is None or parent is process:
-        return
-    _inherit(parent, {name: each for name, each in others.items() if each is not process})
-    last = process.about["known_ids"]
-    for kind in ("objects", "files", "storages", "datasets", "shapes", "types", "lines", "names"):
-        known = {id_: fact for id_, fact in getattr(parent, kind).items() if id_ <= last}
-        setattr(process, kind, known | getattr(process, kind))
+def _inherit(processes: Sequence[Process]) -> None:
+    """Forked processes know what their parents told before, who may be forked themselves."""
+    by_name = {each.source.name: each for each in processes}
+    done: set[str] = set()
+    for each in processes:
+        family: list[Process] = []
+        nearest: Process | None = each
+        while nearest is not None and nearest.source.name not in done:
+            done.add(nearest.source.name)
+            family.append(nearest)
+            nearest = by_name.get(nearest.about.get("forked_from", ""))
+        for child in reversed(family):
+            parent = by_name.get(child.about.get("forked_from", ""))
+            if parent is not None and parent is not child:
+                _inherit_from(child, parent)
+
+
+def _inherit_from(child: Process, parent: Process) -> None:
+    last = child.about["known_ids"]
+    for kept in _KEPT.values():
+        known = {id_: fact for id_, fact in getattr(parent, kept).items() if id_ <= last}
+        setattr(child, kept, known | getattr(child, kept))
 
 
 def _joined(names: list[str], parts: list[list[NDArray[np.int64]]]) -> Numbers:

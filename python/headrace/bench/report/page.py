@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import jinja2
-
+from headrace import webpage
 from headrace.bench import units
 from headrace.bench.options import peers_kernel
 from headrace.bench.report import bars, curves, findings, notes, phases, style
@@ -27,10 +26,7 @@ _MACHINE: Final = {
 
 def render(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """The whole page."""
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    template = webpage.template(_TEMPLATE)
     colours = style.stack_colours(row.stack for row in rows)
     kernels = list(dict.fromkeys(row.kernel for row in rows))
     with style.settings():
@@ -40,6 +36,7 @@ def render(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
         ]
     machine = dict(about.get("machine", {}))
     return template.render(
+        style=webpage.style(),
         title=f"headrace bench: {_title(kernels)}",
         date=str(machine.get("date", ""))[:10],
         options=about.get("options", {}),

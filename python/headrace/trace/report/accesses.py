@@ -87,7 +87,7 @@ def _selections(
 ) -> Selections:
     pairs, used = _counted(shapes, starts)
     ids, inverse = np.unique(pairs[:, 0], return_inverse=True)
-    rows = np.array([_told(facts.get(id_, {}), rank) for id_ in ids.tolist()], np.int64)
+    rows = np.array([told(facts.get(id_, {}), rank) for id_ in ids.tolist()], np.int64)
     rows = rows.reshape(len(ids), 4, rank)
     kinds = [str(facts.get(id_, {}).get("kind", "")) for id_ in ids.tolist()]
     known = (rows[:, 0] > 0).all(axis=1) & (np.array(kinds) != "none")
@@ -115,7 +115,7 @@ def _counted(
     return pairs[first], np.diff(np.append(first, len(pairs))).astype(np.float64)
 
 
-def _told(fact: Mapping[str, Any], rank: int) -> list[list[int]]:
+def told(fact: Mapping[str, Any], rank: int) -> list[list[int]]:
     """Dims, count, stride and block; zeros for a shape that does not fit."""
     dims = list(fact.get("dims", ()))
     whole = fact.get("kind") == "all"

@@ -112,8 +112,8 @@ def _cautions(
         cause = _chunks(seats, use)
         if cause or use not in uses[:_NOTED]:  # whose sentence tells it already
             yield {
-                "text": f"is read from the storage {words.times(use.stored_read / use.read)} as "
-                f"much as the program asked for{cause}.",
+                "text": f"is read from the storage {_fold(use.stored_read / use.read)} as much as "
+                f"the program asked for{cause}.",
                 "name": _name(use, sums),
                 "link": links.get((use.file, use.path), ""),
             }
@@ -143,6 +143,11 @@ def _chunks(seats: Sequence[Seat], use: Use) -> str:
         f": its chunks hold {units.size(largest)} each, and a read takes "
         f"{units.size(read / calls)} on average"
     )
+
+
+def _fold(ratio: float) -> str:
+    """6.4 times."""
+    return f"{ratio:.1f} times" if ratio < 100 else f"{units.count(ratio)} times"
 
 
 def _name(use: Use, sums: Totals) -> str:

@@ -10,13 +10,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import jinja2
 from markupsafe import Markup
 
+from headrace import webpage
 from headrace.bench import units
 from headrace.trace import summary
 from headrace.trace.advice import advise
-from headrace.trace.report import datasets, drawing, findings, tables, timeline, words
+from headrace.trace.report import datasets, drawing, findings, hazards, tables, timeline, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headrace.trace.summary import Use
 
 _TEMPLATE: Final = Path(__file__).with_name("template.html")
+_STYLE: Final = Path(__file__).with_name("style.css")
 _SCRIPT: Final = Path(__file__).with_name("script.js")
 _BILLION: Final = 1e9
 _NAMED: Final = 20  # damaged files
@@ -32,10 +33,7 @@ _NAMED: Final = 20  # damaged files
 
 def render(trace: Trace) -> str:
     """The whole page."""
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    template = webpage.template(_TEMPLATE)
     script = _SCRIPT.read_text(encoding="utf-8")
     seats = trace.seats
     uses = summary.uses(trace)
@@ -51,6 +49,7 @@ def render(trace: Trace) -> str:
         findings=list(findings.sentences(seats, summary.totals(trace, uses), uses, links)),
         advice=advise(trace, uses),
         shortened=words.shortened,
+        marked=words.marked,
         damaged=[
             f"{words.shortened(each.source.name)}: {each.damage}" for each in damaged[:_NAMED]
         ],
@@ -60,10 +59,12 @@ def render(trace: Trace) -> str:
         more_objects=tables.rest(uses),
         datasets=[datasets.section(use, owned, i) for i, use in enumerate(dear, 1)],
         more_datasets=sum(use.kind == "dataset" for use in uses) - len(dear),
+        hazards=hazards.section(trace),
         metadata=tables.metadata(seats),
         lines=lines,
         more_lines=more_lines,
         processes=tables.processes(seats),
+        style=webpage.style(_STYLE),
         levels=drawing.LEVELS,
         data=embedded(time["data"] if time else {}),
         script=Markup(script),  # noqa: S704, it is this package's own

@@ -79,9 +79,10 @@ def metadata(seats: Sequence[Seat]) -> list[dict[str, Any]]:
     sums: dict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0])
     for seat in seats:
         kinds, inverse = np.unique(seat.calls["callback"], return_inverse=True)
-        counted = np.bincount(inverse, minlength=len(kinds)).tolist()
+        counted = np.bincount(inverse, seat.calls["count"], len(kinds)).tolist()
         spent = np.bincount(inverse, seat.own, len(kinds)).tolist()
-        failed = np.bincount(inverse, seat.calls["failed"] != 0, len(kinds)).tolist()
+        failures = (seat.calls["failed"] != 0) * seat.calls["count"]
+        failed = np.bincount(inverse, failures, len(kinds)).tolist()
         for kind, *values in zip(kinds.tolist(), counted, spent, failed, strict=True):
             name = _callback(seat, kind)
             if name not in (READ, WRITE):
@@ -121,7 +122,7 @@ def lines(seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], str]:
     for seat in seats:
         ids, inverse = np.unique(seat.calls["line"], return_inverse=True)
         spent = np.bincount(inverse, seat.own, len(ids)).tolist()
-        counted = np.bincount(inverse, minlength=len(ids)).tolist()
+        counted = np.bincount(inverse, seat.calls["count"], len(ids)).tolist()
         moved = np.bincount(inverse, seat.calls["bytes"], len(ids)).tolist()
         for id_, *values in zip(ids.tolist(), spent, counted, moved, strict=True):
             fact = seat.process.lines.get(id_)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from markupsafe import Markup
+
 from headrace.bench import units
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ def shortened(name: str) -> str:
         return text
     half = _LONGEST // 2
     return f"{text[:half]} \N{HORIZONTAL ELLIPSIS} {text[-half:]}"
+
+
+def marked(text: str) -> Markup:
+    """What stands between backticks as code."""
+    parts = enumerate(text.split("`"))
+    return Markup().join(Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in parts)
 
 
 def product(dims: Iterable[int]) -> int:

@@ -1,0 +1,119 @@
+"""What README shows of traces: two programs run under `headrace trace`, and what it says of them.
+
+Prints that. With --update it goes into README.md, and pictures of a report into docs/pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from demo import sample
+from rich.console import Console
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE.parent / "build/demo"
+README = HERE.parent / "README.md"
+PICTURES = HERE.parent / "docs/pictures"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SIZE = (1100, 1000)  # pixels of a picture
+SCHEMES = {"trace.png": 1, "trace-dark.png": 0}  # as Chromium numbers what people prefer
+_WIDTH = 100
+_LIMIT = 120  # seconds
+
+
+def commands(source: Path) -> list[list[str]]:
+    """The programs, beside which they are run, with their words."""
+    return [["mistake.py"], ["rewrite.py", source.name, "rewritten.h5"]]
+
+
+def environment() -> dict[str, str]:
+    """In which `python` and `headrace` are those of this Python."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return {**os.environ, "PATH": path}
+
+
+def run(words: Sequence[str], folder: Path) -> str:
+    """What it prints; ends the program when it fails."""
+    done = subprocess.run(
+        words, cwd=folder, env=environment(), capture_output=True, text=True, check=False,
+        timeout=_LIMIT,
+    )  # fmt: skip
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def traced(program: Sequence[str], folder: Path) -> str:
+    """The command, and what is said at its end; the trace is left in the folder."""
+    command = ["headrace", "trace", "--", "python", *program]
+    shutil.rmtree(folder / f"{Path(program[0]).stem}.hrtrace", ignore_errors=True)
+    shutil.copyfile(HERE / program[0], folder / program[0])
+    run(command, folder)
+    said = run(["headrace", "trace", f"{Path(program[0]).stem}.hrtrace"], folder)
+    lines = [f"$ {' '.join(command)}"]
+    for line in said.splitlines():
+        lines += textwrap.wrap(line, _WIDTH, subsequent_indent=" " * 10)
+    return "\n".join(lines)
+
+
+def put_in(text: str, blocks: Sequence[str]) -> str:
+    """The page with these blocks where its comments say so."""
+    for number, block in enumerate(blocks, 1):
+        begin, end = f"<!-- demo/trace.py: {number} -->\n", "<!-- end -->"
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not found or not closed:
+            sys.exit(f"there is no place for block {number}")
+        text = f"{before}{begin}```\n{block}\n```\n{end}{after}"
+    return text
+
+
+def take_pictures(page: Path, folder: Path) -> None:
+    """Of the top of a report as people see it who prefer light pages, and dark ones."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        sys.exit(f"there is no browser: one of {', '.join(BROWSERS)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, scheme in SCHEMES.items():
+        run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             f"--user-data-dir={page.parent / 'browser'}", f"--window-size={SIZE[0]},{SIZE[1]}",
+             f"--blink-settings=preferredColorScheme={scheme}",
+             f"--screenshot={folder / name}", page.as_uri()],
+            page.parent,
+        )  # fmt: skip
+
+
+def main() -> None:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--file", type=Path, help="trace the rewriting of this file instead")
+    parser.add_argument("--update", action="store_true", help="write README.md and pictures")
+    parser.add_argument("--readme", type=Path, default=README, help="instead of README.md")
+    parser.add_argument("--pictures", type=Path, default=PICTURES, help="folder for the pictures")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder for all files")
+    given = parser.parse_args()
+    folder = given.work.resolve() / "trace"
+    folder.mkdir(parents=True, exist_ok=True)
+    source = given.file or sample.fetch(given.work)
+    shutil.copyfile(source, folder / source.name)
+    blocks = [traced(program, folder) for program in commands(source)]
+    Console().print("\n\n".join(blocks), markup=False, highlight=False, soft_wrap=True)
+    run(["headrace", "report", "mistake.hrtrace"], folder)
+    if given.update:
+        text = given.readme.read_text(encoding="utf-8")
+        given.readme.write_text(put_in(text, blocks), encoding="utf-8")
+        take_pictures(folder / "mistake.html", given.pictures.resolve())
+
+
+if __name__ == "__main__":
+    main()
