@@ -109,6 +109,7 @@ void Recorder::start(const Choices& choices) noexcept {
     choices_.folder = std::filesystem::absolute(choices.folder);  // programs change directory
     library_ = library.path;
     version_ = library.version;
+    forked_ = is_parents_program();
   });
   on_ = true;
   guarded([&] {

@@ -51,7 +51,8 @@ class Recorder {
   // Ends recording for good; the log tells why.
   void give_up(std::string_view why) noexcept;
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool in_child() const { return generation_ > 0; }
+  // Whether the process was forked from one that goes on: it may end by _exit(), without HDF5.
+  [[nodiscard]] bool in_child() const { return generation_ > 0 || forked_; }
 
   [[nodiscard]] const Choices& choices() const { return choices_; }
 
@@ -109,6 +110,7 @@ class Recorder {
   std::atomic<std::uint32_t> threads_ = 0;
   const unsigned generation_ = 0;  // forks between the first process and this one
   Choices choices_;
+  bool forked_ = false;  // by a process that recorded nothing
   std::string library_;  // what HDF5 it is of: that is gone when the process ends
   std::string version_;
 
