@@ -54,6 +54,8 @@ class Process:
     types: dict[int, Fact] = field(default_factory=dict)
     lines: dict[int, Fact] = field(default_factory=dict)
     names: dict[int, Fact] = field(default_factory=dict)
+    arguments: dict[int, Fact] = field(default_factory=dict)  # by the numbers of calls
+    encoded: dict[int, Fact] = field(default_factory=dict)
     callbacks: Sequence[str] = ()
     calls: Numbers = field(default_factory=dict)
     requests: Numbers = field(default_factory=dict)
@@ -187,6 +189,8 @@ def _take(process: Process, fact: Fact, names: dict[int, list[str]]) -> None:
         ("type", process.types),
         ("line", process.lines),
         ("name", process.names),
+        ("arguments", process.arguments),
+        ("encoded", process.encoded),
     ):
         if isinstance(fact.get(kind), int):
             kept[fact[kind]] = fact
@@ -202,7 +206,8 @@ def _inherit(process: Process, others: Mapping[str, Process]) -> None:
         return
     _inherit(parent, {name: each for name, each in others.items() if each is not process})
     last = process.about["known_ids"]
-    for kind in ("objects", "files", "storages", "datasets", "shapes", "types", "lines", "names"):
+    for kind in ("objects", "files", "storages", "datasets", "shapes", "types", "lines", "names",
+                 "encoded"):  # fmt: skip
         known = {id_: fact for id_, fact in getattr(parent, kind).items() if id_ <= last}
         setattr(process, kind, known | getattr(process, kind))
 

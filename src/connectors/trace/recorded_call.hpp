@@ -4,8 +4,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/json.hpp"
+#include "connectors/trace/arguments.hpp"
 #include "connectors/trace/objects.hpp"
 #include "connectors/trace/transfers.hpp"
+#include "hdf5/quiet_errors.hpp"
 #include "trace/current_call.hpp"
 #include "trace/native_callers.hpp"
 #include "trace/python_lines.hpp"
@@ -41,6 +44,11 @@ constexpr bool opens(Callback callback) {
   const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
   return name.ends_with("_create") ? name != "link_create"
                                    : name.ends_with("_open") || name == "datatype_commit";
+}
+
+constexpr bool closes(Callback callback) {
+  return std::string_view(vol::kCallbackNames[static_cast<std::size_t>(callback)])
+      .ends_with("_close");
 }
 
 // What a callback works on for sure; others have a place among their arguments that tells, or are
@@ -122,6 +130,8 @@ class RecordedCall : CurrentCall {
     guarded([&] {
       forget_changed<callback>(args...);
       tell<callback>(outcome, args...);
+      if constexpr (!closes(callback))
+        if (Recorder::get().choices().arguments && level == 0) tell_arguments<callback>(args...);
     });
     if constexpr (callback == Callback::file_close)
       if (Recorder::get().in_child()) Recorder::get().flush();  // which may end without HDF5
@@ -292,6 +302,47 @@ class RecordedCall : CurrentCall {
     const TracedObject* const parent = vol::Object::from(self).state.find<TracedObject>();
     if (parent != nullptr)
       tell_name(vol::Object::from(object), at.obj_type, path_below(*parent, *place, nullptr));
+  }
+
+  template <Callback callback, typename... Args>
+  void tell_arguments(const Args&... args) {
+    JsonObject fact;
+    fact.number("arguments", static_cast<long long>(row_.number));
+    if constexpr (is_transfer(callback))
+      tell_given(fact, args...);
+    else
+      fact.raw("given", Arguments::words(args...));
+    if constexpr (callback == Callback::dataset_specific) tell_extent(fact, args...);
+    if constexpr (callback == Callback::attr_write) tell_lengths(fact, args...);
+    Recorder::get().add_fact(fact.str());
+  }
+
+  template <typename Buffers>
+  void tell_given(JsonObject& fact, std::size_t count, void* const dset[], const hid_t mem_type[],
+                  const hid_t mem_space[], const hid_t file_space[], hid_t dxpl, Buffers buf,
+                  void** /*req*/) {
+    fact.raw("transfers", Arguments::transfers(count, dset, mem_type, mem_space, file_space))
+        .raw("list", Arguments::word(dxpl));
+    // Of a transfer of several datasets, the first.
+    if (std::is_same_v<Buffers, const void* const*> && vol::is_dataspace(mem_space[0]) &&
+        h5.Sget_select_type(mem_space[0]) == H5S_SEL_ALL)
+      fact.raw("lengths", Arguments::lengths(mem_type[0], elements_in(mem_space[0]), buf[0]));
+  }
+
+  static std::size_t elements_in(hid_t space) {
+    const PrivateErrors own;
+    return static_cast<std::size_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space), 0));
+  }
+
+  static void tell_extent(JsonObject& fact, void* self, H5VL_dataset_specific_args_t* args,
+                          hid_t /*dxpl*/, void** /*req*/) {
+    fact.raw("extent", Arguments::extent(vol::Object::from(self), *args));
+  }
+
+  static void tell_lengths(JsonObject& fact, void* self, hid_t mem_type, const void* buffer,
+                           hid_t /*dxpl*/, void** /*req*/) {
+    const std::size_t elements = Arguments::elements_of(vol::Object::from(self));
+    fact.raw("lengths", Arguments::lengths(mem_type, elements, buffer));
   }
 
   // A row for each dataset; the first one has the time.
