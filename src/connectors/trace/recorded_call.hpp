@@ -8,7 +8,6 @@
 #include "connectors/trace/arguments.hpp"
 #include "connectors/trace/objects.hpp"
 #include "connectors/trace/transfers.hpp"
-#include "hdf5/quiet_errors.hpp"
 #include "trace/current_call.hpp"
 #include "trace/native_callers.hpp"
 #include "trace/python_lines.hpp"
@@ -324,14 +323,11 @@ class RecordedCall : CurrentCall {
     fact.raw("transfers", Arguments::transfers(count, dset, mem_type, mem_space, file_space))
         .raw("list", Arguments::word(dxpl));
     // Of a transfer of several datasets, the first.
-    if (std::is_same_v<Buffers, const void* const*> && vol::is_dataspace(mem_space[0]) &&
-        h5.Sget_select_type(mem_space[0]) == H5S_SEL_ALL)
-      fact.raw("lengths", Arguments::lengths(mem_type[0], elements_in(mem_space[0]), buf[0]));
-  }
-
-  static std::size_t elements_in(hid_t space) {
-    const PrivateErrors own;
-    return static_cast<std::size_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space), 0));
+    const bool in_order =
+        !vol::is_dataspace(mem_space[0]) || h5.Sget_select_type(mem_space[0]) == H5S_SEL_ALL;
+    if (std::is_same_v<Buffers, const void**> && in_order && row_.bytes > 0)
+      fact.raw("lengths",
+               Arguments::lengths(mem_type[0], row_.bytes / h5.Tget_size(mem_type[0]), buf[0]));
   }
 
   static void tell_extent(JsonObject& fact, void* self, H5VL_dataset_specific_args_t* args,
@@ -361,6 +357,7 @@ class RecordedCall : CurrentCall {
             tell_transfer(dataset, *told, {mem_type[i], mem_space[i], file_space[i], dxpl}, row);
           });
       }
+      if (i == 0) row_.bytes = row.bytes;
       add(row);
     }
   }

@@ -5,15 +5,22 @@ For each file, each of its objects and attributes: a digest of the type, the ext
 
 import hashlib
 import json
+import re
 import sys
+from typing import Final
 
 import h5py
 import numpy as np
 
+_ADDRESS: Final = re.compile(" at 0x[0-9a-f]+")  # of Python's objects
+
 
 def _digest(value: object) -> str:
-    data = value.tobytes() if isinstance(value, np.ndarray) and value.dtype != object else b""
-    return hashlib.sha256(data or repr(value).encode()).hexdigest()[:16]
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        data = value.tobytes()
+    else:
+        data = _ADDRESS.sub("", repr(value)).encode()
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _values(holder: h5py.Dataset | h5py.AttributeManager, name: str | None) -> str:

@@ -94,17 +94,22 @@ def _ratios(process: Process, seat: Seat) -> dict[int, float]:
     written = dict.fromkeys(filtered, 0)
     stored = dict.fromkeys(filtered, 0)
     calls, requests = seat.calls, seat.requests
-    for row in seat.transfers[process_writes(process, seat)].tolist():
+    for row in seat.transfers[_writes(process, seat)].tolist():
         if (object_ := int(calls["object"][row])) in filtered:
             written[object_] += int(calls["bytes"][row])
+    shared = 0  # written when a file was flushed or closed
     rows = (requests["kind"] == _WRITE) & (requests["type"] == _RAW) & (seat.owner >= 0)
     for row in np.flatnonzero(rows).tolist():
-        if (object_ := int(calls["object"][seat.owner[row]])) in filtered:
+        object_ = int(calls["object"][seat.owner[row]])
+        if object_ in filtered:
             stored[object_] += int(requests["length"][row])
-    return {i: min(stored[i] / written[i], 1.0) for i in filtered if written[i]}
+        elif process.objects.get(object_, {}).get("kind") in {"file", "group"}:
+            shared += int(requests["length"][row])
+    part = shared / max(sum(written.values()), 1)
+    return {i: min(stored[i] / written[i] + part, 1.0) for i in filtered if written[i]}
 
 
-def process_writes(process: Process, seat: Seat) -> Any:
+def _writes(process: Process, seat: Seat) -> Any:
     """Which of the seat's transfers write."""
     number = list(process.callbacks).index("dataset_write")
     return seat.calls["callback"][seat.transfers] == number

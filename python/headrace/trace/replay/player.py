@@ -216,11 +216,7 @@ class Player:
         bytes_ = max(elements * size, 1)
         if self._library.has_pointers(type_) or self._library.has_references(type_):
             return ctypes.create_string_buffer(bytes_)
-        return ctypes.c_void_p(self._kept(data.values(bytes_, ratio)))
-
-    def _kept(self, array: Any) -> int:
-        self._array = array
-        return int(array.ctypes.data)
+        return data.values(bytes_, ratio).ctypes.data_as(ctypes.c_void_p)
 
     def _dataset_write(self, step: Step) -> None:
         self._transfer(step, "H5Dwrite")
@@ -229,26 +225,40 @@ class Player:
         self._transfer(step, "H5Dread")
 
     def _transfer(self, step: Step, function: str) -> None:
-        if len(step.given["transfers"]) != 1:
-            raise LeftOutError("it moves several datasets in one call")
-        ((self_, type_number, memory, file),) = step.given["transfers"]
-        dataset = self._handles.of(self_, {"of": DATASET})
-        type_, list_ = self._list(type_number), self._list(step.given.get("list"))
-        space = self._list(memory) or self._list(file)
+        moved = [self._moved(step, each, function) for each in step.given["transfers"]]
+        list_ = self._list(step.given.get("list"))
+        if len(moved) == 1:
+            ((dataset, type_, memory, file, buffer),) = moved
+            self._library.call(function, dataset, type_, memory, file, list_, buffer)
+            return
+        ids = ctypes.c_int64 * len(moved)
+        columns = list(zip(*moved, strict=True))
+        buffers = (ctypes.c_void_p * len(moved))(
+            *(ctypes.cast(each, ctypes.c_void_p).value for each in columns[4])
+        )
+        self._library.call(
+            f"{function}_multi", ctypes.c_size_t(len(moved)), *(ids(*each) for each in columns[:4]),
+            list_, buffers,
+        )  # fmt: skip
+
+    def _moved(self, step: Step, given: list[Any], function: str) -> tuple[int, int, int, int, Any]:
+        """A dataset, its type, dataspaces and buffer, as `H5Dwrite` takes them."""
+        object_, type_number, *spaces = given
+        memory, file = (self._list(each) for each in spaces)
+        type_ = self._list(type_number)
         elements = (
-            max(self._library.call("H5Sget_simple_extent_npoints", space), 0)
-            if space
+            max(self._library.call("H5Sget_simple_extent_npoints", memory or file), 0)
+            if memory or file
             else self._elements(step, type_)
         )
+        dataset = self._handles.of(object_, {"of": DATASET})
         if function == "H5Dwrite":
-            ratio = self._plan.ratios.get(step.key[0], 1.0)
+            ratio = self._plan.ratios.get(object_[0], 1.0)
             buffer = self._to_write(type_, elements, step.given.get("lengths"), ratio)
         else:
             size = elements * self._library.call("H5Tget_size", type_)
             buffer = ctypes.create_string_buffer(max(size, 1))
-        self._library.call(
-            function, dataset, type_, self._list(memory), self._list(file), list_, buffer
-        )
+        return dataset, type_, memory, file, buffer
 
     def _dataset_specific(self, step: Step) -> None:
         dataset = self._handles.of(step.given["given"][0], {"of": DATASET})
