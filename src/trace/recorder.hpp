@@ -30,6 +30,7 @@ struct Choices {
   bool lines = true;       // tell which lines of Python have called
   bool sums = false;       // rows of what is alike are summed up: level `profile`
   bool callers = false;    // tell which places of a compiled program have called
+  bool arguments = false;  // tell what calls were given, for a replay
 };
 
 class Recorder {

@@ -30,10 +30,12 @@ EXAMPLES = """
 
     headrace bench peers --steps 5
 
+    headrace bench trace analysis.hrtrace --stack native,async   # a program's own calls
+
     headrace bench report headrace-bench-2026-01-31        # tables anew from results
 """
 _PROGRAM = "headrace"
-_ALL, _REPORT = "all", "report"
+_ALL, _REPORT, _TRACE = "all", "report", "trace"
 _INTERRUPTED = 130
 
 KernelArgument = Annotated[
@@ -41,7 +43,8 @@ KernelArgument = Annotated[
     typer.Argument(
         metavar="KERNEL",
         help=f"One of {', '.join(kernels)}; `{peers_kernel}`: other libraries on the same work; "
-        f"`{_ALL}`: everything; `{_REPORT} RESULTS`: the tables of an earlier run.",
+        f"`{_ALL}`: everything; `{_REPORT} RESULTS`: the tables of an earlier run; "
+        f"`{_TRACE} TRACE`: the calls that the layer `trace` has recorded of a program.",
     ),
 ]
 ArgumentsArgument = Annotated[
@@ -164,6 +167,11 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
     if kernel == _REPORT:
         _rebuild(arguments or [], report)
         return
+    if kernel == _TRACE:
+        if np != "1":
+            fail(f"--np {np}: the calls of one process are replayed by one")
+        _replay(arguments or [], stack, (out or _default_folder()).absolute(), repeats, hdf5)
+        return
     if sync not in ("none", "close"):
         fail(f"--sync {sync}: expected none or close")
     if out is not None and resume is not None:
@@ -197,6 +205,19 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
             begun = resume is not None or (folder / "run.json").exists()
             _interrupted(_again(folder, resume) if begun else [_PROGRAM, *words])
     _tell(ending, folder, resume)
+
+
+def _replay(
+    arguments: list[str], stack: str, folder: Path, repeats: int | None, hdf5: Path | None
+) -> None:
+    from headrace.cli.bench_trace import bench_trace, word_of  # noqa: PLC0415, seldom needed
+    from headrace.trace.replay.choices import Choices  # noqa: PLC0415
+
+    trace, given = word_of(arguments)
+    inputs = None if given["inputs"] is None else Path(given["inputs"])
+    choices = Choices(hdf5, inputs, given["compute"])
+    if not bench_trace(Path(trace), stack, folder, repeats or 3, choices):
+        raise typer.Exit(1)
 
 
 def _kernels(kernel: str, *, peers: bool) -> tuple[str, ...]:

@@ -107,6 +107,8 @@ _KEYS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]] = {
     "type": ({"type": _id, "is": _type}, {}),
     "name": ({"name": _id, "is": _text}, {}),
     "line": ({"line": _id}, {"source": _text, "at": _id, "module": _text, "offset": _id}),
+    "arguments": ({"arguments": _id}, {}),
+    "encoded": ({"encoded": _id}, {"type": _text, "space": _text, "list": _text}),
     "file": (
         {"file": _id, "name": _text, "level": _id, "parallel": _flag, "call": _id},
         {"created": _flag},

@@ -37,7 +37,7 @@ Fact = dict[str, Any]
 _KEPT: Final = {
     kind: f"{kind}s"
     for kind in ("object", "file", "storage", "dataset", "shape", "type", "line", "name")
-}
+} | {"arguments": "arguments", "encoded": "encoded"}
 Numbers = dict[str, "NDArray[np.int64]"]
 
 
@@ -60,6 +60,8 @@ class Process:
     types: dict[int, Fact] = field(default_factory=dict)
     lines: dict[int, Fact] = field(default_factory=dict)
     names: dict[int, Fact] = field(default_factory=dict)
+    arguments: dict[int, Fact] = field(default_factory=dict)  # by the numbers of calls
+    encoded: dict[int, Fact] = field(default_factory=dict)
     callbacks: Sequence[str] = ()
     calls: Numbers = field(default_factory=dict)
     requests: Numbers = field(default_factory=dict)
@@ -205,6 +207,8 @@ def _inherit(processes: Sequence[Process]) -> None:
 def _inherit_from(child: Process, parent: Process) -> None:
     last = child.about["known_ids"]
     for kept in _KEPT.values():
+        if kept == "arguments":
+            continue  # they are of calls, not of what has an id
         known = {id_: fact for id_, fact in getattr(parent, kept).items() if id_ <= last}
         setattr(child, kept, known | getattr(child, kept))
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/json.hpp"
+#include "connectors/trace/arguments.hpp"
 #include "connectors/trace/objects.hpp"
 #include "connectors/trace/transfers.hpp"
 #include "trace/current_call.hpp"
@@ -41,6 +43,11 @@ constexpr bool opens(Callback callback) {
   const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
   return name.ends_with("_create") ? name != "link_create"
                                    : name.ends_with("_open") || name == "datatype_commit";
+}
+
+constexpr bool closes(Callback callback) {
+  return std::string_view(vol::kCallbackNames[static_cast<std::size_t>(callback)])
+      .ends_with("_close");
 }
 
 // What a callback works on for sure; others have a place among their arguments that tells, or are
@@ -123,6 +130,8 @@ class RecordedCall : CurrentCall {
     guarded([&] {
       forget_changed<callback>(args...);
       tell<callback>(outcome, args...);
+      if constexpr (!closes(callback))
+        if (Recorder::get().choices().arguments && level == 0) tell_arguments<callback>(args...);
     });
     if constexpr (callback == Callback::file_close)
       if (Recorder::get().in_child()) Recorder::get().flush();  // which may end without HDF5
@@ -295,6 +304,45 @@ class RecordedCall : CurrentCall {
       tell_name(vol::Object::from(object), at.obj_type, path_below(*parent, *place, nullptr));
   }
 
+  template <Callback callback, typename... Args>
+  void tell_arguments(const Args&... args) {
+    JsonObject fact;
+    fact.number("arguments", static_cast<long long>(row_.number));
+    if constexpr (is_transfer(callback))
+      tell_given(fact, args...);
+    else
+      fact.raw("given", Arguments::words(args...));
+    if constexpr (callback == Callback::dataset_specific) tell_extent(fact, args...);
+    if constexpr (callback == Callback::attr_write) tell_lengths(fact, args...);
+    Recorder::get().add_fact(fact.str());
+  }
+
+  template <typename Buffers>
+  void tell_given(JsonObject& fact, std::size_t count, void* const dset[], const hid_t mem_type[],
+                  const hid_t mem_space[], const hid_t file_space[], hid_t dxpl, Buffers buf,
+                  void** /*req*/) {
+    fact.raw("transfers", Arguments::transfers(count, dset, mem_type, mem_space, file_space))
+        .raw("list", Arguments::word(dxpl));
+    // Of a transfer of several datasets, the first.
+    const bool in_order =
+        !vol::is_dataspace(mem_space[0]) || h5.Sget_select_type(mem_space[0]) == H5S_SEL_ALL;
+    if (std::is_same_v<Buffers, const void**> && in_order && row_.bytes > 0)
+      fact.raw("lengths",
+               Arguments::lengths(mem_type[0], row_.bytes / h5.Tget_size(mem_type[0]), buf[0]));
+  }
+
+  static void tell_extent(JsonObject& fact, void* self, H5VL_dataset_specific_args_t* args,
+                          hid_t /*dxpl*/, void** /*req*/) {
+    fact.raw("extent", Arguments::extent(vol::Object::from(self), *args));
+  }
+
+  static void tell_lengths(JsonObject& fact, void* self, hid_t mem_type, const void* buffer,
+                           hid_t /*dxpl*/, void** /*req*/) {
+    const auto* const told = vol::Object::from(self).state.find<TracedObject>();
+    const std::size_t elements = told != nullptr && told->counted ? told->elements : 0;
+    fact.raw("lengths", Arguments::lengths(mem_type, elements, buffer));
+  }
+
   // A row for each dataset; the first one has the time.
   template <typename Buffers>
   void tell_transfers(std::size_t count, void* const dset[], const hid_t mem_type[],
@@ -311,6 +359,7 @@ class RecordedCall : CurrentCall {
             tell_transfer(dataset, *told, {mem_type[i], mem_space[i], file_space[i], dxpl}, row);
           });
       }
+      if (i == 0) row_.bytes = row.bytes;
       if (row.collective && !Recorder::get().choices().sums)
         hold(row, dxpl);
       else

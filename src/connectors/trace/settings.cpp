@@ -15,7 +15,8 @@ void start_recording(const Options& options) {
                          is_on(kSettings, "anonymous", options),
                          is_on(kSettings, "lines", options),
                          value_of(kSettings, "level", options) == "profile",
-                         is_on(kSettings, "callers", options)});
+                         is_on(kSettings, "callers", options),
+                         is_on(kSettings, "arguments", options)});
   before_library_ends(kFlush);
   before_process_ends(kFlush);
 }

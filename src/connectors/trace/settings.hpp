@@ -21,6 +21,9 @@ inline constexpr std::array kSettings{
     Setting{"callers", "HEADRACE_TRACE_CALLERS", Type::boolean, "", "", "false",
             "Record the places in compiled programs that call, which costs one or two microseconds "
             "a call."},
+    Setting{"arguments", "HEADRACE_TRACE_ARGUMENTS", Type::boolean, "", "", "false",
+            "Record what each call was given, but no values of datasets and attributes, so that "
+            "`headrace bench trace` can make it again; it costs some microseconds a call."},
     Setting{"anonymous", "HEADRACE_TRACE_ANONYMOUS", Type::boolean, "", "", "false",
             "Record hashes in place of the names of files, objects and the command's words."},
 };

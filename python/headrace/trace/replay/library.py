@@ -1,0 +1,79 @@
+"""A libhdf5 that calls are made of by name; any version, also one that no package is built on."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headrace.trace.reader import Fact
+
+FILE, GROUP, DATATYPE, DATASET, ATTRIBUTE = 1, 2, 3, 5, 7  # H5I_type_t
+_STRING, _REFERENCE, _VLEN = 3, 7, 9  # H5T_class_t
+# Those that return something else than an int, by their last letters' meaning in HDF5.
+_IDS: Final = (
+    "create", "create1", "create2", "open", "open1", "open2", "decode", "decode1", "decode2",
+    "create_by_name", "open_by_name", "open_by_idx", "open_by_token", "reopen", "get_space",
+    "create_anon", "get_super", "get_type", "get_create_plist", "get_access_plist", "get_file_id",
+)  # fmt: skip
+
+
+class Library:
+    """One libhdf5. Calls take Python's numbers, bytes and ctypes objects; ids are 64 bits wide."""
+
+    def __init__(self, file: str) -> None:
+        """Loads the file; OSError where it cannot be loaded."""
+        self._loaded = ctypes.CDLL(file)
+        self._decoded: dict[int, int] = {}
+        self.call("H5open")
+        self.call("H5Eset_auto2", 0, None, None)  # calls that failed fail again
+
+    def call(self, name: str, *arguments: Any) -> int:
+        """What the function returns: negative when it fails."""
+        function = getattr(self._loaded, name)
+        long = name[3:] in _IDS or name in {"H5Sget_simple_extent_npoints", "H5Tget_size"}
+        function.restype = ctypes.c_int64 if long else ctypes.c_int
+        return int(function(*(_as_c(each) for each in arguments)))
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a function in this version."""
+        return hasattr(self._loaded, name)
+
+    def decoded(self, number: int | None, encoded: Mapping[int, Fact]) -> int:
+        """The list, type or dataspace of an `encoded` fact; HDF5's default (0) where none is."""
+        if number is None or number not in encoded:
+            return 0
+        if number not in self._decoded:
+            fact = encoded[number]
+            for kind, function in (("list", "H5Pdecode"), ("space", "H5Sdecode")):
+                if kind in fact:
+                    self._decoded[number] = self.call(function, bytes.fromhex(fact[kind]))
+            if "type" in fact:
+                data = bytes.fromhex(fact["type"])
+                modern = self.has("H5Tdecode2")
+                self._decoded[number] = (
+                    self.call("H5Tdecode2", data, len(data))
+                    if modern
+                    else self.call("H5Tdecode", data)
+                )
+        return self._decoded[number]
+
+    def has_pointers(self, type_: int) -> bool:
+        """Whether values of the type lead to others: strings and sequences of variable length."""
+        if self.call("H5Tdetect_class", type_, _VLEN) > 0:
+            return True
+        return self.call("H5Tis_variable_str", type_) > 0
+
+    def has_references(self, type_: int) -> bool:
+        """Whether values of the type are, or have, references."""
+        return self.call("H5Tdetect_class", type_, _REFERENCE) > 0
+
+    def has_strings(self, type_: int) -> bool:
+        """Whether it is, or has, strings, of which some may be of variable length."""
+        return self.call("H5Tdetect_class", type_, _STRING) > 0
+
+
+def _as_c(value: Any) -> Any:
+    return ctypes.c_int64(value) if isinstance(value, int) else value

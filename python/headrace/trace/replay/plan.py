@@ -1,0 +1,115 @@
+"""What is made again of a trace: the program's calls, in the order in which they began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from headrace.errors import FileError
+
+if TYPE_CHECKING:
+    from headrace.trace.reader import Fact, Process, Trace
+    from headrace.trace.seats import Seat
+
+_RAW: Final = 3  # H5FD_MEM_DRAW
+_WRITE: Final = 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call: HDF5's callback and operation, what it was made on, and what it was given."""
+
+    callback: str
+    operation: int
+    key: tuple[int, int]  # the object, and the name of its attribute
+    given: Fact
+    bytes: int
+    begin: int
+    duration: int
+    failed: bool
+
+
+@dataclass
+class Plan:
+    """The steps, and the facts that they need; `ratios`: stored to written bytes, by dataset."""
+
+    process: Process
+    steps: list[Step]
+    ratios: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def library(self) -> str:
+        """The libhdf5 that the program used."""
+        return str(self.process.about.get("library", ""))
+
+
+def plan(trace: Trace) -> Plan:
+    """Of the one process of a serial program; FileError for what cannot be made again."""
+    if len(trace.processes) != 1:
+        raise FileError(
+            f"{trace.path}: {len(trace.processes)} processes or HDF5 libraries have recorded this "
+            "trace, and a replay makes the calls of one: name its file"
+        )
+    process = trace.processes[0]
+    if any(each["parallel"] for each in process.files.values()):
+        raise FileError(f"{trace.path}: ranks have opened files together, which no replay does")
+    if not process.arguments:
+        raise FileError(
+            f"{trace.path}: it does not tell what calls were given; record it again with "
+            "--stack 'trace(arguments=true)'"
+        )
+    seat = trace.seats[0]
+    return Plan(process, _steps(process, seat), _ratios(process, seat))
+
+
+def _steps(process: Process, seat: Seat) -> list[Step]:
+    calls = seat.calls
+    order = np.argsort(calls["number"], kind="stable")
+    columns: Any = zip(
+        *(
+            calls[name][order].tolist()
+            for name in ("number", "callback", "operation", "object", "name", "bytes",
+                         "begin", "duration", "failed")
+        ),
+        strict=True,
+    )  # fmt: skip
+    steps = []
+    last = 0
+    for number, callback, operation, object_, name, bytes_, begin, duration, failed in columns:
+        if number == last:  # a transfer of several datasets
+            continue
+        last = number
+        steps.append(
+            Step(process.callbacks[callback], operation, (object_, name),
+                 process.arguments.get(number, {}), bytes_, begin, duration, bool(failed))
+        )  # fmt: skip
+    return steps
+
+
+def _ratios(process: Process, seat: Seat) -> dict[int, float]:
+    """Of datasets with filters, as far as what was stored is known by the calls on them."""
+    filtered = {i for i, each in process.datasets.items() if each["filters"]}
+    written = dict.fromkeys(filtered, 0)
+    stored = dict.fromkeys(filtered, 0)
+    calls, requests = seat.calls, seat.requests
+    for row in seat.transfers[_writes(process, seat)].tolist():
+        if (object_ := int(calls["object"][row])) in filtered:
+            written[object_] += int(calls["bytes"][row])
+    shared = 0  # written when a file was flushed or closed
+    rows = (requests["kind"] == _WRITE) & (requests["type"] == _RAW) & (seat.owner >= 0)
+    for row in np.flatnonzero(rows).tolist():
+        object_ = int(calls["object"][seat.owner[row]])
+        if object_ in filtered:
+            stored[object_] += int(requests["length"][row])
+        elif process.objects.get(object_, {}).get("kind") in {"file", "group"}:
+            shared += int(requests["length"][row])
+    part = shared / max(sum(written.values()), 1)
+    return {i: min(stored[i] / written[i] + part, 1.0) for i in filtered if written[i]}
+
+
+def _writes(process: Process, seat: Seat) -> Any:
+    """Which of the seat's transfers write."""
+    number = list(process.callbacks).index("dataset_write")
+    return seat.calls["callback"][seat.transfers] == number

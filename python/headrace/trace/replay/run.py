@@ -1,0 +1,111 @@
+"""Replays of a trace under stacks, each in a process and a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from headrace.errors import FileError
+from headrace.plan import inherited_environment, prepare
+from headrace.trace.reader import read
+from headrace.trace.replay.choices import Choices
+from headrace.trace.replay.compare import Likeness, likeness
+from headrace.trace.replay.plan import Plan, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NATIVE: Final = "native"
+_LAYER: Final = "trace"
+_OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One replay. `differs`: what plain HDF5 reads otherwise than after the native one."""
+
+    stack: str
+    likeness: Likeness
+    left_out: Counter[str]
+    files: dict[str, str]
+    contents: dict[str, dict[str, str]]
+
+
+def differences(native: Replay, other: Replay) -> list[str]:
+    """Names of objects that plain HDF5 does not read as it does after the native replay."""
+    found = []
+    for name, made in native.files.items():
+        before = native.contents.get(made, {})
+        after = other.contents.get(other.files[name], {})
+        found += [
+            f"{Path(made).name}: {each}"
+            for each in sorted(before.keys() | after.keys())
+            if before.get(each) != after.get(each)
+        ]
+    return found
+
+
+def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
+    """One replay in `folder`, which is made; raises FileError and errors of the stack."""
+    recorded = read(trace)
+    made = plan(recorded)
+    folder.mkdir(parents=True)
+    files = _files(made, folder, choices.inputs)
+    traced = folder / "replay.hrtrace"
+    given = inherited_environment()
+    layers = _LAYER if stack == NATIVE else f"{_LAYER},{stack.replace('+', ',')}"
+    environ = prepare(layers, None, given).apply(given) | {_OUTPUT: str(traced)}
+    library = _library(made, choices.library)
+    what = {"trace": str(trace), "library": library, "files": files, "compute": choices.compute}
+    told = _run(["headrace.trace.replay.child", json.dumps(what)], environ, choices.limit)
+    if not traced.is_dir():
+        raise FileError(f"the layer trace was not loaded by {library} under the stack {stack}")
+    present = [each for each in files.values() if Path(each).is_file()]
+    contents = _run(["headrace.trace.replay.contents", *present], given, choices.limit)
+    return Replay(stack, likeness(recorded, read(traced)), Counter(told), files, contents)
+
+
+def _run(words: Sequence[str], environ: dict[str, str], limit: float) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", *words], env=environ, timeout=limit, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
+        raise FileError(f"a replay has failed: {last[0]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _library(made: Plan, given: Path | None) -> str:
+    file = str(given) if given is not None else made.library
+    if not Path(file).is_file():
+        raise FileError(f"{file}, the libhdf5 of the program, is not there; name one: --hdf5 FILE")
+    return file
+
+
+def _files(made: Plan, folder: Path, inputs: Path | None) -> dict[str, str]:
+    """Names in the trace, and in the replay; files that the program has not made are copied."""
+    files: dict[str, str] = {}
+    for step in made.steps:
+        if step.callback not in {"file_create", "file_open"} or "given" not in step.given:
+            continue
+        name = str(step.given["given"][0])
+        if name in files:
+            continue
+        target = folder / f"{len(files)}-{Path(name).name}"
+        files[name] = str(target)
+        if step.callback == "file_open" and not step.failed:
+            source = Path(name) if inputs is None else inputs / Path(name).name
+            if not source.is_file():
+                raise FileError(
+                    f"{source}: the program has read this file, which is not there; say where "
+                    "the files are that it has read: --inputs FOLDER"
+                )
+            shutil.copyfile(source, target)
+    return files
