@@ -55,7 +55,8 @@ struct Place {
 
 Owner owner_of(const Module& module) {
   static const std::string own = module_of(reinterpret_cast<std::uintptr_t>(&module_of)).path;
-  static const std::string hdf5 = module_of(reinterpret_cast<std::uintptr_t>(h5.Sget_select_type)).path;
+  static const std::string hdf5 =
+      module_of(reinterpret_cast<std::uintptr_t>(h5.Sget_select_type)).path;
   if (!module.found || module.path == own || module.path == hdf5) return Owner::passed_over;
   return module.path.empty() ? Owner::program : Owner::library;
 }

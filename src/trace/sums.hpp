@@ -30,11 +30,8 @@ inline Key key_of(const Call& call) {
           both(call.io_mode, call.no_collective_cause)};
 }
 inline Key key_of(const Request& request) {
-  return {request.call,
-          both(request.kind, request.type),
-          both(request.file, request.thread),
-          flags(request.collective, request.failed),
-          0};
+  return {request.call, both(request.kind, request.type), both(request.file, request.thread),
+          flags(request.collective, request.failed), 0};
 }
 
 inline void add_up(Call& sum, const Call& call) {

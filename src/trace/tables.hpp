@@ -38,12 +38,28 @@ struct Call {
   std::uint64_t count = 1;  // of the calls that are summed up in the row
 };
 
-inline constexpr std::array<std::string_view, 22> kCallColumns{
-    "number",     "parent",       "begin",        "duration",  "callback",
-    "operation",  "object",       "name",         "failed",    "thread",
-    "bytes",      "file_shape",   "file_start",   "memory_shape", "memory_start",
-    "type",       "collective",   "io_mode",      "no_collective_cause", "event_set",
-    "line",       "count"};
+inline constexpr std::array<std::string_view, 22> kCallColumns{"number",
+                                                               "parent",
+                                                               "begin",
+                                                               "duration",
+                                                               "callback",
+                                                               "operation",
+                                                               "object",
+                                                               "name",
+                                                               "failed",
+                                                               "thread",
+                                                               "bytes",
+                                                               "file_shape",
+                                                               "file_start",
+                                                               "memory_shape",
+                                                               "memory_start",
+                                                               "type",
+                                                               "collective",
+                                                               "io_mode",
+                                                               "no_collective_cause",
+                                                               "event_set",
+                                                               "line",
+                                                               "count"};
 
 inline std::array<std::uint64_t, kCallColumns.size()> row_of(const Call& call) {
   return {call.number,

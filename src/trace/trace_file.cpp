@@ -90,14 +90,14 @@ TraceFile::TraceFile(const std::string& folder) {
   if (std::filesystem::create_directories(folder, error); error)
     throw failure(folder, error.value());
   descriptor_ = make_file(folder, path_);
-  struct stat file {};
+  struct stat file{};
   if (::fstat(descriptor_, &file) == 0) identity_ = {file.st_dev, file.st_ino};
 }
 
 // A program that closes all descriptors, to become a daemon say, may have a file of its own under
 // this number since.
 bool TraceFile::is_open() const {
-  struct stat file {};
+  struct stat file{};
   return ::fstat(descriptor_, &file) == 0 && identity_ == std::pair(file.st_dev, file.st_ino);
 }
 

@@ -124,7 +124,8 @@ std::uint32_t id_of(const TracedFile& file, H5I_type_t type, const std::string& 
   static auto& key = *new std::string;
   key.assign(reinterpret_cast<const char*>(&file.id), sizeof file.id);
   key += path;
-  return known_paths().id_of(key, [&](std::uint32_t id) { return path_fact(id, file.id, type, path); });
+  return known_paths().id_of(key,
+                             [&](std::uint32_t id) { return path_fact(id, file.id, type, path); });
 }
 
 }  // namespace

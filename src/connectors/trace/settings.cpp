@@ -11,12 +11,10 @@ void start_recording(const Options& options) {
                                release_held();
                                Recorder::get().flush();
                              }};
-  Recorder::get().start({value_of(kSettings, "output", options),
-                         is_on(kSettings, "anonymous", options),
-                         is_on(kSettings, "lines", options),
-                         value_of(kSettings, "level", options) == "profile",
-                         is_on(kSettings, "callers", options),
-                         is_on(kSettings, "arguments", options)});
+  Recorder::get().start(
+      {value_of(kSettings, "output", options), is_on(kSettings, "anonymous", options),
+       is_on(kSettings, "lines", options), value_of(kSettings, "level", options) == "profile",
+       is_on(kSettings, "callers", options), is_on(kSettings, "arguments", options)});
   before_library_ends(kFlush);
   before_process_ends(kFlush);
 }

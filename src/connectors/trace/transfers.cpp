@@ -32,9 +32,9 @@ struct Shape {
   unsigned rank = 0;
   hsize_t elements = 0;
   Numbers dims;
-  Numbers start;   // this and those below: of a part of the dataspace
-  Numbers block;   // of what is not regular: the size of the box around it
-  Numbers count;   // of what is regular
+  Numbers start;  // this and those below: of a part of the dataspace
+  Numbers block;  // of what is not regular: the size of the box around it
+  Numbers count;  // of what is regular
   Numbers stride;
 
   [[nodiscard]] bool is_part() const { return kind != H5S_SEL_ALL && kind != H5S_SEL_NONE; }
@@ -63,8 +63,7 @@ std::string words_of(const Shape& shape, std::uint32_t id) {
   if (shape.regular)
     words.raw("count", list_of_numbers(sides(shape.count, shape)))
         .raw("stride", list_of_numbers(sides(shape.stride, shape)));
-  if (shape.is_part())
-    words.raw("block", list_of_numbers(sides(shape.block, shape)));
+  if (shape.is_part()) words.raw("block", list_of_numbers(sides(shape.block, shape)));
   return words.str();
 }
 
