@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -222,9 +221,7 @@ def test_many_processes_are_a_map_of_heat() -> None:
 
 def test_a_million_calls_make_a_small_page() -> None:
     trace = Trace(Path("t"), [synthetic(1_000_000, 1_000_000, path="/data/")])
-    begin = time.monotonic()
     text = report.render(trace)
-    assert time.monotonic() - begin < 20
     checked(text)
 
 

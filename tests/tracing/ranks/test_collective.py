@@ -13,6 +13,8 @@ from harness.ranks import env_of, launch
 from harness.run import run
 
 import headrace.trace
+from headrace.trace import collective
+from headrace.trace.report.page import render
 
 SAID = re.compile(r"(.*): io (\d) .* global ([0-9a-f]+) ")
 
@@ -47,3 +49,6 @@ def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) 
         else:
             assert (mode, cause) == (0, 0)
     assert len(seen) > 2, "collective ones, and such as HDF5 has broken"
+    broken = collective.broken(headrace.trace.open(tmp_path / "traced").seats)
+    assert "elements are converted to another type" in {each.why for each in broken}
+    assert "elements are converted" in render(headrace.trace.open(tmp_path / "traced"))

@@ -107,6 +107,8 @@ def wrong_shape(data: Data) -> Advice | None:
     most = shapes[int(np.argmax(touched * data.bytes))]
     if touched.mean() < _TOUCHED or touched.sum() < _TOUCHED * max(ideal, len(shapes)):
         return None
+    if data.bytes.sum() > touched.sum() * data.chunk / 2:
+        return None  # most of what is touched is needed
     better = _fitting(most, data)
     calls = float(np.array([_touched(each, better) for each in shapes]).sum())
     left = ideal if data.filtered else max(calls, ideal)

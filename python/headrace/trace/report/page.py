@@ -64,6 +64,7 @@ def render(trace: Trace) -> str:
         lines=lines,
         more_lines=more_lines,
         processes=tables.processes(seats),
+        broken=tables.broken(seats),
         style=webpage.style(_STYLE),
         levels=drawing.LEVELS,
         data=embedded(time["data"] if time else {}),

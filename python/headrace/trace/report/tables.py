@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from headrace.bench import units
+from headrace.trace import collective
 from headrace.trace.reader import line_of
 from headrace.trace.report import words
 from headrace.trace.seats import READ, WRITE
@@ -164,13 +165,25 @@ def names(seats: Sequence[Seat]) -> list[str]:
     return found
 
 
+def broken(seats: Sequence[Seat]) -> list[dict[str, Any]]:
+    """A row for each dataset and reason of collective transfers that HDF5 made otherwise."""
+    return [
+        {
+            "name": words.shortened(each.path),
+            "why": each.why,
+            "numbers": [cell(each.calls, units.count), cell(each.bytes, units.size)],
+        }
+        for each in collective.broken(seats)[:OBJECTS]
+    ]
+
+
 def processes(seats: Sequence[Seat]) -> dict[str, Any]:
     """A row for each, and how evenly they waited."""
     waited = [float(seat.own.sum()) for seat in seats]
     rows: list[dict[str, Any]] = []
     for seat, name, spent in zip(seats, names(seats), waited, strict=True):
         moves = seat.requests["kind"] < 2
-        collective = int((seat.calls["collective"][seat.transfers] != 0).sum())
+        asked = int((seat.calls["collective"][seat.transfers] != 0).sum())
         together = int((seat.requests["collective"][moves] != 0).sum())
         rows.append(
             {
@@ -180,8 +193,8 @@ def processes(seats: Sequence[Seat]) -> dict[str, Any]:
                     cell(len(np.unique(seat.calls["number"])), units.count),
                     cell(int(seat.calls["bytes"].sum()), units.size),
                     cell(int(seat.requests["length"][moves].sum()), units.size),
-                    cell(collective, units.count),
-                    cell(len(seat.transfers) - collective, units.count),
+                    cell(asked, units.count),
+                    cell(len(seat.transfers) - asked, units.count),
                     cell(together, units.count),
                     cell(int(moves.sum()) - together, units.count),
                 ],
