@@ -116,6 +116,32 @@ def test_forks_of_forks_know_what_their_ancestors_opened(layer: Traced) -> None:
         }
 
 
+def work_in_children() -> None:
+    import multiprocessing  # noqa: PLC0415
+
+    def work(name: str) -> None:
+        with h5py.File(name, "w") as f:
+            f["x"] = np.arange(10)
+
+    pool = multiprocessing.get_context("fork")
+    children = [pool.Process(target=work, args=(f"{i}.h5",)) for i in range(3)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    print([child.exitcode for child in children])
+
+
+def test_children_of_a_process_without_files_lose_nothing(layer: Traced) -> None:
+    assert layer.python(work_in_children).out.decode() == "[0, 0, 0]\n"
+    processes = layer.read().processes
+    assert len(processes) == 3
+    for process in processes:
+        (seat,) = Trace(process.source, [process]).seats
+        assert seat.are(("dataset_write",)).sum() == 1
+        assert seat.are(("file_close",)).sum() == 1
+
+
 def replace_itself() -> None:
     again = "AGAIN" in os.environ
     f = h5py.File(f"{'second' if again else 'first'}.h5", "w")
