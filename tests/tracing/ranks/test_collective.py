@@ -50,5 +50,5 @@ def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) 
             assert (mode, cause) == (0, 0)
     assert len(seen) > 2, "collective ones, and such as HDF5 has broken"
     broken = collective.broken(headrace.trace.open(tmp_path / "traced").seats)
-    assert "elements are converted to another type" in {each.why for each in broken}
+    assert any("elements are converted" in each.why for each in broken)
     assert "elements are converted" in render(headrace.trace.open(tmp_path / "traced"))
