@@ -34,6 +34,7 @@ SUFFIX: Final = ".hrtrace"
 _LAYER: Final = "trace"
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
 _SHOWN: Final = 20  # rows of a comparison
+_NEIGHBOURS: Final = 3  # kernels that a run is like
 
 
 class _RunsByDefault(TyperGroup):
@@ -124,12 +125,17 @@ def diff(before: TraceArgument, after: TraceArgument) -> None:
 @app.command("similar")
 @reports_errors
 def similar(
-    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Two or more traces.")],
+    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="One or more traces.")],
 ) -> None:
-    """Show how far runs are apart: 0 for two that do the same with their files, at most 1."""
-    from headrace.trace import signature  # noqa: PLC0415, needs what a base has not
+    """Show how far runs are apart: 0 for two that do the same with their files, at most 1.
 
-    found = signature.distances([signature.signature(read(each)) for each in traces])
+    And which kernels of `headrace bench` each is most like.
+    """
+    opened = [read(each) for each in traces]
+    from headrace.trace import neighbours, signature  # noqa: PLC0415, needs what a base has not
+
+    signatures = [signature.signature(each) for each in opened]
+    found = signature.distances(signatures)
     table = Table(box=None, pad_edge=False)
     table.add_column("")
     for number in range(len(traces)):
@@ -137,6 +143,10 @@ def similar(
     for number, each in enumerate(traces):
         table.add_row(f"{number + 1} {each}", *(f"{value:.3f}" for value in found[number]))
     console().print(table, markup=False)
+    for each, own in zip(traces, signatures, strict=True):
+        near = neighbours.nearest(own)[:_NEIGHBOURS]
+        told = "; ".join(f"{', '.join(one.cases)} ({one.distance:.3f})" for one in near)
+        console().print(f"{each} behaves like {told}", markup=False, highlight=False)
 
 
 def _both(before: str, after: str) -> str:

@@ -57,7 +57,7 @@ class Arguments {
   }
   static void* unified(void* const& object) { return object; }
   template <typename T>
-  static const T& unified(const T& value) {
+  static T unified(const T& value) {
     return value;
   }
 };

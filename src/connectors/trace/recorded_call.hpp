@@ -119,15 +119,15 @@ class RecordedCall : CurrentCall {
     row_.duration = Recorder::now() - row_.begin;
     row_.number = number;
     number = 0;  // what is asked from here on is no part of the call
-    if constexpr (is_of_file(callback))
-      if (!outcome.failed()) note_level(vol::Object::from(outcome.result));
-    note_inner_time();
     row_.callback = static_cast<std::uint32_t>(callback);
     row_.failed = outcome.failed();
     ((row_.operation = std::max(row_.operation, vol::operation_of(args))), ...);
     row_.thread = Recorder::get().thread();
     if (row_.parent == 0) row_.line = line_that_called();
     guarded([&] {
+      if constexpr (is_of_file(callback))
+        if (!outcome.failed()) note_level(vol::Object::from(outcome.result));
+      note_inner_time();
       forget_changed<callback>(args...);
       tell<callback>(outcome, args...);
       if constexpr (!closes(callback))
