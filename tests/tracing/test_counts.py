@@ -116,7 +116,7 @@ def callbacks_of(trace: Trace) -> Counter[str]:
     return found
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(10)
 @pytest.mark.parametrize(("kernel", "ranks"), RUNS)
 def test_kernels(kernel: str, ranks: int, tmp_path: Path) -> None:
     counted = run_of(kernel, ranks, Traced(tmp_path, below=BELOW))

@@ -33,7 +33,7 @@ def read_again_and_again(calls: int) -> None:
 
 @pytest.mark.plain
 @pytest.mark.parametrize(
-    "calls", [1_000_000, pytest.param(10_000_000, marks=pytest.mark.long)], ids=str
+    "calls", [300_000, pytest.param(10_000_000, marks=pytest.mark.long)], ids=str
 )
 def test_long_runs_take_little(calls: int, layer: Traced) -> None:
     alone = int(layer.plain(partial(read_again_and_again, 1000)))

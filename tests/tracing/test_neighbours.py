@@ -42,7 +42,13 @@ def traced(launcher: Launcher, case: str, *words: str) -> Path:
     return launcher.folder / "case.hrtrace"
 
 
-@pytest.mark.parametrize("case", OTHER_SIZES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if i % 3 == 0 else pytest.param(case, marks=pytest.mark.long)
+        for i, case in enumerate(OTHER_SIZES)
+    ],
+)
 @pytest.mark.timeout(180)
 def test_another_size_finds_its_kernel_first(case: str, tmp_path: Path) -> None:
     launcher = Launcher(tmp_path)
