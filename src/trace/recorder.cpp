@@ -57,12 +57,11 @@ void append(TraceFile& file, const std::vector<Row>& rows) {
 // No lock is held while the process forks: layers above may write to files meanwhile, and do so
 // through here. The child forgets all of its parent's but what is counted and chosen.
 Recorder& Recorder::make() {
-  static Recorder* const first = [] {
-    ::pthread_atfork(nullptr, nullptr, &begin_child);
-    return new Recorder;
+  [[maybe_unused]] static const int once = [] {
+    current_ = new Recorder;  // first: a fork may come at any moment
+    return ::pthread_atfork(nullptr, nullptr, &begin_child);
   }();
-  current_ = first;
-  return *first;
+  return *current_.load();
 }
 
 void Recorder::begin_child() { current_ = new Recorder(*current_.load()); }

@@ -75,11 +75,8 @@ def test_a_layer_leaves_what_native_hdf5_does(layer: Recorded) -> None:
     assert not differences(native, other)
     assert not other.likeness.calls
     (made,) = other.files.values()
-    with h5py.File(made, "r+") as file:
-        file["group/rows"][7, 7] = 0.5
-    changed = layer.replayed("log")
+    assert not differences(native, layer.replayed("log"))
     broken = type(other)("async", other.likeness, other.left_out, other.files, {made: {}})
-    assert not differences(native, changed)
     assert differences(native, broken)
 
 

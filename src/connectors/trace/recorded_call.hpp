@@ -131,7 +131,8 @@ class RecordedCall : CurrentCall {
       forget_changed<callback>(args...);
       tell<callback>(outcome, args...);
       if constexpr (!closes(callback))
-        if (Recorder::get().choices().arguments && level == 0) tell_arguments<callback>(args...);
+        if (Recorder::get().choices().arguments && level == 0)
+          answered([&] { tell_arguments<callback>(args...); });
     });
     if constexpr (callback == Callback::file_close)
       if (Recorder::get().in_child()) Recorder::get().flush();  // which may end without HDF5
@@ -266,7 +267,7 @@ class RecordedCall : CurrentCall {
       if constexpr (callback == Callback::dataset_create || callback == Callback::attr_create)
         note_space(*told, args...);
       if constexpr (callback == Callback::dataset_create || callback == Callback::dataset_open)
-        note_opened(object, *told);
+        answered([&] { note_opened(object, *told); });
     }
   }
 
