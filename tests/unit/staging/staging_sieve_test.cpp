@@ -66,9 +66,10 @@ TEST_F(StagingSieve, WhatDoesNotGoForwardIsStaged) {
 TEST_F(StagingSieve, WhatGoesForwardInSeveralPlacesByTurnsIsNotCopied) {
   store.bytes = Bytes(64 * kPage);
   Staged file(store);
-  for (std::uint64_t i = 0; i < 2 * kForward; ++i)
+  // No more than one: after it, how fast this machine copied decides.
+  for (std::uint64_t i = 0; i <= kForward; ++i)
     put_back(file, (i % 2 * 32 + i / 2 * 2) * kPage + 100, std::byte{9});
-  EXPECT_EQ(store.writes, kForward);
+  EXPECT_EQ(store.writes, 1);
   EXPECT_EQ(file.staged.staged_bytes(), kForward * kPage);
 }
 
