@@ -52,6 +52,9 @@ struct Api {
   // H5P_DATASET_ACCESS_DEFAULT and H5P_GROUP_ACCESS_DEFAULT
   [[nodiscard]] hid_t dataset_access_list() const { return default_lists[1].get(); }
   [[nodiscard]] hid_t group_access_list() const { return default_lists[2].get(); }
+  // H5T_C_S1. Ids grow, and HDF5 makes this one after those of all numbers that it defines.
+  IdVariable string_type;
+  [[nodiscard]] bool is_predefined_type(hid_t type) const { return type <= string_type.get(); }
   // The library's own error class and messages (H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE): registering
   // some of our own would clear the stack and would not survive H5close().
   IdVariable error_class;

@@ -73,6 +73,7 @@ void bind_ids(void* handle) {
   h5.access_list = variable(handle, "H5P_LST_FILE_ACCESS_ID_g");
   h5.attribute_list = variable(handle, "H5P_LST_ATTRIBUTE_CREATE_ID_g");
   h5.dataset_list = variable(handle, "H5P_LST_DATASET_CREATE_ID_g");
+  h5.string_type = variable(handle, "H5T_C_S1_g");
   h5.default_lists = {variable(handle, "H5P_LST_LINK_ACCESS_ID_g"),
                       variable(handle, "H5P_LST_DATASET_ACCESS_ID_g"),
                       variable(handle, "H5P_LST_GROUP_ACCESS_ID_g"),

@@ -52,6 +52,13 @@ void append(TraceFile& file, const std::vector<Row>& rows) {
   file.append(table, static_cast<std::uint32_t>(rows.size()), in_columns(std::span(rows)));
 }
 
+// Makes the memory of the row after the last one this core's, before it is waited for.
+void fetch_next(const std::vector<Call>& rows) {
+  constexpr std::size_t kLine = 64;
+  const auto* const next = reinterpret_cast<const std::byte*>(rows.data() + rows.size());
+  for (std::size_t at = 0; at < sizeof(Call); at += kLine) __builtin_prefetch(next + at, 1);
+}
+
 }  // namespace
 
 // No lock is held while the process forks: layers above may write to files meanwhile, and do so
@@ -159,6 +166,7 @@ void Recorder::add(const Call& call) noexcept {
     std::unique_lock lock(mutex_);
     note_change();
     calls_.push_back(call);
+    fetch_next(calls_);
     if (calls_.size() >= kRows) seal_all();
     help(lock);
   });

@@ -11,32 +11,36 @@ namespace headrace::trace {
 enum class Table : std::uint32_t { facts = 0, calls = 1, requests = 2 };
 
 // A transfer of several datasets has a row for each of them, of one number; the first has the time.
+// What is widest comes first, so that there are no gaps: the memory of each row is another core's
+// when it is written to.
 struct Call {
   std::uint64_t number = 0;  // of this process, from 1, in the order in which calls begin
   std::uint64_t parent = 0;  // the number of the call that it was made in; 0: none
   std::int64_t begin = 0;    // nanoseconds, as Recorder::now()
   std::int64_t duration = 0;
-  std::uint32_t callback = 0;
-  std::int32_t operation = -1;
+  std::uint64_t bytes = 0;  // of the program's memory
+  std::uint64_t count = 1;  // of the calls that are summed up in the row
+  // What a transfer selects: a shape, and how many elements of the dataspace are before its first.
+  std::uint64_t file_start = 0;
+  std::uint64_t memory_start = 0;
+  std::uint32_t file_shape = 0;
+  std::uint32_t memory_shape = 0;
   std::uint32_t object = 0;
   std::uint32_t name = 0;  // of its attribute that the call is about
-  bool failed = false;
+  std::uint32_t type = 0;  // in memory
+  std::uint32_t line = 0;  // of the program
   std::uint32_t thread = 0;
-  std::uint64_t bytes = 0;  // of the program's memory
-  // What a transfer selects: a shape, and how many elements of the dataspace are before its first.
-  std::uint32_t file_shape = 0;
-  std::uint64_t file_start = 0;
-  std::uint32_t memory_shape = 0;
-  std::uint64_t memory_start = 0;
-  std::uint32_t type = 0;   // in memory
-  bool collective = false;  // the program asked for it
-  // What HDF5 did then: an H5D_mpio_actual_io_mode_t, and why (H5Pget_mpio_no_collective_cause).
-  std::uint32_t io_mode = 0;
+  // What HDF5 did of a collective transfer: why (H5Pget_mpio_no_collective_cause), and an
+  // H5D_mpio_actual_io_mode_t.
   std::uint32_t no_collective_cause = 0;
+  std::int32_t operation = -1;
+  std::uint16_t callback = 0;
+  std::uint8_t io_mode = 0;
+  bool failed = false;
+  bool collective = false;  // the program asked for it
   bool event_set = false;
-  std::uint32_t line = 0;   // of the program
-  std::uint64_t count = 1;  // of the calls that are summed up in the row
 };
+static_assert(sizeof(Call) == 112);
 
 inline constexpr std::array<std::string_view, 22> kCallColumns{"number",
                                                                "parent",

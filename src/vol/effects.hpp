@@ -59,12 +59,15 @@ constexpr Effects unknown_effects(int operation) {
           Reach::process};
 }
 
-constexpr Effects effects_of(Callback callback, int operation) {
-  constexpr int any = kAnyOperation;
+// By callback when it is compiled: to look through all of the table took 0.1 us a call.
+template <Callback callback>
+constexpr Effects effects_of_operation(int operation) {
+  [[maybe_unused]] constexpr int any = kAnyOperation;
   using enum Reach;
   using namespace effect;
 #define HEADRACE_EFFECTS(name, of, reach, effects) \
-  if (callback == Callback::name && operation == static_cast<int>(of)) return {(effects), reach};
+  if constexpr (callback == Callback::name)        \
+    if (operation == static_cast<int>(of)) return {(effects), reach};
 #define HEADRACE_NATIVE_EFFECTS(name, of, number, reach, effects) \
   HEADRACE_EFFECTS(name, number, reach, effects)
 #include "vol/effects.def"
@@ -100,7 +103,7 @@ template <Callback callback, typename... Args>
 constexpr Effects effects_of(const Args&... args) {
   int operation = kAnyOperation;
   ((operation = std::max(operation, operation_of(args))), ...);
-  return effects_of(callback, operation);
+  return effects_of_operation<callback>(operation);
 }
 
 // The object that a callback is called for, among its arguments; null where it has none, and for

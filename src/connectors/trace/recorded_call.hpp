@@ -119,7 +119,7 @@ class RecordedCall : CurrentCall {
     row_.duration = Recorder::now() - row_.begin;
     row_.number = number;
     number = 0;  // what is asked from here on is no part of the call
-    row_.callback = static_cast<std::uint32_t>(callback);
+    row_.callback = static_cast<std::uint16_t>(callback);
     row_.failed = outcome.failed();
     ((row_.operation = std::max(row_.operation, vol::operation_of(args))), ...);
     row_.thread = Recorder::get().thread();

@@ -173,12 +173,13 @@ struct KnownType {
   std::size_t size = 0;
 };
 
-// HDF5 gives no id twice in a process. A program may give its type another size.
+// HDF5 gives no id twice in a process. A program may give another size to a type of its own.
 const KnownType& type_of(hid_t type) {
   static auto& all = *new std::unordered_map<hid_t, KnownType>;
   constexpr std::size_t kMost = 1024;
   if (all.size() > kMost) all.clear();
   KnownType& known = all[type];
+  if (known.fact != 0 && h5.is_predefined_type(type)) return known;
   if (const std::size_t size = h5.Tget_size(type); known.size != size)
     known = {type_id(type), size};
   return known;
@@ -250,7 +251,7 @@ void release_held() {
     h5.Pget(all.dxpl.get(), "global_no_collective_cause", &cause);
   }
   for (Call& row : all.rows) {
-    row.io_mode = static_cast<std::uint32_t>(mode);
+    row.io_mode = static_cast<std::uint8_t>(mode);
     row.no_collective_cause = cause;
     Recorder::get().add(row);
   }
