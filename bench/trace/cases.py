@@ -20,7 +20,7 @@ CALLS, PYTHON = "calls", "python"  # kernels that are not headrace-bench's
 _SECONDS = "300ms"  # at least, of a kernel: short ones are repeated in their process
 
 # Kernel, case, and sizes with which most take some tenths of a second.
-_KERNELS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+KERNELS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("metadata", "default-contiguous", ("--groups", "20")),
     ("metadata", "latest-compact", ("--groups", "20")),
     ("iotest", "2d-step-contiguous-independent",
@@ -79,7 +79,7 @@ class Case:
 
 def cases(ranks: int) -> list[Case]:
     """On one process, and on that many ranks."""
-    return [*calls(), *kernels(_KERNELS, 1), *interpreted(),
+    return [*calls(), *kernels(KERNELS, 1), *interpreted(),
             *(kernels(_OVER_MPI, ranks) if ranks > 1 else ())]  # fmt: skip
 
 
