@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace.cli.output import console, reports_errors
 from headrace.cli.trace import TraceArgument, read
+
+if TYPE_CHECKING:
+    from headrace.trace.advice import Advice
+    from headrace.trace.reader import Trace
 
 
 @reports_errors
@@ -17,11 +21,33 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The page; TRACE.html without it.")
     ] = None,
+    replays: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Measure what advice of another stack gains: replay the trace, which tells what "
+            "calls were given, natively and under it.",
+        ),
+    ] = False,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(help="For --replay: the folder of the files that the program has read."),
+    ] = None,
 ) -> None:
     """Make one HTML page of a trace, which needs no network."""
     loaded = read(trace)
     from headrace.trace.report import write  # noqa: PLC0415, needs what a base has not
 
     path = output or Path(trace.name).with_suffix(".html")
-    write(loaded, path)
+    write(loaded, path, _measured(loaded, inputs) if replays else None)
     console().print(str(path), soft_wrap=True, markup=False, highlight=False)
+
+
+def _measured(trace: Trace, inputs: Path | None) -> list[Advice]:
+    from headrace.trace.advice import advise  # noqa: PLC0415, needs what a base has not
+    from headrace.trace.advice.measured import measured  # noqa: PLC0415
+    from headrace.trace.replay.choices import Choices  # noqa: PLC0415
+    from headrace.trace.summary import uses  # noqa: PLC0415
+
+    found = advise(trace, uses(trace))
+    return measured(trace.path, found, Choices(inputs=inputs, compute=True))

@@ -18,7 +18,8 @@ class Advice:
 
     `rule` is the name of what has found it; `line` is where the program makes most of the calls
     that it is about, FILE:NUMBER, empty where it is not known. `gain` is in seconds of the process
-    that waited longest, and `estimate` says how it was found.
+    that waited longest, and `estimate` says how it was found. `stack`: the layers that do what is
+    advised without a change to the program; empty where none do.
     """
 
     rule: str
@@ -30,6 +31,7 @@ class Advice:
     estimate: str
     risk: str = NO_RISK
     line: str = ""
+    stack: str = ""
 
     @property
     def place(self) -> str:

@@ -55,6 +55,7 @@ def cache_too_small(data: Data) -> Advice | None:
         f"{1 - distinct / len(made):.0%}",
         f"{size(cache)} of memory for each dataset that is open",
         data.line,
+        stack="async",
     )
 
 
@@ -93,6 +94,7 @@ def rewritten_in_parts(data: Data) -> Advice | None:
         f"{1 - distinct / made:.0%}",
         f"{size(cache)} of memory for each dataset that is open",
         data.line,
+        stack="async",
     )
 
 

@@ -137,4 +137,5 @@ def united(data: Data) -> Advice | None:
         f"that for {size(block)} around them at 1 GB/s",
         f"up to {size(block / mine.sum())} of memory for a block",
         data.line,
+        stack="async",
     )

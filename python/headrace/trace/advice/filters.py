@@ -62,6 +62,7 @@ def in_one_thread(data: Data) -> Advice | None:
         "instead of one",
         "the other cores are busy then, and decoded chunks take memory (chunk_cache=256MiB)",
         data.line,
+        stack="async",
     )
 
 

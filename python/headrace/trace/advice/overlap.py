@@ -47,6 +47,7 @@ def behind(run: Run) -> Iterator[Advice]:
             f"its data at {size(_STAGED)} a second",
             "a crash loses what is not written yet; staged data takes memory (budget=…)",
             line_with_most(seat, rows),
+            stack="async",
         )
 
 

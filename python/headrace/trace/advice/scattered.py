@@ -64,6 +64,7 @@ def to_log(data: Data) -> Advice | None:
         "and order them at 500 MB/s",
         "none for readers once the program has closed the file",
         data.line,
+        stack="log",
     )
 
 

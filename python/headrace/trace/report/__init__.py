@@ -11,7 +11,9 @@ from headrace.trace.output import private, replacing
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
+    from headrace.trace.advice import Advice
     from headrace.trace.reader import Trace
 
 __all__ = ["ReportError", "missing", "render", "write"]
@@ -28,18 +30,23 @@ def missing() -> str:
     return ""
 
 
-def render(trace: Trace) -> str:
-    """The whole page; ReportError without the packages that it needs."""
+def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
+    """The whole page; ReportError without the packages that it needs.
+
+    `advice` is told in place of what is found from the trace alone.
+    """
     if absent := missing():
         raise ReportError(absent)
     from headrace.trace.report import page  # noqa: PLC0415, needs the optional packages
 
-    return page.render(trace)
+    return page.render(trace, advice)
 
 
-def write(trace: Trace, path: str | os.PathLike[str]) -> None:
+def write(
+    trace: Trace, path: str | os.PathLike[str], advice: Sequence[Advice] | None = None
+) -> None:
     """Renders into a file that is either whole or not there; FileError says why it is not."""
-    text = render(trace)
+    text = render(trace, advice)
     with (
         replacing(Path(path)) as temporary,
         open(temporary, "w", encoding="utf-8", newline="", opener=private) as out,

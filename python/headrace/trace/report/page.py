@@ -21,6 +21,7 @@ from headrace.trace.report import datasets, drawing, findings, hazards, tables, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headrace.trace.advice import Advice
     from headrace.trace.reader import Trace
     from headrace.trace.summary import Use
 
@@ -31,8 +32,8 @@ _BILLION: Final = 1e9
 _NAMED: Final = 20  # damaged files
 
 
-def render(trace: Trace) -> str:
-    """The whole page."""
+def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
+    """The whole page; `advice` in place of what is found from the trace alone."""
     template = webpage.template(_TEMPLATE)
     script = _SCRIPT.read_text(encoding="utf-8")
     seats = trace.seats
@@ -47,7 +48,7 @@ def render(trace: Trace) -> str:
         title=words.shortened(trace.path.name),
         about=_about(trace),
         findings=list(findings.sentences(seats, summary.totals(trace, uses), uses, links)),
-        advice=advise(trace, uses),
+        advice=advise(trace, uses) if advice is None else advice,
         shortened=words.shortened,
         marked=words.marked,
         damaged=[
