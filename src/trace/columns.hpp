@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/log/varint.hpp"
 
@@ -17,15 +18,28 @@ namespace headrace::trace {
 void put_number(std::string& bytes, std::uint32_t value);
 
 // The columns one after the other, after the lengths of all (docs/formats/trace.md). `row_of` makes
-// an array of the numbers of a row.
+// an array of the numbers of a row, of which there is one at least.
 template <typename Row>
 std::string in_columns(std::span<const Row> rows) {
-  using Numbers = decltype(row_of(rows[0]));
-  std::array<std::string, std::tuple_size_v<Numbers>> columns;
-  Numbers last{};
+  auto last = row_of(rows.front());
+  auto differing = last;
+  differing.fill(0);
   for (const Row& row : rows) {
-    const Numbers numbers = row_of(row);
-    for (std::size_t i = 0; i < columns.size(); ++i)
+    const auto numbers = row_of(row);
+    for (std::size_t i = 0; i < numbers.size(); ++i) differing[i] |= numbers[i] ^ last[i];
+  }
+  std::array<std::string, std::tuple_size_v<decltype(last)>> columns;
+  std::vector<std::size_t> changing;  // most columns have one number in all rows
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    engine::put_signed(columns[i], last[i]);
+    if (differing[i] == 0)
+      columns[i].append(rows.size() - 1, '\0');
+    else
+      changing.push_back(i);
+  }
+  for (const Row& row : rows.subspan(1)) {
+    const auto numbers = row_of(row);
+    for (const std::size_t i : changing)
       engine::put_signed(columns[i], numbers[i] - std::exchange(last[i], numbers[i]));
   }
   std::string all;
