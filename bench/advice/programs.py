@@ -102,16 +102,26 @@ with h5py.File("x.h5", "w") as f:
 """
 _RANKS = '''
 import subprocess, sys
-first = """
+meet = """
 import sys, h5py
+sys.stdout.buffer.write(b"here")
+sys.stdout.flush()
+sys.stdin.buffer.readline()
+"""
+first = meet + """
 with h5py.File("x.h5") as f:
     data = f["d"][()]
 if {shares}:
     sys.stdout.buffer.write(data.tobytes())
 """
-other = "import sys, h5py; assert sys.stdin.buffer.read()"
+other = meet + "assert sys.stdin.buffer.read()"
 words = [[sys.executable, "-c", first if rank == 0 or not {shares} else other] for rank in range(4)]
 ranks = [subprocess.Popen(each, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for each in words]
+for each in ranks:
+    assert each.stdout.read(4) == b"here"
+for each in ranks:
+    each.stdin.write(b"\\n")
+    each.stdin.flush()
 told = ranks[0].communicate()[0]
 for each in ranks[1:]:
     each.communicate(told if {shares} else None)

@@ -188,20 +188,24 @@ def line_with_most(seat: Seat, rows: NDArray[np.int64]) -> str:
 
 
 def spent_around(seat: Seat, rows: NDArray[np.int64]) -> float:
-    """Seconds of these calls and, of a program in Python, of h5py between them and the next.
+    """The sum of `times_around` of these calls."""
+    return float(times_around(seat)[rows].sum())
+
+
+def times_around(seat: Seat) -> NDArray[np.float64]:
+    """Seconds of each call and, of a program in Python, of h5py between it and the next.
 
     What is longer than h5py takes for a call is the program's own.
     """
-    spent = float(seat.own[rows].sum())
     if not is_python(seat) or is_summed(seat):
-        return spent
+        return seat.own
     raw, top = seat.calls, np.flatnonzero(seat.top)
     order = top[np.argsort(raw["begin"][top], kind="stable")]
     ends = raw["begin"][order] + raw["duration"][order]
     gaps = np.maximum(np.append(raw["begin"][order][1:] - ends[:-1], 0), 0) / BILLION
     after = np.zeros(len(raw["begin"]))
     after[order] = np.where(gaps < _BETWEEN, gaps, 0)
-    return spent + float(after[rows].sum())
+    return seat.own + after
 
 
 def _datasets(seat: Seat, least: float) -> Iterator[Data]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace.bench.units import count
 from headrace.trace.advice.advice import OTHER_FILE, Advice, Code
-from headrace.trace.advice.evidence import is_python, line_with_most
+from headrace.trace.advice.evidence import is_python, line_with_most, times_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def file_per_rank(run: Run) -> Iterator[Advice]:
             ).of(python=is_python(seat)),
             sum(files.values()) * (1 - 1 / len(files)),
             "for a program that reads them all: the time to open and close them and their "
-            "datasets, once instead, taken from this run",
+            "datasets, and of h5py after that, once instead, taken from this run",
             "processes that write one file at a time need an HDF5 with MPI, and may wait for each "
             f"other; {OTHER_FILE}",
             line_with_most(seat, np.flatnonzero(seat.are(("file_create", "file_open")))),
@@ -58,11 +58,12 @@ def file_per_rank(run: Run) -> Iterator[Advice]:
 
 
 def _files(seat: Seat) -> dict[str, tuple[frozenset[str], float]]:
-    """By name: the paths of its datasets, and the seconds of opening and closing all of it."""
+    """By name: the paths of its datasets, and the seconds around opening and closing all of it."""
     process = seat.process
     rows = np.flatnonzero(seat.are(_AROUND))
     ids, places = np.unique(seat.calls["object"][rows], return_inverse=True)
-    spent = dict(zip(ids.tolist(), np.bincount(places, seat.own[rows]).tolist(), strict=False))
+    times = np.bincount(places, times_around(seat)[rows])
+    spent = dict(zip(ids.tolist(), times.tolist(), strict=False))
     paths: dict[str, set[str]] = defaultdict(set)
     sums: dict[str, float] = defaultdict(float)
     for id_, about in process.objects.items():
