@@ -10,7 +10,7 @@ from bench.common.ways import Way
 
 from headrace.bench.stacks import native
 
-from .programs import PROGRAMS, Program
+from .programs import OVER_MPI, PROGRAMS, Program
 
 KERNEL = "advice"
 FOLLOWED = "followed"
@@ -23,7 +23,11 @@ class Case:
     program: Program
     quick: bool = False
     kernel: str = KERNEL
-    ranks: int = 1
+
+    @property
+    def ranks(self) -> int:
+        """Two where the program is a kernel."""
+        return 2 if self.program.kernel else 1
 
     @property
     def name(self) -> str:
@@ -55,4 +59,4 @@ class Case:
 
 def cases(*, quick: bool) -> list[Case]:
     """One for each rule."""
-    return [Case(each, quick) for each in PROGRAMS]
+    return [Case(each, quick) for each in (*PROGRAMS, *OVER_MPI)]

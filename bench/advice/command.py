@@ -13,6 +13,7 @@ from typing import Any
 
 from bench.common import session
 from bench.common.measure import measure
+from bench.common.mpi import PARALLEL, mpi_of
 from bench.common.session import ROOT
 from rich.console import Console
 
@@ -31,6 +32,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--warmup", type=int, default=0, help="rounds that are not counted (0)")
     parser.add_argument("--only", nargs="+", default=["*"], help="rules, by patterns")
+    parser.add_argument("--hdf5", type=Path, default=PARALLEL, help="a parallel libhdf5")
     parser.add_argument("--dir", type=Path, help="folder on the disk that is measured")
     parser.add_argument("--output", type=Path, help="folder for results.json and README.md")
     return parser.parse_args(words)
@@ -53,7 +55,8 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="bench-advice-", dir=parent) as name:
         folder = Path(name).resolve()
         try:
-            runner = Runner(folder)
+            mpi = mpi_of(given.hdf5) if any(case.ranks > 1 for case in chosen) else None
+            runner = Runner(folder, mpi)
             about = session.describe(folder) | {"installed": runner.installed}
             measured = measure(runner, chosen, given.repeats, given.warmup)
             samples = session.collect(measured, FOLLOWED, console)

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.common import evidence, installed, process
+from bench.common import evidence, installed, process, program
 from bench.common.evidence import RunError
+from bench.common.mpi import OPEN_MPI, Mpi
 from bench.common.settle import settle
 from bench.common.ways import Stacks, Way
 
 import headrace.trace
 from headrace.bench import stacks
+from headrace.bench.stacks import BenchStack
 from headrace.trace.advice import advise
 from headrace.trace.summary import uses
 
@@ -29,9 +31,11 @@ class Runner:
     """Works in a folder, which exists and is its own. Errors are RunError."""
 
     folder: Path
+    mpi: Mpi | None = None
     environ: Mapping[str, str] = field(default_factory=stacks.inherited)
 
     def __post_init__(self) -> None:
+        self.environ = {**OPEN_MPI, **self.environ}
         self._stacks = Stacks(self.environ)
         self.installed = installed.fingerprint()
 
@@ -64,12 +68,23 @@ class Runner:
         if stack.plan is not None:
             variables["HEADRACE_REPORT"] = str(report)
         settle(self.folder, _PAYLOAD)
+        if case.program.kernel:
+            return self.kernel(case, stack, source)
         answer = self.process(variables, text(source, case.size))
         # Programs name their files as they are in their folder.
         if reason := evidence.disproof(stack, answer["headrace"], report, Path()):
             raise RunError(reason)
         installed.require(self.installed)
         return {"write_wall": answer["elapsed"], "hdf5": answer["hdf5"]}
+
+    def kernel(self, case: Case, stack: BenchStack, name: str) -> dict[str, Any]:
+        """That case of the program's kernel, on two ranks."""
+        if self.mpi is None:
+            raise RunError("no parallel HDF5")
+        launcher = (*self.mpi.launcher, "-n", str(case.ranks))
+        words = [*case.program.kernel, str(case.size)]
+        start = program.Start(name, words, {}, self.mpi.library, launcher)
+        return program.sample(start, stack, self.environ, self.folder / "work")
 
     def make(self, case: Case) -> None:
         """What the program reads: natively, once for all of its runs."""

@@ -5,6 +5,7 @@ Programs are texts; `N` is their size. `make` is run natively before either, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +19,8 @@ class Program:
 
     `storage` is what both run on: the page cache of the disk, or options of the layer `model`.
     `layers` is the stack that the advice names, and `near` a program that the rule must not speak
-    of; where it is empty, that is the one in which the advice was followed.
+    of; where it is empty, that is the one in which the advice was followed. With `kernel`, one of
+    headrace-bench's and its words, programs are names of its cases, which run on two ranks.
     """
 
     rule: str
@@ -30,6 +32,7 @@ class Program:
     near: str = ""
     storage: str = ""
     layers: str = NATIVE
+    kernel: Sequence[str] = ()
 
     @property
     def after(self) -> str:
@@ -289,4 +292,9 @@ with h5py.File("x.h5") as f:
 """, _BLOCK),
     Program("flushed", 3000, 300, _FLUSHES.format(flush="f.flush()"),
             _FLUSHES.format(flush="pass")),
+)  # fmt: skip
+
+OVER_MPI: Final = (
+    Program("independent_writes", 131072, 4096, "strided-independent",
+            layers="log(mpi_logs=rank)", kernel=("vpic", "--timesteps", "1", "--slow-particles")),
 )  # fmt: skip

@@ -34,8 +34,10 @@ def disproof(stack: BenchStack, loaded: list[str], report: Path, path: Path) -> 
         if call.ok and Path(call.file).is_relative_to(path)
     }
     for layer in stack.plan.stack.layers:
-        for seat, found in (("vol", layer.info.vol), ("vfd", layer.info.vfd)):
+        info = layer.info
+        for seat, classes in (("vol", (info.vol,)), ("vfd", (info.vfd, info.vfd_mpi))):
+            names = [each.name for each in classes if each]
             taken = layer.seat in (seat, "both")
-            if found and taken and (seat, found.name) not in opened:
-                return f"{path.name} did not go through {found.name} ({seat})"
+            if names and taken and not opened & {(seat, name) for name in names}:
+                return f"{path.name} did not go through {names[0]} ({seat})"
     return ""
