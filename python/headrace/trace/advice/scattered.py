@@ -99,7 +99,7 @@ def together(run: Run) -> Iterator[Advice]:
             data.path,
             f"each rank writes by itself, in {count(number)} calls that make {count(len(made))} "
             f"requests of {size(lengths.mean())}",
-            "Have the layer `log` keep what each writes and put it in order when the file is closed: "
+            "Have the layer `log` keep what each writes and put it in order at the close: "
             "`headrace run --stack 'log(mpi_logs=rank)' --`. Or let ranks write together, which "
             "helps where a request takes much longer than an exchange between ranks",
             Code(
