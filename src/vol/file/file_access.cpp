@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -43,18 +42,6 @@ bool has_driver(hid_t fapl, const std::string& name) {
   const Id<Kind::plist> probe = copy_of(fapl);
   return set_driver(probe.get(), name, nullptr) >= 0 &&
          h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
-}
-
-// Null where one process opens the file, and where there is no module for its MPI.
-CommunicatorHandle ranks_of(hid_t fapl) {
-  const PrivateErrors own;
-  if (!is_parallel(fapl)) return nullptr;
-  try {
-    return communicator_of(fapl);
-  } catch (const std::exception& error) {
-    log(Level::debug, std::string("ranks do not agree on settings: ") + error.what());
-    return nullptr;
-  }
 }
 
 }  // namespace
