@@ -182,7 +182,7 @@ def requests(scale: Scale) -> Iterator[Case]:
 
 
 def small(scale: Scale) -> Iterator[Case]:
-    """Eight bytes at a time, and datasets of eight bytes."""
+    """Eight bytes at a time or a few more, and datasets of eight bytes."""
     for device, ways, count in (
         ("disk", (*DISK, NO_IO), scale.count),
         ("model", SLOW, scale.model_count),
@@ -191,7 +191,8 @@ def small(scale: Scale) -> Iterator[Case]:
         note = less if count != scale.count else ""
         for name, given in _patterns(scale):
             whole = given | {"count": count, "extent": scale.count}
-            named, payload = f"{name}-{device}", 8 * count * given["datasets"]
+            named = f"{name}-{device}"
+            payload = 8 * count * given["run"] * given["datasets"]
             yield Case("small", named, "small", whole, ("write",), ways, payload, note)
         given = {"count": count}
         named = f"tiny-datasets-{device}"
@@ -199,10 +200,11 @@ def small(scale: Scale) -> Iterator[Case]:
 
 
 def _patterns(scale: Scale) -> Iterator[tuple[str, dict[str, Any]]]:
-    common = {"single": False, "stride": 1, "layout": "contiguous", "datasets": 1}
+    common = {"single": False, "stride": 1, "layout": "contiguous", "datasets": 1, "run": 1}
     yield "permuted", common | {"pattern": "permuted"}
     by_turns = {"pattern": "strided", "stride": scale.stride, "datasets": 3}
     yield "by-turns", common | by_turns
+    yield "runs-by-turns", common | by_turns | {"datasets": 2, "run": scale.stride // 4}
     for layout in scale.layouts:
         for single in (False, True):
             more = {"layout": layout, "single": single}

@@ -1,4 +1,4 @@
-"""Eight bytes at a time: permuted, strided, or one member of a record; to datasets by turns."""
+"""Eight bytes at a time, or short runs: permuted, strided, one member of a record; by turns."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def _places(given: dict[str, Any]) -> list[int]:
 
 
 def _expected(given: dict[str, Any]) -> NDArray[Any]:
-    values = data.values(given["count"])
+    values = data.values(given["count"] * given["run"])
     if given["pattern"] == "member":
         records = np.zeros(_extent(given), _RECORD)
         records[_MEMBER][_places(given)] = values
         return records
     whole = np.zeros(_extent(given))
-    whole[_places(given)] = values
+    whole[np.add.outer(_places(given), np.arange(given["run"])).ravel()] = values
     return whole
 
 
 def run(path: Path, given: dict[str, Any], clock: Clock) -> None:
     """`single` makes one call for all places, `chunked` one chunk too large for HDF5's cache."""
-    values = data.values(given["count"])
+    values = data.values(given["count"] * given["run"])
     kind = _RECORD if given["pattern"] == "member" else np.dtype("f8")
     with clock("create"):
         file = h5py.File(path, "w")
@@ -62,7 +62,7 @@ def run(path: Path, given: dict[str, Any], clock: Clock) -> None:
         with clock("write"):
             dataset.id.write(flat, space, values, memory)
     else:
-        _write_each(datasets, memory, _places(given), values, clock)
+        _write_each(datasets, memory, given, values, clock)
     with clock("close"):
         file.close()
 
@@ -76,17 +76,19 @@ def _memory_type(given: dict[str, Any]) -> h5py.h5t.TypeID:
 def _write_each(
     datasets: list[h5py.Dataset],
     memory: h5py.h5t.TypeID,
-    places: list[int],
+    given: dict[str, Any],
     values: NDArray[np.float64],
     clock: Clock,
 ) -> None:
     """A selection and a write for each; ctypes adds about a microsecond to either."""
     h5 = library.functions()
-    one, space = library.scalar(), datasets[0].id.get_space()
-    start, count = c_uint64(), c_uint64(1)
+    run, places = given["run"], _places(given)
+    part = library.scalar() if run == 1 else h5py.h5s.create_simple((run,))
+    space = datasets[0].id.get_space()
+    start, count = c_uint64(), c_uint64(run)
     select, write = h5.H5Sselect_hyperslab, h5.H5Dwrite
     at, size = byref(start), byref(count)
-    all_ids = [(each.id.id, memory.id, one.id, space.id, library.DEFAULT) for each in datasets]
+    all_ids = [(each.id.id, memory.id, part.id, space.id, library.DEFAULT) for each in datasets]
     address = values.ctypes.data
     with clock("write"):
         for place in places:
@@ -94,7 +96,7 @@ def _write_each(
             select(space.id, library.SELECT_SET, at, None, size, None)
             for ids in all_ids:
                 write(*ids, address)
-            address += 8
+            address += 8 * run
 
 
 def check(path: Path, given: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
+#include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/closings.hpp"
 #include "connectors/async/control.hpp"
@@ -63,12 +64,15 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
+    CommunicatorHandle ranks = staging_ranks(fapl);
     return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req),
-                  {name, flags, true, fapl});
+                  {name, flags, true, fapl}, std::move(ranks));
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), {name, flags, false, fapl});
+    CommunicatorHandle ranks = staging_ranks(fapl);
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), {name, flags, false, fapl},
+                  std::move(ranks));
   }
 
   static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
@@ -80,6 +84,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {
     const vol::UnderRef connector = vol::Object::from(self).connector;
+    forget_ranks(*connector);
     const herr_t result = PassThrough::file_close(self, dxpl, req);
     if (result >= 0) end_pauses_for(*connector);
     return result;
@@ -123,10 +128,21 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr auto request_free = &async::request_free;
 
  private:
-  static void* opened(void* file, const vol::Opening& opening) {
+  // Those that open the file together, if one of them stages: they may have been told different
+  // things. Of a malformed setting all are told when it is opened.
+  static CommunicatorHandle staging_ranks(hid_t fapl) {
+    const PrivateErrors own;
+    bool stages = false;
+    error_of([&] { stages = AsyncOptions(vol::info_of(fapl, layer())->options).mpi_staging; });
+    CommunicatorHandle ranks = vol::ranks_of(fapl);
+    if (ranks != nullptr && ranks->reduce(stages ? 1 : 0, Reduction::max) == 0) ranks.reset();
+    return ranks;
+  }
+
+  static void* opened(void* file, const vol::Opening& opening, CommunicatorHandle ranks) {
     if (file == nullptr) return nullptr;
     const auto info = vol::info_of(opening.fapl, layer());
-    note_opened(vol::Object::from(file), opening, AsyncOptions(info->options));
+    note_opened(vol::Object::from(file), opening, AsyncOptions(info->options), std::move(ranks));
     return file;
   }
 };

@@ -4,7 +4,9 @@
 
 #include "base/log.hpp"
 #include "base/summary.hpp"
+#include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
+#include "drivers/async/mpi_file.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -14,6 +16,7 @@ namespace headrace::async {
 namespace {
 
 struct FileState {
+  CommunicatorHandle ranks;  // null unless one of them stages
   bool filters = false;
   bool only_decodes = false;
   bool writable = false;
@@ -58,8 +61,10 @@ void count_driver_left_out(const vol::Object& file, const FileState& state) {
 
 }  // namespace
 
-void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options) {
+void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options,
+                 CommunicatorHandle ranks) {
   auto state = std::make_shared<FileState>();
+  state->ranks = std::move(ranks);
   const bool parallel = vol::is_parallel(opening.fapl);
   const bool on = !opening.swmr() && options.above && options.filters;
   state->filters = on && !parallel;
@@ -77,6 +82,15 @@ void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOpti
   if (!state->filters && !state->only_decodes) return;
   state->cache = cache().make_share(options.chunk_cache);
   state->threads.emplace(options.threads);
+}
+
+void drain_together(const vol::UnderConnector& connector) {
+  const FileState* const state = connector.state.find<FileState>();
+  if (state != nullptr && state->ranks != nullptr) do_together(*state->ranks, &require_drained);
+}
+
+void forget_ranks(const vol::UnderConnector& connector) {
+  if (auto* const state = connector.state.find<FileState>()) state->ranks.reset();
 }
 
 bool filters_on(const vol::UnderConnector& connector) {

@@ -9,7 +9,14 @@
 namespace headrace::async {
 
 // To be called when a file was opened, with the program's arguments and the file's options.
-void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options);
+// `ranks`: of a file over MPI, where one of them stages.
+void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options,
+                 CommunicatorHandle ranks);
+
+// Collective, of a file that ranks stage, until it is closed: all have in it what they have staged,
+// or all throw the Error of the first that has not.
+void drain_together(const vol::UnderConnector& connector);
+void forget_ranks(const vol::UnderConnector& connector);
 
 // False for files over MPI and in SWMR mode, and where the options say so.
 bool filters_on(const vol::UnderConnector& connector);

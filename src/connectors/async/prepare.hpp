@@ -22,6 +22,11 @@ inline bool grows(void* self, const H5VL_dataset_specific_args_t* args, hid_t /*
          only_grows(vol::Object::from(self), args->args.set_extent.size);
 }
 
+inline bool sets_extent(void* /*self*/, const H5VL_dataset_specific_args_t* args, hid_t /*dxpl*/,
+                        void** /*req*/) {
+  return args->op_type == H5VL_DATASET_SET_EXTENT;
+}
+
 // Of callbacks that carry out optional operations, ours among them.
 constexpr H5VL_subclass_t kind_of(vol::Callback callback) {
   if (callback == vol::Callback::file_optional) return H5VL_SUBCLS_FILE;
@@ -76,7 +81,11 @@ void prepare_for(const Args&... args) {
   const vol::Effects effects = vol::effects_of<callback>(args...);
   if constexpr (callback == Callback::dataset_close || callback == Callback::group_close)
     drain_before_close();
-  if constexpr (callback == Callback::dataset_specific) carry_out_queue();
+  if constexpr (callback == Callback::dataset_specific) {
+    carry_out_queue();
+    // HDF5 would fail on the rank that cannot write, after others have taken the extent.
+    if (sets_extent(args...)) drain_together(*vol::object_of(args...)->connector);
+  }
   if (sees_to_it_itself(callback) || effects.what == vol::effect::nothing) return;
   if constexpr (callback == Callback::dataset_specific)
     if (grows(args...)) return;

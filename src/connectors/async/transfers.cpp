@@ -47,6 +47,7 @@ void read_by_chunks(const Plan& plan, const Transfer& transfer, const Arguments&
 
 // False when HDF5 must read.
 bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req) {
+  if (plan.route == Route::hdf5 && !plan.at_once) return false;
   try {
     const PrivateErrors own;
     if (plan.route == Route::blocks) {
@@ -68,6 +69,7 @@ bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req
 // False when HDF5 must write.
 bool write_here(Plan& plan, const Arguments& call, const std::byte* program) {
   if (plan.dataset != nullptr && plan.dataset->reading > 0) end_reads(true);
+  if (plan.route == Route::hdf5) return false;
   try {
     const PrivateErrors own;
     if (plan.route == Route::blocks) {

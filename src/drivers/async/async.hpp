@@ -89,14 +89,27 @@ struct Driver<vfd::Over::sec2>
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                       const void* buffer) {
     OpenFile& mine = OpenFile::of(file);
-    const std::span bytes(static_cast<const std::byte*>(buffer), size);
-    if (mine.ahead != nullptr) mine.ahead->change(address, bytes);
+    herr_t result = -1;
+    const auto put = [&] {
+      result = stage_or_write(file, type, dxpl, address, size, buffer);
+      return result >= 0;
+    };
+    if (mine.ahead == nullptr)
+      put();
+    else
+      mine.ahead->change(address, {static_cast<const std::byte*>(buffer), size}, put);
+    return result;
+  }
+
+  static herr_t stage_or_write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address,
+                               std::size_t size, const void* buffer) {
+    OpenFile& mine = OpenFile::of(file);
     if (mine.background != nullptr) mine.background->wait_for(address, size);
     if (mine.staged != nullptr && !mine.synchronous) {
       if (starts_swmr(buffer, size)) {
         stop(mine);
       } else if (!mine.raw_at_once || type != H5FD_MEM_DRAW) {
-        mine.staged->write(address, bytes);
+        mine.staged->write(address, {static_cast<const std::byte*>(buffer), size});
         return 0;
       } else if (mine.staged->any_staged(address, size)) {
         drain(mine);  // metadata beside it, in pages that are written as a whole

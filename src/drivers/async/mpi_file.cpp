@@ -187,6 +187,11 @@ bool all_raw(std::uint32_t count, const H5FD_mem_t types[]) {
 
 bool staging_over_mpi() { return !files().empty(); }
 
+void require_drained() {
+  for (MpiFile* file : files())
+    if (!try_to_drain(*file)) tell_failure(*file);
+}
+
 void drain_mpi_files() {
   for (MpiFile* file : files()) try_to_drain(*file);
 }

@@ -33,6 +33,8 @@ std::exception_ptr end_mpi_staging(MpiFile& file);
 // Writes what is staged, if anything is. False when something could not be written: it stays
 // staged.
 bool try_to_drain(MpiFile& file);
+// The same for all files of the process. Throws what has failed, which is told by that.
+void require_drained();
 // From now on nothing is staged.
 void stop_mpi_staging(MpiFile& file);
 // Throws what has failed, once.

@@ -15,6 +15,7 @@
 #include "engine/device.hpp"
 #include "engine/reading/blocks.hpp"
 #include "engine/reading/streams.hpp"
+#include "engine/threads/lending.hpp"
 
 namespace headrace::engine {
 
@@ -47,10 +48,22 @@ class ReadAhead {
   // read ahead, never from `end` on, which is the file's size.
   void note(std::uint64_t offset, std::size_t size, std::size_t below,
             std::chrono::nanoseconds time, std::uint64_t end) noexcept;
-  // To be called before bytes of the file change; the first to what.
-  void change(std::uint64_t offset, std::span<const std::byte> bytes) {
-    if (!blocks_.empty()) change_some(offset, bytes.size(), bytes.data());
+  // Has `write` change bytes of the file; where it fails, which it says by false or throws, it may
+  // have changed some of them. Lent bytes are not kept: they may fail after that.
+  template <typename Write>
+  void change(std::uint64_t offset, std::span<const std::byte> bytes, const Write& write) {
+    const bool lent = Lending::current() != nullptr;
+    if (!blocks_.empty()) change_some(offset, bytes.size(), lent ? nullptr : bytes.data());
+    bool written = false;
+    try {
+      written = write();
+    } catch (...) {
+      forget(offset, bytes.size());
+      throw;
+    }
+    if (!written) forget(offset, bytes.size());
   }
+  // To be called before bytes of the file change.
   void forget(std::uint64_t offset, std::uint64_t size) {
     if (!blocks_.empty()) change_some(offset, size, nullptr);
   }

@@ -2,9 +2,11 @@
 
 #include <map>
 
+#include "comm/agreement.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/wheel_filters.hpp"
+#include "vol/file/file_facts.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -63,11 +65,16 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
   return copy;
 }
 
-FileAccess::FileAccess(hid_t fapl, const Layer& layer)
-    : info_(info_of(fapl, layer)),
-      connector_(std::make_shared<UnderConnector>(*info_->connector)),
-      fapl_(copy_of(fapl)) {
-  require_environment();
+FileAccess::FileAccess(hid_t fapl, const Layer& layer) {
+  const auto malformed = error_of([&] {
+    info_ = info_of(fapl, layer);
+    require_environment();
+  });
+  // Before the list is copied, which ranks do together: those with well formed settings would wait.
+  if (const CommunicatorHandle ranks = ranks_of(fapl)) agree(*ranks, malformed);
+  if (malformed != nullptr) std::rethrow_exception(malformed);
+  connector_ = std::make_shared<UnderConnector>(*info_->connector);
+  fapl_ = copy_of(fapl);
   restore_wheel_filters();
   if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
     throw Error("the connector below cannot be set on the file access property list");

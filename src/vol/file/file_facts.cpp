@@ -1,5 +1,6 @@
 #include "vol/file/file_facts.hpp"
 
+#include "base/log.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {
@@ -20,6 +21,17 @@ bool ask(const BelowFile& file, H5VL_file_get_args_t& args) {
 }  // namespace
 
 bool is_parallel(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0; }
+
+CommunicatorHandle ranks_of(hid_t fapl) {
+  const PrivateErrors own;
+  if (!is_parallel(fapl)) return nullptr;
+  try {
+    return communicator_of(fapl);
+  } catch (const std::exception& error) {
+    log(Level::debug, std::string("ranks cannot agree: ") + error.what());
+    return nullptr;
+  }
+}
 
 bool reads_metadata_together(hid_t fapl) {
   if (!is_parallel(fapl)) return false;

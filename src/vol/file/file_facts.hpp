@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "comm/communicator.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::vol {
@@ -25,6 +26,9 @@ struct Opening {
 
 // Of an access property list: whether ranks open the file together (its driver is one over MPI).
 bool is_parallel(hid_t fapl);
+// Collective: those ranks. Null where one process opens the file, and where our module for its MPI
+// cannot be used.
+CommunicatorHandle ranks_of(hid_t fapl);
 // Whether HDF5 has all ranks wait for each other when it reads metadata, in questions of ours, too.
 bool reads_metadata_together(hid_t fapl);
 // Whether its driver makes files that every HDF5 can open as they are.

@@ -3,6 +3,7 @@
  *   mpi_staging write     each kind of write; the file is checked by whoever starts this
  *   mpi_staging fail      a rank cannot write: its next flush says so, once, and nobody waits
  *   mpi_staging lose      the same until the file is closed
+ *   mpi_staging grow      the same before a dataset grows: all ranks are told then, and none waits
  *   mpi_staging early     ranks read what others write before it is flushed: none waits
  *   mpi_staging atomic    with H5Fset_mpi_atomicity: a barrier is enough
  *   mpi_staging measure MIB STEPS MILLISECONDS
@@ -224,6 +225,25 @@ static void fail(int lose) {
   limit(RLIM_INFINITY);
 }
 
+/* H5Dset_extent changes what all ranks know of the dataset. */
+static void fail_to_grow(void) {
+  hid_t file = open_new("grown.h5", 0);
+  hid_t dataset = create(file, (Kind){"x", 1, 0, -7, H5T_NATIVE_INT});
+  write_rows(dataset, 80, slab(rank), independent);
+  flush(file);
+  limit(4096);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  write_rows(dataset, 81, slab(rank), collective);
+  const hsize_t dims[2] = {2 * (hsize_t)ranks * kRows, kColumns};
+  REQUIRE(H5Dset_extent(dataset, dims) < 0);
+  limit(RLIM_INFINITY);
+  REQUIRE(H5Dset_extent(dataset, dims) >= 0);
+  flush(file);
+  check_rows(dataset, 81, slab(rank), independent);
+  H5Dclose(dataset);
+  REQUIRE(H5Fclose(file) >= 0);
+}
+
 /* Each row is as it was before or after a write that all ranks have made. */
 static void check_either(hid_t dataset, int id, Rows rows) {
   hid_t space = select_rows(dataset, rows), memory = ghosted(rows.count);
@@ -330,6 +350,8 @@ int main(int argc, char **argv) {
       write_atomically();
     else if (strcmp(mode, "early") == 0)
       read_early();
+    else if (strcmp(mode, "grow") == 0)
+      fail_to_grow();
     else
       fail(strcmp(mode, "lose") == 0);
     printf("{\"rank\":%d,\"ranks\":%d}\n", rank, ranks);

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from harness import ranks as of_ranks
 from harness.layer import Layer
-from harness.prefix import Hdf5
+from harness.prefix import MATRIX, Hdf5
 from harness.stack import NATIVE
 
 STAGED = "headrace_async seat=both;mpi_staging=true;under_vol=0;under_info={}"
@@ -152,6 +152,11 @@ def test_a_rank_that_cannot_write_says_so_alone(
     succeed(layer, hdf5, STAGED, mode, ranks)
     lost = f"is closed without {64 * 512 * 4} bytes that could not be written"
     assert (lost in layer.log) == (mode == "lose")
+
+
+@pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
+def test_all_ranks_are_told_before_a_dataset_grows(layer: Layer, hdf5: Hdf5) -> None:
+    succeed(layer, hdf5, STAGED, "grow", 2)
 
 
 def test_no_rank_waits_for_one_that_reads_early(layer: Layer, hdf5: Hdf5) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.sanitized
 
 RANKS = 3
+LAST = {"mpi_faults": 6, "mpi_grown": 3}  # the number of a program's last write
 WAYS = {
     "close": "mpi_logs=rank;",
     "later": "mpi_logs=rank;canonicalise=later;sync=true;",
@@ -45,17 +46,21 @@ def fault(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(compile_preload(tmp_path_factory.mktemp("fault"), source))
 
 
-def ranks_of(layer: Layer, hdf5: Hdf5, way: str, fault: str, **fails: str) -> list[dict[str, Any]]:
+def ranks_of(
+    layer: Layer, hdf5: Hdf5, way: str, fault: str, program: str = "mpi_faults", **fails: str
+) -> list[dict[str, Any]]:
     """What each rank says, in their order."""
     connector = f"headrace_log {WAYS[way]}under_vol=0;under_info={{}}"
     preload = {"LD_PRELOAD": fault, **fails}
-    return succeed(layer, hdf5, RANKS, "mpi_faults", "x.h5", connector=connector, **preload)
+    return succeed(layer, hdf5, RANKS, program, "x.h5", connector=connector, **preload)
 
 
-def calls_of(layer: Layer, hdf5: Hdf5, way: str, fault: str) -> list[int]:
+def calls_of(
+    layer: Layer, hdf5: Hdf5, way: str, fault: str, program: str = "mpi_faults"
+) -> list[int]:
     """How many calls of each rank could fail, where none does."""
-    told = ranks_of(layer, hdf5, way, fault, FAILS_COUNT=str(layer.folder / "count"))
-    assert [one["promised"] for one in told] == [6] * RANKS
+    told = ranks_of(layer, hdf5, way, fault, program, FAILS_COUNT=str(layer.folder / "count"))
+    assert [one["promised"] for one in told] == [LAST[program]] * RANKS
     return [int((layer.folder / f"count.{rank}").read_text()) for rank in range(RANKS)]
 
 
@@ -89,3 +94,34 @@ def test_one_call_fails(layer: Layer, hdf5: Hdf5, fault: str, case: tuple[str, i
         promised = [one["promised"] for one in told]
         layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;")
         layer.plain(partial(check, promised))
+
+
+def check_grown(promised: list[int]) -> None:
+    with h5py.File("x.h5") as file:
+        found = file["x"][:, 0].reshape(-1, RANKS)
+        assert (found >= promised).all(), (promised, found)
+        assert (found <= 3).all(), found
+
+
+@pytest.mark.share(1)
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("hdf5", "for_good"), [("1.14.5-openmpi", False), ("2.2.0-mpich", True)], indirect=["hdf5"]
+)
+def test_one_call_fails_before_an_extent(
+    layer: Layer, hdf5: Hdf5, fault: str, for_good: bool
+) -> None:
+    """A drain that fails on one rank is told to all that give the dataset another extent."""
+    refused = False
+    for at in range(calls_of(layer, hdf5, "close", fault, "mpi_grown")[1]):
+        shutil.rmtree(layer.folder / "x.h5.headrace", ignore_errors=True)
+        (layer.folder / "x.h5").unlink()
+        fails = {"FAILS_RANK": "1", "FAILS_AT": str(at)}
+        if for_good:
+            fails["FAILS_FOR_GOOD"] = "1"
+        told = ranks_of(layer, hdf5, "close", fault, "mpi_grown", **fails)
+        assert len({one["results"] for one in told}) == 1, (fails, told)
+        refused = refused or "x" in told[0]["results"]
+        layer.python("h5py.File('x.h5', 'r+').close()", "recover=true;")
+        layer.plain(partial(check_grown, [one["promised"] for one in told]))
+    assert refused, "no extent was refused"

@@ -10,6 +10,8 @@ from harness.ranks import succeed
 
 RANK = "headrace_log mpi_logs=rank;under_vol=0;under_info={}"
 MALFORMED = "HEADRACE_LOG_CANONICALISE=nonsense"
+ASYNC = "headrace_async threads=1;under_vol=0;under_info={}"
+ASYNC_LOG = "headrace_async threads=1;under_vol=7208;under_info={mpi_logs=rank;under_vol=0}"
 
 
 def make() -> None:
@@ -35,3 +37,19 @@ def test_all_ranks_are_told_of_it(layer: Layer, hdf5: Hdf5) -> None:
         assert "HEADRACE_LOG_CANONICALISE" in one["create"], told
         assert "HEADRACE_LOG_CANONICALISE" in one["open"], told
     assert not list(layer.folder.glob("*.headrace")), "no log is left"
+
+
+@pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
+@pytest.mark.parametrize(
+    ("stack", "value"),
+    [(ASYNC, "threads=1"), (ASYNC_LOG, "threads=1"), (ASYNC_LOG, "mpi_logs=rank")],
+    ids=["async", "async_above_log", "log_below_async"],
+)
+def test_all_ranks_are_told_through_async(layer: Layer, hdf5: Hdf5, stack: str, value: str) -> None:
+    layer.plain(make)
+    option = value.partition("=")[0]
+    malformed = stack.replace(value, f"{option}=nonsense")
+    files = ("made.h5", "there.h5")
+    for one in succeed(layer, hdf5, 2, "mpi_refused", *files, connector=(stack, malformed)):
+        assert option in one["create"], one
+        assert option in one["open"], one

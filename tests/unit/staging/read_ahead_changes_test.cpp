@@ -82,6 +82,51 @@ TEST_F(ReadingAhead, WhatIsBeingReadIsForgottenToo) {
   forward(file, 9 * kMiB, 32 * kMiB, kMiB);
 }
 
+// Written directly, as a budget that failed pages have used up leaves nothing to stage it in: what
+// the file has then is not what the program wanted to write.
+TEST_F(ReadingAhead, WhatFailedToBeWrittenIsForgotten) {
+  test::limits = {kMiB, 0s};
+  Store store;
+  store.bytes = noise(32 * kMiB, 1);
+  File file(store, true);
+  forward(file, 0, 8 * kMiB, kMiB);
+  file.settle();
+  store.fail_from = store.writes.load();
+  const auto is_told = [&](std::uint64_t at) {
+    try {
+      file.write(at, noise(100, 2));
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  for (std::uint64_t at = 20 * kMiB; at < 30 * kMiB && !is_told(at);) at += test::kPage;
+  ASSERT_TRUE(is_told(9 * kMiB));
+  ASSERT_TRUE(is_told(10 * kMiB + 5));
+  forward(file, 8 * kMiB, 12 * kMiB, kMiB);
+}
+
+// Lent bytes that the file does not get are told to their lender, and gone.
+TEST_F(ReadingAhead, LentBytesThatFailAreForgotten) {
+  Store store;
+  store.bytes = noise(32 * kMiB, 1);
+  File file(store, true);
+  forward(file, 0, 8 * kMiB, kMiB);
+  file.settle();
+  store.fail_from = store.writes.load();
+  const Bytes bytes = noise(4 * test::kPage, 2);
+  std::shared_ptr<engine::Completion> completion;
+  {
+    const engine::Lending lending(bytes);
+    file.write(9 * kMiB, bytes);
+    completion = lending.completion();
+  }
+  ASSERT_NE(completion, nullptr);
+  EXPECT_TRUE(completion->wait(std::chrono::nanoseconds::max()));
+  EXPECT_NE(completion->error(), nullptr);
+  forward(file, 8 * kMiB, 12 * kMiB, kMiB);
+}
+
 TEST_F(ReadingAhead, TheEndMoves) {
   Store store;
   store.bytes = noise(16 * kMiB, 1);

@@ -72,8 +72,10 @@ struct File {
     return bytes;
   }
   void write(std::uint64_t offset, const Bytes& bytes) {
-    ahead->change(offset, bytes);
-    staged->write(offset, bytes);
+    ahead->change(offset, bytes, [&] {
+      staged->write(offset, bytes);
+      return true;
+    });
   }
   void resize(std::uint64_t size) {
     staged->drain();
