@@ -43,6 +43,8 @@ def lines(trace: Trace) -> Iterator[str]:
     for process in trace.processes:
         if process.damage:
             yield f"{process.source}: {process.damage}; the rest of it is missing"
+    for each in trace.unreadable:
+        yield f"{each}; what this process did is missing"
 
 
 def _hazards(trace: Trace) -> Iterator[str]:
