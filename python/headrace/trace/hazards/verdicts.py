@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import count
-from headrace.trace.hazards.hazards import RAW, WAW
+from headrace.trace.hazards.hazards import WAW
 
 if TYPE_CHECKING:
     from headrace.trace.hazards.hazards import Hazard, Hazards
@@ -18,6 +18,8 @@ _UNTIL: Final = {
     STAGING: "all ranks had returned from H5Fflush or H5Fclose",
     LOGS: "H5Fflush, H5Fclose or a collective H5Dread",
 }
+_DOES: Final = {"read": "reads", "write": "writes", "cut": "cuts off", "deletion": "deletes"}
+_DID: Final = {"read": "read", "write": "wrote", "cut": "cut off", "deletion": "deleted"}
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,30 @@ def _why(worst: Hazard, setting: str, all_: list[Hazard]) -> str:
 def sentence(hazard: Hazard) -> str:
     """Who does what after whom, without its end."""
     before, after = hazard.ranks
-    second = "reads" if hazard.kind == RAW else "writes"
-    first = "wrote" if hazard.kind in (RAW, WAW) else "read"
+    second, _, first = hazard.kind.partition(" after ")
     maybe = "" if hazard.certain else "perhaps "
     while_ = "while" if hazard.together else "after"
     return (
-        f"rank {after} {maybe}{second} {hazard.path}[{hazard.elements}] of {hazard.file}"
-        f"{_by(hazard.lines[1])} {while_} rank {before} {first} it{_by(hazard.lines[0])}"
+        f"rank {after} {maybe}{_DOES[second]} {_what(hazard)} of {hazard.file}"
+        f"{_by(hazard.lines[1])} {while_} rank {before} {_DID[first]} it{_by(hazard.lines[0])}"
     )
+
+
+def _what(hazard: Hazard) -> str:
+    if hazard.attribute:
+        return f"the attribute {hazard.attribute} of {hazard.path}"
+    return f"{hazard.path}[{hazard.elements}]"
+
+
+def of_attributes(hazards: Hazards) -> str:
+    """A sentence or two about attributes that some ranks write; empty where all do together."""
+    found = [each for each in hazards if each.attribute]
+    if not found:
+        return ""
+    worst = max(found, key=lambda each: each.cases)
+    cases = sum(each.cases for each in found)
+    more = f" There are {count(cases)} such cases." if cases > 1 else ""
+    return f"Not all ranks write an attribute, as HDF5 wants them to: {sentence(worst)}.{more}"
 
 
 def _by(line: str) -> str:
