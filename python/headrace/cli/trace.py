@@ -126,13 +126,19 @@ def diff(before: TraceArgument, after: TraceArgument) -> None:
 @reports_errors
 def similar(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="One or more traces.")],
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the distances into this file, as SVG.")
+    ] = None,
+    with_kernels: Annotated[
+        bool, typer.Option("--with-kernels", help="Draw those kernels, too.")
+    ] = False,
 ) -> None:
     """Show how far runs are apart: 0 for two that do the same with their files, at most 1.
 
     And which kernels of `headrace bench` each is most like.
     """
     opened = [read(each) for each in traces]
-    from headrace.trace import neighbours, signature  # noqa: PLC0415, needs what a base has not
+    from headrace.trace import matrix, neighbours, signature  # noqa: PLC0415, needs what a base has not
 
     signatures = [signature.signature(each) for each in opened]
     found = signature.distances(signatures)
@@ -143,10 +149,15 @@ def similar(
     for number, each in enumerate(traces):
         table.add_row(f"{number + 1} {each}", *(f"{value:.3f}" for value in found[number]))
     console().print(table, markup=False)
+    drawn = dict(zip(map(str, traces), signatures, strict=True))
     for each, own in zip(traces, signatures, strict=True):
         near = neighbours.nearest(own)[:_NEIGHBOURS]
+        if with_kernels:
+            drawn |= {one.name: one.signature for one in near}
         told = "; ".join(f"{', '.join(one.cases)} ({one.distance:.3f})" for one in near)
         console().print(f"{each} behaves like {told}", markup=False, highlight=False)
+    if picture is not None:
+        matrix.write(picture, list(drawn), signature.distances(list(drawn.values())))
 
 
 def _both(before: str, after: str) -> str:
