@@ -96,8 +96,11 @@ void require(bool answered) {
 // Blocks that touch are one, and of one block there is no stride.
 void read_regular(hid_t space, Shape& shape) {
   shape.regular = true;
+  Numbers high;
   require(h5.Sget_regular_hyperslab(space, shape.start.data(), shape.stride.data(),
                                     shape.count.data(), shape.block.data()) >= 0);
+  // Other than the hyperslab, the bounds include the selection's offset (H5Soffset_simple).
+  require(h5.Sget_select_bounds(space, shape.start.data(), high.data()) >= 0);
   shape.elements = 1;
   for (unsigned d = 0; d < shape.rank; ++d) {
     if (shape.stride[d] == shape.block[d] || shape.count[d] == 1) {
