@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".hrtrace"
 _LAYER: Final = "trace"
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
+_KEY: Final = "names.key"  # of the hashes in place of names
 _SHOWN: Final = 20  # rows of a comparison
 _NEIGHBOURS: Final = 3  # kernels that a run is like
 
@@ -91,6 +92,7 @@ def run(command: CommandArgument, output: OutputOption = None, stack: StackOptio
             fail(str(error), error.status)
     let_go()
     status = wait_for(child)
+    (folder / _KEY).unlink(missing_ok=True)
     if any(folder.glob("*.trace")):
         _summarise_after(folder)
     else:
@@ -177,6 +179,8 @@ def _named_after(command: Sequence[str]) -> Path:
 
 
 def _is_trace(file: Path) -> bool:
+    if file.name == _KEY:
+        return True
     with file.open("rb") as opened:
         return file.suffix == ".trace" and opened.read(4) in {b"HRTS", b""}
 
