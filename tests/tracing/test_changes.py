@@ -12,9 +12,14 @@ from tracing.conftest import Traced
 
 def make_again_and_grow() -> None:
     with h5py.File("x.h5", "w") as f:
-        f["d"] = np.arange(4000.0)
+        # By its name, where f.create_dataset makes it without one and links it.
+        old = h5py.h5s.create_simple((4000,))
+        h5py.h5d.create(f.id, b"d", h5py.h5t.NATIVE_DOUBLE, old).write(old, old, np.arange(4000.0))
         del f["d"]
-        grows = f.create_dataset("d", (10, 20), "i2", maxshape=(None, 20), chunks=(5, 20))
+        new = h5py.h5s.create_simple((10, 20), (h5py.h5s.UNLIMITED, 20))
+        chunked = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        chunked.set_chunk((5, 20))
+        grows = h5py.Dataset(h5py.h5d.create(f.id, b"d", h5py.h5t.STD_I16LE, new, chunked))
         everything = h5py.h5s.ALL
         for rows in (10, 30):
             grows.resize(rows, axis=0)
