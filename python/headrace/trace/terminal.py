@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import count, seconds, size
 from headrace.trace.advice import advise
-from headrace.trace.hazards import of_attributes, verdicts
+from headrace.trace.hazards import in_words
 from headrace.trace.summary import reason, totals, uses
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def _hazards(trace: Trace) -> Iterator[str]:
     """Of files that ranks opened together."""
     found = trace.hazards()
     if found.files:
-        yield from (each.text for each in verdicts(found))
-        yield from filter(None, [of_attributes(found)])
+        yield from in_words(found)
 
 
 def _name(use: Use, *, several: bool) -> str:

@@ -189,7 +189,7 @@ const KnownType& type_of(hid_t type) {
 
 // Rows of a call, and the program's list of it, which is kept from going.
 struct Held {
-  std::vector<Call> rows;
+  std::vector<HeldRow> rows;
   Id<Kind::plist> dxpl;
 };
 Held& held() {
@@ -233,11 +233,19 @@ void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& t
   note_transfer(dataset, traced, row.bytes);
 }
 
-void hold(const Call& row, hid_t dxpl) {
+void add_row(const HeldRow& row) {
+  Recorder& recorder = Recorder::get();
+  if (recorder.choices().sums)
+    recorder.add_up(row.call, row.requests);
+  else
+    recorder.add(row.call);
+}
+
+void hold(HeldRow row, hid_t dxpl) {
   const PrivateErrors own;
   Held& all = held();
   if (all.rows.empty() && h5.Iinc_ref(dxpl) >= 0) all.dxpl = Id<Kind::plist>(dxpl);
-  all.rows.push_back(row);
+  all.rows.push_back(std::move(row));
 }
 
 bool holds_rows() { return !held().rows.empty(); }
@@ -252,10 +260,10 @@ void release_held() {
     h5.Pget(all.dxpl.get(), "actual_io_mode", &mode);
     h5.Pget(all.dxpl.get(), "global_no_collective_cause", &cause);
   }
-  for (Call& row : all.rows) {
-    row.io_mode = static_cast<std::uint32_t>(mode);
-    row.no_collective_cause = cause;
-    Recorder::get().add(row);
+  for (HeldRow& row : all.rows) {
+    row.call.io_mode = static_cast<std::uint32_t>(mode);
+    row.call.no_collective_cause = cause;
+    add_row(row);
   }
 }
 

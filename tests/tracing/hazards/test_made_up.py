@@ -218,6 +218,13 @@ def test_the_summary_tells_where_files_are_parallel() -> None:
         "mpi_staging is not safe: rank 1 reads /u[0] of x.h5 (sim.py:11) after rank 0 wrote it "
         "(sim.py:10)" in told
     )
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    (told,) = [each for each in terminal.lines(made.trace) if "mpi_" in each]
+    assert told.startswith("mpi_staging and mpi_logs are safe for what this run did: no rank reads")
+    made.call(1, WRITE)
+    (told,) = [each for each in terminal.lines(made.trace) if "mpi_" in each]
+    assert told.startswith("mpi_staging and mpi_logs: no hazard was found, but the elements of 1")
     made.parallel = False
     assert "mpi_staging" not in "\n".join(terminal.lines(made.trace))
 

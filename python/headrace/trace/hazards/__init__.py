@@ -6,7 +6,7 @@ for verdict in verdicts(trace.hazards()):
 """
 
 from headrace.trace.hazards.hazards import RAW, WAR, WAW, Hazard, Hazards, find
-from headrace.trace.hazards.verdicts import Verdict, of_attributes, sentence, verdicts
+from headrace.trace.hazards.verdicts import Verdict, in_words, sentence, verdicts
 
 __all__ = [
     "RAW",
@@ -16,7 +16,7 @@ __all__ = [
     "Hazards",
     "Verdict",
     "find",
-    "of_attributes",
+    "in_words",
     "sentence",
     "verdicts",
 ]

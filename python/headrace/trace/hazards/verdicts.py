@@ -36,6 +36,18 @@ def verdicts(hazards: Hazards) -> tuple[Verdict, Verdict]:
     return _verdict(hazards, STAGING), _verdict(hazards, LOGS)
 
 
+def in_words(hazards: Hazards) -> list[str]:
+    """All that is to be told; one sentence where both settings are alike."""
+    staging, logs = verdicts(hazards)
+    found = [staging.text, logs.text]
+    if not any(each.mpi_staging or each.mpi_logs for each in hazards):
+        # What is safe with the one, which waits for more, is so with the other.
+        begin = f"{STAGING} is" if staging.safe else STAGING
+        both = f"{STAGING} and {LOGS}{' are' if staging.safe else ''}"
+        found = [staging.text.replace(begin, both, 1)]
+    return [*found, *filter(None, [_of_attributes(hazards)])]
+
+
 def _verdict(hazards: Hazards, setting: str) -> Verdict:
     """What is certain decides; then what may be; then what is not known."""
     harmful = [each for each in hazards if getattr(each, setting)]
@@ -94,7 +106,7 @@ def _what(hazard: Hazard) -> str:
     return f"{hazard.path}[{hazard.elements}]"
 
 
-def of_attributes(hazards: Hazards) -> str:
+def _of_attributes(hazards: Hazards) -> str:
     """A sentence or two about attributes that some ranks write; empty where all do together."""
     found = [each for each in hazards if each.attribute]
     if not found:
