@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/hexadecimal.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -43,12 +44,8 @@ bool has_folder(const std::string& file) {
 }
 
 std::string log_path(const std::string& file, const Owner& owner, const std::string& part) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string name;
-  for (const std::byte byte : owner) {
-    name += kDigits[std::to_integer<unsigned>(byte >> 4)];
-    name += kDigits[std::to_integer<unsigned>(byte & std::byte{15})];
-  }
+  const std::string name =
+      hexadecimal({reinterpret_cast<const unsigned char*>(owner.data()), owner.size()});
   return folder_of(file) + "/" + name + part + ".log";
 }
 

@@ -10,12 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "engine/log/varint.hpp"
 
 namespace headrace::trace {
 
 // Appends `value` in four bytes, the lowest first.
-void put_number(std::string& bytes, std::uint32_t value);
+inline void put_number(std::string& bytes, std::uint32_t value) {
+  std::array<std::byte, sizeof value> all;
+  put_little_endian(all.data(), value);
+  bytes.append(reinterpret_cast<const char*>(all.data()), all.size());
+}
 
 // The columns one after the other, after the lengths of all (docs/formats/trace.md). `row_of` makes
 // an array of the numbers of a row, of which there is one at least.

@@ -2,11 +2,10 @@
 
 #include <unistd.h>
 
-#include <array>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 
+#include "base/machine.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "vol/callbacks.hpp"
 
@@ -36,21 +35,13 @@ std::string command() {
   return '[' + list + ']';
 }
 
-long long since_1970() {
-  std::timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
-}
-
 }  // namespace
 
 JsonObject process_facts(bool anonymous) {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = {'?'};
   JsonObject facts;
   facts.number("pid", ::getpid())
       .number("parent", ::getppid())
-      .text("host", host.data())
+      .text("host", host_name())
       .raw("command", anonymous ? "[]" : command())
       .number("time", since_1970())
       .number("cores", engine::available_cores());

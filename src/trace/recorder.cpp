@@ -16,7 +16,6 @@
 #include "base/blocked_signals.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
-#include "engine/log/format.hpp"
 #include "hdf5/api.hpp"
 #include "trace/columns.hpp"
 #include "trace/process.hpp"
@@ -35,14 +34,6 @@ struct ThreadNumber {
   std::uint32_t number = 0;
 };
 thread_local ThreadNumber thread_number;
-
-std::string hash_of(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::uint32_t hash = engine::log::checksum(std::as_bytes(std::span(name.data(), name.size())));
-  std::string text(8, '0');
-  for (char& digit : text) digit = kDigits[std::exchange(hash, hash >> 4U) & 0xfU];
-  return text;
-}
 
 void append(TraceFile& file, const std::string& facts) { file.append(Table::facts, 0, facts); }
 
@@ -120,6 +111,7 @@ void Recorder::start(const Choices& choices) noexcept {
   on_ = true;
   guarded([&] {
     const std::lock_guard lock(file_mutex_);
+    if (choices_.anonymous) choices_.key = name_key(choices_.folder);
     open_file();
   });
 }
@@ -215,7 +207,7 @@ std::string Recorder::told(std::string_view name) const {
   std::string hashed;
   for (std::size_t at = 0; at <= name.size();) {
     const std::size_t end = std::min(name.find('/', at), name.size());
-    if (end > at) hashed += hash_of(name.substr(at, end - at));
+    if (end > at) hashed += hash_of(name.substr(at, end - at), choices_.key);
     if (end < name.size()) hashed += '/';
     at = end + 1;
   }

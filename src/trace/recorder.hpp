@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "trace/name_key.hpp"
 #include "trace/sums.hpp"
 #include "trace/tables.hpp"
 #include "trace/trace_file.hpp"
@@ -31,6 +32,7 @@ struct Choices {
   bool sums = false;       // rows of what is alike are summed up: level `profile`
   bool callers = false;    // tell which places of a compiled program have called
   bool arguments = false;  // tell what calls were given, for a replay
+  NameKey key{};           // of the hashes; start() fills it in
 };
 
 class Recorder {

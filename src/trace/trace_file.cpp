@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/machine.hpp"
 #include "engine/codec/zstd.hpp"
 #include "engine/log/format.hpp"
 #include "trace/columns.hpp"
@@ -68,9 +68,7 @@ Error failure(const std::string& path, int error) {
 
 // Its name tells the machine and the process; a number comes where one is there already.
 int make_file(const std::string& folder, std::string& path) {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = {'h', 'o', 's', 't'};
-  const std::string name = folder + '/' + host.data() + '.' + std::to_string(::getpid());
+  const std::string name = folder + '/' + host_name() + '.' + std::to_string(::getpid());
   for (int i = 0;; ++i) {
     path = name + (i == 0 ? "" : '.' + std::to_string(i)) + ".trace";
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -80,10 +78,6 @@ int make_file(const std::string& folder, std::string& path) {
 }
 
 }  // namespace
-
-void put_number(std::string& bytes, std::uint32_t value) {
-  for (unsigned i = 0; i < 4; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xffU);
-}
 
 TraceFile::TraceFile(const std::string& folder) {
   std::error_code error;

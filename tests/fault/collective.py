@@ -49,7 +49,7 @@ class Hdf5:
 
     def call(self, name: str, *arguments: object) -> c_int64:
         function = self.library[name]  # not getattr: that keeps the type of the result
-        makes_id = name.startswith(("H5Pcreate", "H5Fcreate", "H5Screate", "H5Dcreate"))
+        makes_id = name[:9] in {f"H5{kind}create" for kind in "ADFPS"}
         function.restype = c_int64 if makes_id else ctypes.c_int
         result = function(*arguments)
         if result < 0:

@@ -12,9 +12,14 @@ from tracing.conftest import Traced
 
 def make_again_and_grow() -> None:
     with h5py.File("x.h5", "w") as f:
-        f["d"] = np.arange(4000.0)
+        # By its name, where f.create_dataset makes it without one and links it.
+        old = h5py.h5s.create_simple((4000,))
+        h5py.h5d.create(f.id, b"d", h5py.h5t.NATIVE_DOUBLE, old).write(old, old, np.arange(4000.0))
         del f["d"]
-        grows = f.create_dataset("d", (10, 20), "i2", maxshape=(None, 20), chunks=(5, 20))
+        new = h5py.h5s.create_simple((10, 20), (h5py.h5s.UNLIMITED, 20))
+        chunked = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        chunked.set_chunk((5, 20))
+        grows = h5py.Dataset(h5py.h5d.create(f.id, b"d", h5py.h5t.STD_I16LE, new, chunked))
         everything = h5py.h5s.ALL
         for rows in (10, 30):
             grows.resize(rows, axis=0)
@@ -50,6 +55,28 @@ def test_a_type_that_gets_another_size_counts_with_it(layer: Traced) -> None:
     layer.python(write_longer_and_longer)
     calls = [each for each in layer.read().calls.to_pylist() if each["call"] == "attr_write"]
     assert [each["bytes"] for each in calls] == [4, 40]
+
+
+def move_with_an_offset() -> None:
+    """H5Soffset_simple, of the file's dataspace and of memory's."""
+    with h5py.File("x.h5", "w") as f:
+        f["d"] = np.arange(100).reshape(10, 10)
+        file, memory = f["d"].id.get_space(), h5py.h5s.create_simple((40,))
+        memory.select_hyperslab((0,), (4,))
+        for count, stride, block in (((2, 2), None, None), ((2, 2), (3, 4), (1, 1))):
+            file.select_hyperslab((1, 1), count, stride, block)
+            for offset in ((0, 0), (5, 1), (0, 3)):
+                file.offset_simple(offset)
+                memory.offset_simple((offset[0],))
+                f["d"].id.read(memory, file, np.zeros(40, "i8"))
+
+
+def test_selections_are_where_their_offset_puts_them(layer: Traced) -> None:
+    layer.python(move_with_an_offset)
+    calls = [each for each in layer.read().calls.to_pylist() if each["call"] == "dataset_read"]
+    assert [each["file_start"] for each in calls] == [11, 62, 14] * 2
+    assert [each["memory_start"] for each in calls] == [0, 5, 0] * 2
+    assert len({each["file_shape"] for each in calls}) == 2, "the shape stays"
 
 
 def close_all_and_write() -> None:

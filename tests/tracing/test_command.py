@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from launched import HEADRACE, Launcher
 
+import headrace.trace
+
 PROGRAM = """
 import sys
 import h5py
@@ -50,6 +52,21 @@ def test_a_later_run_takes_the_place_of_the_trace(launcher: Launcher) -> None:
     for _ in range(2):
         launcher(HEADRACE, "trace", "--stack", "trace,async", "--", sys.executable, "analysis.py")
     assert len(list((launcher.folder / "analysis.hrtrace").iterdir())) == 1
+
+
+def test_no_key_to_the_names_stays(launcher: Launcher) -> None:
+    stack = ("--stack", "trace(anonymous=true)")
+    folder = launcher.folder / "analysis.hrtrace"
+    folder.mkdir()
+    (folder / "names.key").write_bytes(b"of an earlier run")
+    told = []
+    for _ in range(2):
+        done = launcher(HEADRACE, "trace", *stack, "--", sys.executable, "analysis.py")
+        assert done.status == 5, done.text
+        (process,) = headrace.trace.open(folder).processes
+        told.append({each["path"] for each in process.objects.values()})
+        assert [each.suffix for each in folder.iterdir()] == [".trace"]
+    assert told[0] & told[1] == {"/"}, "each run has names of its own"
 
 
 def test_nothing_but_a_trace_is_replaced(launcher: Launcher) -> None:

@@ -22,7 +22,7 @@ from tracing.conftest import Traced
 
 import headrace.trace
 from headrace.errors import FileError
-from headrace.trace import Process, terminal
+from headrace.trace import Process, report, terminal
 from headrace.trace.segments import DamagedError, Segment, columns, segments
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -170,6 +170,27 @@ def test_bytes_put_in_and_left_out_are_damage(whole: Path, read: Read) -> None:
             damaged[at : at + draw.choice((0, 1, 4))] = draw.randbytes(draw.choice((0, 1, 4)))
         process = read(bytes(damaged))
         assert process is None or process.damage or bytes(damaged) == data
+
+
+def test_a_file_whose_beginning_is_lost_is_named_beside_readable_ones(
+    whole: Path, tmp_path: Path
+) -> None:
+    data = whole.read_bytes()
+    (tmp_path / "vm.1.trace").write_bytes(data)
+    (tmp_path / "vm.2.trace").write_bytes(b"HRTX" + data[4:])
+    trace = headrace.trace.open(tmp_path)
+    assert [each.source.name for each in trace.processes] == ["vm.1.trace"]
+    (told,) = trace.unreadable
+    assert told.startswith(f"{tmp_path / 'vm.2.trace'}: ")
+    assert "there is no segment at byte 0" in told
+    assert any(line.startswith(told) for line in terminal.lines(trace))
+    page = report.render(trace)
+    assert "A part of the trace is missing." in page
+    assert "vm.2.trace" in page
+    assert "there is no segment at byte 0" in page
+    (tmp_path / "vm.1.trace").unlink()
+    with pytest.raises(FileError, match="no segment at byte 0"):
+        headrace.trace.open(tmp_path)
 
 
 @fuzzed(100)

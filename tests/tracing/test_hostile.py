@@ -69,6 +69,34 @@ def test_a_full_disk_ends_the_trace_and_not_the_program(layer: Traced) -> None:
     assert len(process.calls["number"]) > 1000
 
 
+def reach_a_limit_at_the_end() -> None:
+    """In children, whose own thread writes what is left, or the recorder's does: that is chance."""
+    import os  # noqa: PLC0415
+    import resource  # noqa: PLC0415
+
+    def work(name: str) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, 15_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        with h5py.File(name, "w") as f:
+            d = f.create_dataset("x", (1000,), "i8")
+            for i in np.random.default_rng(1).integers(0, 1000, 1000):
+                d[i] = i
+
+    ends = []
+    for i in range(10):
+        if (child := os.fork()) == 0:
+            work(f"{i}.h5")
+            os._exit(0)
+        ends.append(os.waitpid(child, 0)[1])
+    print(ends)
+
+
+def test_a_limit_that_is_met_at_the_end_kills_no_program(layer: Traced) -> None:
+    done = layer.python(reach_a_limit_at_the_end, HEADRACE_LOG_LEVEL="warning")
+    assert done.out.decode() == f"{[0] * 10}\n"
+    assert layer.log.count("nothing more is recorded") == 10
+
+
 def open_many_files() -> None:
     for i in range(3000):
         with h5py.File(f"{i % 10}.h5", "w") as f:

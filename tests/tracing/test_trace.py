@@ -16,6 +16,7 @@ import pytest
 from harness.layer import NATIVE_BELOW
 from tracing.conftest import Traced
 
+import headrace.trace
 from headrace.trace import Trace
 
 pytestmark = pytest.mark.sanitized
@@ -282,6 +283,87 @@ def test_anonymous_traces_have_no_names(layer: Traced) -> None:
     )
     assert not any(word in facts for word in ("/group", "rows'", "x.h5", "python", "unit"))
     assert len({each["path"] for each in called(layer.read(), "dataset_write")}) == 1
+
+
+def sip_hash(key: bytes, text: bytes) -> str:
+    """SipHash-2-4 as its authors describe it."""
+    k = [int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")]
+    words = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+    v = [word ^ k[i % 2] for i, word in enumerate(words)]
+
+    def turned(value: int, bits: int) -> int:
+        return (value << bits | value >> (64 - bits)) % 2**64
+
+    def half(a: int, b: int, c: int, d: int, bits: tuple[int, int]) -> None:
+        v[a], v[c] = (v[a] + v[b]) % 2**64, (v[c] + v[d]) % 2**64
+        v[b], v[d] = turned(v[b], bits[0]) ^ v[a], turned(v[d], bits[1]) ^ v[c]
+        v[a] = turned(v[a], 32)
+
+    def rounds(count: int) -> None:
+        for _ in range(count):
+            half(0, 1, 2, 3, (13, 16))
+            half(2, 1, 0, 3, (17, 21))
+
+    padded = text + bytes(-(len(text) + 1) % 8) + bytes([len(text) % 256])
+    for at in range(0, len(padded), 8):
+        word = int.from_bytes(padded[at : at + 8], "little")
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xFF
+    rounds(4)
+    return (v[0] ^ v[1] ^ v[2] ^ v[3]).to_bytes(8, "little").hex()
+
+
+def test_hashes_of_names_are_those_of_the_key(layer: Traced) -> None:
+    assert sip_hash(bytes(range(16)), bytes(range(15))) == "e545be4961ca29a1", "the authors' own"
+    layer.python(write_and_read_rows, "output=traced;anonymous=true;")
+    key = (layer.output / "names.key").read_bytes()
+    (path,) = {each["path"] for each in called(layer.read(), "dataset_write")}
+    assert path == f"/{sip_hash(key, b'group')}/{sip_hash(key, b'rows')}"
+
+
+def spawn_and_fork() -> None:
+    import subprocess  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    with h5py.File("x.h5", "w") as f:
+        f["group/rows"] = 1
+    reads = "import h5py; h5py.File('x.h5')['group/rows'][()]"
+    subprocess.run([sys.executable, "-c", reads], check=True)
+    if (child := os.fork()) == 0:
+        with h5py.File("x.h5") as f:
+            f["group/rows"][()]
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def test_names_are_the_same_in_all_processes_of_a_folder(layer: Traced) -> None:
+    told = []
+    for folder in ("one", "one", "other"):
+        layer.python(spawn_and_fork, f"output={folder};anonymous=true;")
+        processes = headrace.trace.open(layer.folder / folder).processes
+        told.append({
+            (process.files[each["file"]]["name"], each["path"])
+            for process in processes
+            for each in process.objects.values()
+            if each["kind"] == "dataset"
+        })  # fmt: skip
+    assert len(processes) == 3
+    ((first,), again, (other,)) = told
+    assert again == {first}
+    assert not set("/".join(first).split("/")) & set("/".join(other).split("/")) - {""}
+    key = layer.folder / "one/names.key"
+    assert (len(key.read_bytes()), key.stat().st_mode & 0o777) == (16, 0o600)
+
+
+def test_a_key_that_is_never_written_ends_the_recording(layer: Traced) -> None:
+    """As where it cannot be read, too: names that are not hashed are never told."""
+    layer.output.mkdir()
+    (layer.output / "names.key").write_bytes(b"short")
+    layer.python(write_and_read_rows, "output=traced;anonymous=true;", HEADRACE_LOG_LEVEL="warning")
+    assert "names.key" in layer.log
+    assert not list(layer.output.glob("*.trace"))
 
 
 def test_nobody_but_the_user_may_read_it(layer: Traced) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".hrtrace"
 _LAYER: Final = "trace"
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
+_KEY: Final = "names.key"  # of the hashes in place of names
 _SHOWN: Final = 20  # rows of a comparison
 _NEIGHBOURS: Final = 3  # kernels that a run is like
 
@@ -91,6 +92,7 @@ def run(command: CommandArgument, output: OutputOption = None, stack: StackOptio
             fail(str(error), error.status)
     let_go()
     status = wait_for(child)
+    (folder / _KEY).unlink(missing_ok=True)
     if any(folder.glob("*.trace")):
         _summarise_after(folder)
     else:
@@ -126,13 +128,19 @@ def diff(before: TraceArgument, after: TraceArgument) -> None:
 @reports_errors
 def similar(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="One or more traces.")],
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the distances into this file, as SVG.")
+    ] = None,
+    with_kernels: Annotated[
+        bool, typer.Option("--with-kernels", help="Draw those kernels, too.")
+    ] = False,
 ) -> None:
     """Show how far runs are apart: 0 for two that do the same with their files, at most 1.
 
     And which kernels of `headrace bench` each is most like.
     """
     opened = [read(each) for each in traces]
-    from headrace.trace import neighbours, signature  # noqa: PLC0415, needs what a base has not
+    from headrace.trace import matrix, neighbours, signature  # noqa: PLC0415, needs what a base has not
 
     signatures = [signature.signature(each) for each in opened]
     found = signature.distances(signatures)
@@ -143,10 +151,15 @@ def similar(
     for number, each in enumerate(traces):
         table.add_row(f"{number + 1} {each}", *(f"{value:.3f}" for value in found[number]))
     console().print(table, markup=False)
+    drawn = dict(zip(map(str, traces), signatures, strict=True))
     for each, own in zip(traces, signatures, strict=True):
         near = neighbours.nearest(own)[:_NEIGHBOURS]
+        if with_kernels:
+            drawn |= {one.name: one.signature for one in near}
         told = "; ".join(f"{', '.join(one.cases)} ({one.distance:.3f})" for one in near)
         console().print(f"{each} behaves like {told}", markup=False, highlight=False)
+    if picture is not None:
+        matrix.write(picture, list(drawn), signature.distances(list(drawn.values())))
 
 
 def _both(before: str, after: str) -> str:
@@ -166,6 +179,8 @@ def _named_after(command: Sequence[str]) -> Path:
 
 
 def _is_trace(file: Path) -> bool:
+    if file.name == _KEY:
+        return True
     with file.open("rb") as opened:
         return file.suffix == ".trace" and opened.read(4) in {b"HRTS", b""}
 

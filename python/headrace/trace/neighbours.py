@@ -28,7 +28,14 @@ class Neighbour:
     """Cases as KERNEL/CASE, and how far a run is from them, 0 to 1."""
 
     cases: tuple[str, ...]
+    signature: Signature
     distance: float
+
+    @property
+    def name(self) -> str:
+        """The first case, and how many are like it."""
+        more = len(self.cases) - 1
+        return f"{self.cases[0]} and {more} more" if more else self.cases[0]
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -40,13 +47,10 @@ def nearest(run: Signature) -> list[Neighbour]:
     """All known neighbours, the nearest first."""
     known = json.loads(FILE.read_text(encoding="utf-8"))
     names = known["features"]
-    found = [
-        Neighbour(
-            tuple(each["cases"]),
-            distance(dict(zip(names, each["values"], strict=True)), run),
-        )
-        for each in known["runs"]
-    ]
+    found = []
+    for each in known["runs"]:
+        own = dict(zip(names, each["values"], strict=True))
+        found.append(Neighbour(tuple(each["cases"]), own, distance(own, run)))
     return sorted(found, key=lambda each: each.distance)
 
 

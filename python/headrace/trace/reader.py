@@ -85,10 +85,11 @@ class Process:
 
 @dataclass
 class Trace:
-    """All processes of a run."""
+    """All processes of a run. `unreadable`: which files are passed over, and why."""
 
     path: Path
     processes: list[Process]
+    unreadable: list[str] = field(default_factory=list)
 
     @cached_property
     def seats(self) -> list[Seat]:
@@ -116,32 +117,31 @@ class Trace:
 
 
 def read(path: str | os.PathLike[str]) -> Trace:
-    """A trace's folder, or one file of it; raises FileError.
+    """A trace's folder, or one file of it; raises FileError where nothing can be read.
 
     What a process had not written when it was killed is missing, and what follows a damaged part of
-    a file: `Process.damage` tells.
+    a file: `Process.damage` tells. `Trace.unreadable` tells of files whose beginning is lost.
     """
     where = Path(path)
     files = sorted(where.glob("*" + SUFFIX)) if where.is_dir() else [where]
     if not files:
         raise FileError(f"{where}: there is no trace in this folder")
-    processes = list(_readable(files))
-    _inherit(processes)
-    return Trace(where, sorted(processes, key=lambda each: (each.rank, each.about.get("time", 0))))
-
-
-def _readable(files: list[Path]) -> Iterator[Process]:
-    """Without those that were killed before they told anything, unless there is no other."""
     errors: list[FileError] = []
-    found = False
+    processes = list(_readable(files, errors))
+    if not processes:
+        raise errors[0]
+    _inherit(processes)
+    processes.sort(key=lambda each: (each.rank, each.about.get("time", 0)))
+    return Trace(where, processes, list(map(str, errors)))
+
+
+def _readable(files: list[Path], errors: list[FileError]) -> Iterator[Process]:
+    """Without those that were killed before they told anything, or are damaged from the start."""
     for each in files:
         try:
             yield _process(each)
-            found = True
         except FileError as error:
             errors.append(error)
-    if not found:
-        raise errors[0]
 
 
 def _process(source: Path) -> Process:

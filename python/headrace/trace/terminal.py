@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import count, seconds, size
 from headrace.trace.advice import advise
-from headrace.trace.hazards import verdicts
+from headrace.trace.hazards import in_words
 from headrace.trace.summary import reason, totals, uses
 
 if TYPE_CHECKING:
@@ -43,13 +43,15 @@ def lines(trace: Trace) -> Iterator[str]:
     for process in trace.processes:
         if process.damage:
             yield f"{process.source}: {process.damage}; the rest of it is missing"
+    for each in trace.unreadable:
+        yield f"{each}; what this process did is missing"
 
 
 def _hazards(trace: Trace) -> Iterator[str]:
     """Of files that ranks opened together."""
     found = trace.hazards()
     if found.files:
-        yield from (each.text for each in verdicts(found))
+        yield from in_words(found)
 
 
 def _name(use: Use, *, several: bool) -> str:

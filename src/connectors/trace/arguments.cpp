@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hexadecimal.hpp"
 #include "base/json.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "connectors/trace/objects.hpp"
@@ -20,17 +21,6 @@ namespace {
 
 constexpr std::size_t kMostEncoded = std::size_t{4} << 20U;  // bytes
 constexpr std::size_t kMostLengths = 4096;
-
-std::string hexadecimal(std::span<const unsigned char> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const unsigned char byte : bytes) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xfU];
-  }
-  return text;
-}
 
 // HDF5's own encoding of what an id stands for; empty where it has none.
 std::vector<unsigned char> encoded(hid_t id, H5I_type_t type) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/hexadecimal.hpp"
 #include "base/json.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -63,16 +64,6 @@ std::string asked_path(const vol::Object& object, H5I_type_t type) {
   return asked < 0 || name[0] == '\0' ? kUnknownPath : name.data();
 }
 
-std::string hexadecimal(const H5O_token_t& token) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "#";
-  for (const auto byte : std::to_array(token.__data)) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xfU];
-  }
-  return text;
-}
-
 // The last component may be a path itself, from the root on if it begins with a slash.
 std::string joined(const std::string& base, std::string_view name) {
   if (name.starts_with('/')) return std::string(name);
@@ -92,7 +83,7 @@ std::string at_place(const TracedObject& parent, const H5VL_loc_params_t& place)
                     "#" + std::to_string(place.loc_data.loc_by_idx.n));
     case H5VL_OBJECT_BY_TOKEN:
       // Its name would be looked for in all of the file.
-      return hexadecimal(*place.loc_data.loc_by_token.token);
+      return "#" + hexadecimal(place.loc_data.loc_by_token.token->__data);
     default:
       return parent.path;
   }

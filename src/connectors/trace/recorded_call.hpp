@@ -217,12 +217,16 @@ class RecordedCall : CurrentCall {
   }
 
   // The first row of a call has its time and its requests.
-  void add(Call row) {
-    Recorder& recorder = Recorder::get();
-    if (!recorder.choices().sums) return recorder.add(row);
-    row.parent = 0;
-    row.duration -= std::exchange(inner, 0);
-    recorder.add_up(row, std::exchange(requests, {}));
+  void add(Call row, hid_t dxpl = kInvalidId) {
+    if (Recorder::get().choices().sums) {
+      row.parent = 0;
+      row.duration -= std::exchange(inner, 0);
+    }
+    HeldRow whole{row, std::exchange(requests, {})};
+    if (row.collective)
+      hold(std::move(whole), dxpl);
+    else
+      add_row(whole);
   }
 
   template <Callback callback, typename R, typename... Args>
@@ -361,10 +365,7 @@ class RecordedCall : CurrentCall {
           });
       }
       if (i == 0) row_.bytes = row.bytes;
-      if (row.collective && !Recorder::get().choices().sums)
-        hold(row, dxpl);
-      else
-        add(row);
+      add(row, dxpl);
     }
   }
 

@@ -96,8 +96,11 @@ void require(bool answered) {
 // Blocks that touch are one, and of one block there is no stride.
 void read_regular(hid_t space, Shape& shape) {
   shape.regular = true;
+  Numbers high;
   require(h5.Sget_regular_hyperslab(space, shape.start.data(), shape.stride.data(),
                                     shape.count.data(), shape.block.data()) >= 0);
+  // Other than the hyperslab, the bounds include the selection's offset (H5Soffset_simple).
+  require(h5.Sget_select_bounds(space, shape.start.data(), high.data()) >= 0);
   shape.elements = 1;
   for (unsigned d = 0; d < shape.rank; ++d) {
     if (shape.stride[d] == shape.block[d] || shape.count[d] == 1) {
@@ -187,7 +190,7 @@ const KnownType& type_of(hid_t type) {
 
 // Rows of a call, and the program's list of it, which is kept from going.
 struct Held {
-  std::vector<Call> rows;
+  std::vector<HeldRow> rows;
   Id<Kind::plist> dxpl;
 };
 Held& held() {
@@ -231,11 +234,19 @@ void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& t
   note_transfer(dataset, traced, row.bytes);
 }
 
-void hold(const Call& row, hid_t dxpl) {
+void add_row(const HeldRow& row) {
+  Recorder& recorder = Recorder::get();
+  if (recorder.choices().sums)
+    recorder.add_up(row.call, row.requests);
+  else
+    recorder.add(row.call);
+}
+
+void hold(HeldRow row, hid_t dxpl) {
   const PrivateErrors own;
   Held& all = held();
   if (all.rows.empty() && h5.Iinc_ref(dxpl) >= 0) all.dxpl = Id<Kind::plist>(dxpl);
-  all.rows.push_back(row);
+  all.rows.push_back(std::move(row));
 }
 
 bool holds_rows() { return !held().rows.empty(); }
@@ -250,10 +261,10 @@ void release_held() {
     h5.Pget(all.dxpl.get(), "actual_io_mode", &mode);
     h5.Pget(all.dxpl.get(), "global_no_collective_cause", &cause);
   }
-  for (Call& row : all.rows) {
-    row.io_mode = static_cast<std::uint8_t>(mode);
-    row.no_collective_cause = cause;
-    Recorder::get().add(row);
+  for (HeldRow& row : all.rows) {
+    row.call.io_mode = static_cast<std::uint8_t>(mode);
+    row.call.no_collective_cause = cause;
+    add_row(row);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "connectors/trace/objects.hpp"
 #include "trace/tables.hpp"
@@ -20,9 +21,16 @@ struct Transfer {
 // Fills in what the row has of a transfer that HDF5 has made of that dataset.
 void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer, Call& row);
 
+// A row, and where rows are summed up the requests made in its call.
+struct HeldRow {
+  Call call;
+  std::vector<Request> requests;
+};
+void add_row(const HeldRow& row);
+
 // HDF5 says in the program's transfer list what it did of a collective call, but only once it has
 // returned from it. Rows of such a call are held until the next one, or the end.
-void hold(const Call& row, hid_t dxpl);
+void hold(HeldRow row, hid_t dxpl);
 bool holds_rows();
 void release_held();
 

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
+#include "base/machine.hpp"
 #include "hdf5/api.hpp"
 #include "model/quantity.hpp"
 
@@ -28,22 +29,11 @@ bool is_metadata(int type) {
   return type != H5FD_MEM_DRAW && type != H5FD_MEM_GHEAP && type != Recorder::Call::kUnknown;
 }
 
-std::string host() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
 // The same for every name that a path is reached by from one working directory or another.
 std::uint64_t identity_of(const std::string& file) {
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(file, error).lexically_normal();
   return std::hash<std::string>()(error ? file : path.string()) >> 16U;
-}
-
-std::uint64_t since_1970() {
-  std::timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<std::uint64_t>(time.tv_sec * kSecond + time.tv_nsec);
 }
 
 void sleep_until(std::int64_t time) {
@@ -83,8 +73,9 @@ Recorder::Recorder(Configuration configuration, const char* file, const Rank& pl
       identity_(identity_of(file_)) {
   if (!configuration_.ledger.empty())
     ledger_ = std::make_unique<LedgerWriter>(
-        configuration_.ledger, Header{file_, host(), place.rank, place.ranks,
-                                      static_cast<std::uint32_t>(pid_), since_1970()});
+        configuration_.ledger,
+        Header{file_, host_name(), place.rank, place.ranks, static_cast<std::uint32_t>(pid_),
+               static_cast<std::uint64_t>(since_1970())});
   if (configuration_.mode == Mode::predict) prediction_.emplace(configuration_.parameters);
   if (configuration_.mode == Mode::delay) queues_ = &Queues::of(configuration_.shared);
 }

@@ -47,6 +47,18 @@ class Rank:
         values = (ctypes.c_int * (PART * COLUMNS))(*[self.mpi.rank] * (PART * COLUMNS))
         call(name, self.data, self.number, memory, self.space, self.dxpl, values)
 
+    def writes_all(self, first: int) -> None:
+        """An attribute with the others, as HDF5 wants it, and rows."""
+        call, zero = self.hdf5.call, c_int64(0)
+        space = call("H5Screate", ctypes.c_int(0))
+        made = call("H5Acreate2", self.data, b"unit", self.number, space, zero, zero)
+        call("H5Awrite", made, self.number, ctypes.byref(ctypes.c_int(1)))
+        call("H5Aclose", made)
+        self.moves("H5Dwrite", first)
+
+    def deletes(self) -> None:
+        self.hdf5.call("H5Ldelete", self.file, b"a", c_int64(0))
+
     def waits(self, between: str) -> None:
         call = self.hdf5.call
         if between == "flush":
@@ -70,6 +82,7 @@ class Rank:
             "war": (lambda: self.moves(read, own), lambda: self.moves(write, next_)),
             "waw": (lambda: self.moves(write, own), lambda: self.moves(write, next_)),
             "touching": (lambda: self.moves(write, own), lambda: self.moves(read, own)),
+            "deleted": (lambda: self.writes_all(own), self.deletes),
             "interleaved": (
                 lambda: self.moves(write, self.mpi.rank, self.size),
                 lambda: self.moves(read, self.mpi.rank, self.size),

@@ -15,8 +15,12 @@ from headrace.trace import Process, report, terminal
 from headrace.trace.facts import CALLS, REQUESTS
 from headrace.trace.hazards import RAW, WAR, WAW, Hazards, verdicts
 
-CALLBACKS = ("dataset_read", "dataset_write", "file_specific", "file_close")
-READ, WRITE, FLUSH, CLOSE = range(4)
+CALLBACKS = (
+    "dataset_read", "dataset_write", "file_specific", "file_close",
+    "attr_read", "attr_write", "link_specific", "dataset_specific",
+)  # fmt: skip
+READ, WRITE, FLUSH, CLOSE, ATTR_READ, ATTR_WRITE, DELETE, RESIZE = range(8)
+ON_THE_DATASET = (READ, WRITE, ATTR_READ, ATTR_WRITE, RESIZE)
 
 
 @dataclass
@@ -29,11 +33,12 @@ class Made:
     now: int = 1000
     rows: list[dict[str, int]] = field(default_factory=list)
     shapes: dict[int, dict[str, Any]] = field(default_factory=dict)
+    arguments: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
 
     def call(self, rank: int, callback: int, *, at: int | None = None, **more: int) -> None:
         self.now += 100
         begin = self.now if at is None else at
-        more = {"duration": 10, "object": 3 if callback in (READ, WRITE) else 2} | more
+        more = {"duration": 10, "object": 3 if callback in ON_THE_DATASET else 2} | more
         self.rows.append({"rank": rank, "callback": callback, "begin": begin} | more)
 
     def moves(
@@ -51,6 +56,14 @@ class Made:
         id_ = next((i for i, each in self.shapes.items() if each == fact), len(self.shapes) + 1)
         self.shapes[id_] = fact
         self.call(rank, callback, file_shape=id_, file_start=start, line=rank + 1, **more)
+
+    def attribute(self, rank: int, callback: int, **more: int) -> None:
+        self.call(rank, callback, name=7, line=rank + 1, **more)
+
+    def given(self, rank: int, fact: dict[str, Any]) -> None:
+        """What the trace has of the arguments of the rank's latest call."""
+        number = sum(each["rank"] == rank for each in self.rows)
+        self.arguments[rank, number] = fact
 
     def flush(self, callback: int = FLUSH) -> None:
         for rank in range(self.ranks):
@@ -79,6 +92,8 @@ class Made:
             files={1: file},
             storages={1: storage},
             shapes=self.shapes,
+            names={7: {"name": 7, "is": "unit"}},
+            arguments={n: fact for (of, n), fact in self.arguments.items() if of == rank},
             lines={i + 1: {"source": "sim.py", "at": 10 + i} for i in range(self.ranks)},
             callbacks=CALLBACKS,
             calls=calls,
@@ -203,8 +218,118 @@ def test_the_summary_tells_where_files_are_parallel() -> None:
         "mpi_staging is not safe: rank 1 reads /u[0] of x.h5 (sim.py:11) after rank 0 wrote it "
         "(sim.py:10)" in told
     )
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    (told,) = [each for each in terminal.lines(made.trace) if "mpi_" in each]
+    assert told.startswith("mpi_staging and mpi_logs are safe for what this run did: no rank reads")
+    made.call(1, WRITE)
+    (told,) = [each for each in terminal.lines(made.trace) if "mpi_" in each]
+    assert told.startswith("mpi_staging and mpi_logs: no hazard was found, but the elements of 1")
     made.parallel = False
     assert "mpi_staging" not in "\n".join(terminal.lines(made.trace))
+
+
+def test_attributes_that_some_ranks_write() -> None:
+    made = Made(2)
+    made.attribute(0, ATTR_WRITE)
+    made.attribute(1, ATTR_READ)
+    found = made.trace.hazards()
+    (only,) = found
+    assert (only.kind, only.path, only.attribute, only.ranks) == (RAW, "/u", "unit", (0, 1))
+    assert (only.mpi_staging, only.mpi_logs, safe(found)) == (False, False, [True, True])
+    told = (
+        "Not all ranks write an attribute, as HDF5 wants them to: rank 1 reads the attribute unit "
+        "of /u of x.h5 (sim.py:11) after rank 0 wrote it (sim.py:10)."
+    )
+    assert told in terminal.lines(made.trace)
+    page = report.render(made.trace)
+    assert told in page
+    assert "<td>neither</td>" in page
+
+
+def test_attributes_that_all_ranks_write_together() -> None:
+    made = Made(3)
+    for rank in range(3):
+        made.attribute(rank, ATTR_WRITE)
+    made.attribute(1, ATTR_READ)
+    assert len(made.trace.hazards()) == 0
+    made.attribute(0, ATTR_WRITE)
+    made.attribute(2, ATTR_WRITE)
+    assert kinds(made.trace.hazards()) == {WAR, WAW}
+
+
+def test_a_flush_parts_attributes_too() -> None:
+    made = Made(2)
+    made.attribute(0, ATTR_WRITE)
+    made.flush()
+    made.attribute(1, ATTR_READ)
+    assert len(made.trace.hazards()) == 0
+
+
+def test_of_sums_attributes_are_not_told() -> None:
+    made = Made(2)
+    made.attribute(0, ATTR_WRITE, count=5)
+    made.attribute(1, ATTR_READ)
+    assert len(made.trace.hazards()) == 0
+
+
+@pytest.mark.parametrize("name", ["u", "/u"])
+def test_a_dataset_that_is_deleted_while_another_rank_uses_it(name: str) -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    for rank in range(2):
+        made.call(rank, DELETE, line=rank + 1)
+        made.given(rank, {"given": [[2, 0], {"of": 1, "name": name}, {}]})
+    found = made.trace.hazards()
+    (only,) = found
+    assert (only.kind, only.ranks, only.certain) == ("deletion after write", (0, 1), True)
+    assert safe(found) == [False, True]
+    assert "rank 1 deletes /u[0:10] of x.h5 (sim.py:11) after rank 0 wrote" in (
+        verdicts(found)[0].text
+    )
+    made.moves(0, READ, np.s_[0:10])
+    assert kinds(made.trace.hazards()) == {"deletion after write", "read after deletion"}
+
+
+def test_a_deletion_of_something_else_and_one_after_a_flush() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    made.call(1, DELETE)
+    made.given(1, {"given": [[2, 0], {"of": 1, "name": "unlike"}, {}]})
+    made.flush()
+    made.call(1, DELETE)
+    made.given(1, {"given": [[2, 0], {"of": 1, "name": "/u"}, {}]})
+    assert len(made.trace.hazards()) == 0
+
+
+def test_a_deletion_of_a_name_that_is_not_known() -> None:
+    made = Made(2)
+    made.moves(0, WRITE, np.s_[0:10])
+    made.call(1, DELETE)
+    (only,) = made.trace.hazards()
+    assert (only.kind, only.certain) == ("deletion after write", False)
+    made.moves(1, READ, np.s_[50:60])
+    assert len(made.trace.hazards()) == 0, "it is still there"
+
+
+def shrunk(told: bool, first: slice) -> set[str]:
+    """Hazards of a rank's write and another's H5Dset_extent to 40."""
+    made = Made(2)
+    made.moves(1, READ, np.s_[90:100])
+    made.moves(0, WRITE, first)
+    made.call(1, RESIZE)
+    if told:
+        made.given(1, {"extent": [40]})
+    else:
+        made.dims = (40,)
+        made.moves(1, READ, np.s_[0:1])
+    return kinds(made.trace.hazards())
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_elements_that_are_cut_off_while_another_rank_uses_them(told: bool) -> None:
+    assert shrunk(told, np.s_[39:50]) == {"cut after write"}
+    assert shrunk(told, np.s_[30:40]) == set()
 
 
 def test_a_million_calls_of_a_thousand_ranks() -> None:

@@ -19,13 +19,13 @@ OPENMPI, MPICH = "1.14.5-openmpi", "2.2.0-mpich"
 
 
 def hazards_of(
-    hdf5: Hdf5, folder: Path, ranks: int, *does: str, collective: bool = False
+    hdf5: Hdf5, folder: Path, ranks: int, *does: str, collective: bool = False, options: str = ""
 ) -> Hazards:
     """Of the program, told what ranks do and how they wait for each other."""
     library = hdf5.prefix / "lib/libhdf5.so"
     words = [hdf5.mpi, *does, str(int(collective))]
     started: Command = [*launch(hdf5, ranks), sys.executable, PROGRAM, library, *words]
-    connector = "headrace_trace output=traced;under_vol=0;under_info={}"
+    connector = f"headrace_trace output=traced;{options}under_vol=0;under_info={{}}"
     report = folder / "report"
     env = env_of(connector, PLUGINS, report, PYTHONPATH=str(PROGRAM.parents[2]))
     done = run(started, env=env, cwd=folder, limit=120)
@@ -76,3 +76,16 @@ def test_collective_reads_put_logs_in_order(hdf5: Hdf5, tmp_path: Path) -> None:
     assert (staging.safe, logs.safe) == (False, True)
     assert "rank" in staging.text
     assert "/a[" in staging.text
+
+
+@pytest.mark.parametrize("hdf5", [OPENMPI, MPICH], indirect=True)
+@pytest.mark.parametrize("named", [True, False])
+def test_ranks_delete_what_others_have_written(hdf5: Hdf5, tmp_path: Path, named: bool) -> None:
+    """The attribute that all of them write together is no hazard."""
+    options = f"arguments={str(named).lower()};"
+    found = hazards_of(hdf5, tmp_path, 2, "deleted", "barrier", options=options)
+    assert {(each.kind, each.path, each.attribute, each.certain) for each in found} == {
+        ("deletion after write", "/a", "", named)
+    }
+    staging, logs = verdicts(found)
+    assert (staging.safe, logs.safe) == (False if named else None, True)

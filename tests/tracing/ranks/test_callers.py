@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness.build import PLUGINS, ROOT, built
+from harness.build import ROOT
 from harness.prefix import Hdf5
-from harness.ranks import env_of, launch
-from harness.run import run
+from tracing.ranks.conftest import told_by
 
-import headrace.trace
 from headrace.trace import places
 
 SOURCE = ROOT / "tests/log/ranks/mpi_told.c"
@@ -18,16 +16,8 @@ SOURCE = ROOT / "tests/log/ranks/mpi_told.c"
 
 @pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
 def test_lines_are_those_of_the_calls(hdf5: Hdf5, tmp_path: Path) -> None:
-    connector = "headrace_trace output=traced;callers=true;under_vol=0;under_info={}"
-    done = run(
-        [*launch(hdf5, 1), built(f"tests/log/ranks/mpi_told_{hdf5.mpi}")],
-        env=env_of(connector, PLUGINS, tmp_path / "report"),
-        cwd=tmp_path,
-        limit=120,
-    )
-    assert done.status == 0, done.text
     source = SOURCE.read_text().splitlines()
-    calls = headrace.trace.open(tmp_path / "traced").calls.to_pylist()
+    calls = told_by(hdf5, tmp_path, 1, "callers=true;").calls.to_pylist()
     seen = set()
     for call, function in (("dataset_write", "H5Dwrite"), ("dataset_create", "H5Dcreate2")):
         for line in {each["line"] for each in calls if each["call"] == call}:

@@ -7,12 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from harness.build import PLUGINS, built
 from harness.prefix import Hdf5
-from harness.ranks import env_of, launch
-from harness.run import run
+from tracing.ranks.conftest import told_by
 
-import headrace.trace
 from headrace.trace import collective
 from headrace.trace.report.page import render
 
@@ -21,16 +18,9 @@ SAID = re.compile(r"(.*): io (\d) .* global ([0-9a-f]+) ")
 
 @pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
 def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) -> None:
-    connector = "headrace_trace output=traced;under_vol=0;under_info={}"
-    done = run(
-        [*launch(hdf5, 2), built(f"tests/log/ranks/mpi_told_{hdf5.mpi}")],
-        env=env_of(connector, PLUGINS, tmp_path / "report"),
-        cwd=tmp_path,
-        limit=120,
-    )
-    assert done.status == 0, done.text
+    trace = told_by(hdf5, tmp_path, 2)
     told = [SAID.match(line) for line in (tmp_path / "told.0").read_text().splitlines()]
-    first = headrace.trace.open(tmp_path / "traced").processes[0]
+    first = trace.processes[0]
     assert first.rank == 0
     writes = first.calls["callback"] == list(first.callbacks).index("dataset_write")
     # A transfer of two datasets has two rows.
@@ -49,6 +39,21 @@ def test_rows_have_what_hdf5_says_in_transfer_lists(hdf5: Hdf5, tmp_path: Path) 
         else:
             assert (mode, cause) == (0, 0)
     assert len(seen) > 2, "collective ones, and such as HDF5 has broken"
-    broken = collective.broken(headrace.trace.open(tmp_path / "traced").seats)
+    broken = collective.broken(trace.seats)
     assert any("elements are converted" in each.why for each in broken)
-    assert "elements are converted" in render(headrace.trace.open(tmp_path / "traced"))
+    assert "elements are converted" in render(trace)
+
+
+@pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
+def test_sums_have_the_same_reasons(hdf5: Hdf5, tmp_path: Path) -> None:
+    each_call, sums = tmp_path / "all", tmp_path / "sums"
+    each_call.mkdir()
+    sums.mkdir()
+    told = collective.broken(told_by(hdf5, each_call, 2).seats)
+    trace = told_by(hdf5, sums, 2, "level=profile;")
+    assert sorted(map(str, collective.broken(trace.seats))) == sorted(map(str, told))
+    assert len(told) > 2
+    (seat, _) = trace.seats
+    assert (seat.calls["count"] > 1).any()
+    together = np.flatnonzero(seat.calls["collective"])
+    assert np.isin(seat.owner, together).any(), "requests stay with their calls"

@@ -6,6 +6,17 @@ for verdict in verdicts(trace.hazards()):
 """
 
 from headrace.trace.hazards.hazards import RAW, WAR, WAW, Hazard, Hazards, find
-from headrace.trace.hazards.verdicts import Verdict, sentence, verdicts
+from headrace.trace.hazards.verdicts import Verdict, in_words, sentence, verdicts
 
-__all__ = ["RAW", "WAR", "WAW", "Hazard", "Hazards", "Verdict", "find", "sentence", "verdicts"]
+__all__ = [
+    "RAW",
+    "WAR",
+    "WAW",
+    "Hazard",
+    "Hazards",
+    "Verdict",
+    "find",
+    "in_words",
+    "sentence",
+    "verdicts",
+]

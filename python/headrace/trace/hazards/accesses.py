@@ -19,30 +19,32 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from headrace.trace.reader import Trace
     from headrace.trace.seats import Seat
 
+READING, WRITING, CUTTING, DELETING = range(4)
+ACTS: Final = ("read", "write", "cut", "deletion")
 _FLUSH: Final = 0  # H5VL_FILE_FLUSH
 _BOXED: Final = ("union", "points")
-_SAME: Final = ("owner", "write", "shape", "start", "line", "epoch", "since", "settled")
+_SAME: Final = ("owner", "act", "shape", "start", "line", "epoch", "since", "settled")
 
 Columns = dict[str, "NDArray[np.int64]"]
 
 
 @dataclass
 class Accesses:
-    """Of one dataset: a row for what a process did alike between two flushes.
+    """Of one dataset or `attribute`: a row for what a process did alike between two flushes.
 
-    `columns`: `owner`, the process's place in the trace; `write`; `boxed`, where only the box
-    around the selection is known; `line`, a place in `Gathered.lines`; `epoch`, how many flushes
-    and closes of the file by that process came before, and `since`, how many of these all
-    processes had returned from; `settled`, the same with collective reads; `first` and `last`,
-    when the first and the last of the row's transfers began, `end`, when the first ended, in
+    `columns`: `owner`, the process's place in the trace; `act`, a place in `ACTS`; `boxed`, where
+    only the box around the selection is known; `line`, a place in `Gathered.lines`; `epoch`, how
+    many flushes and closes of the file by that process came before, and `since`, how many of these
+    all processes had returned from; `settled`, the same with collective reads; `first` and `last`,
+    when the first and the last of the row's calls began, `end`, when the first ended, in
     nanoseconds since 1970.
     """
 
     file: str
     path: str
+    attribute: str
     columns: Columns
     slabs: Slabs
 
@@ -54,13 +56,14 @@ class Gathered:
     files: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=lambda: [""])
     unknown: int = 0
-    datasets: dict[tuple[str, str], list[tuple[Columns, Slabs]]] = field(
+    # By file, path and attribute, which is "" for the dataset itself.
+    parts: dict[tuple[str, str, str], list[tuple[Columns, Slabs]]] = field(
         default_factory=lambda: defaultdict(list)
     )
 
     def __iter__(self) -> Iterator[Accesses]:
-        """Dataset by dataset."""
-        for (file, path), parts in self.datasets.items():
+        """Dataset by dataset, and attributes."""
+        for (file, path, attribute), parts in self.parts.items():
             rank = max(slabs.start.shape[1] for _, slabs in parts)
             fit = [each for each in parts if each[1].start.shape[1] == rank]
             columns = {name: np.concatenate([part[name] for part, _ in fit]) for name in fit[0][0]}
@@ -68,33 +71,11 @@ class Gathered:
             slabs = Slabs(
                 *(np.concatenate([getattr(part, side) for _, part in fit]) for side in sides)
             )
-            yield Accesses(file, path, columns, slabs)
-
-
-def gather(trace: Trace) -> Gathered:
-    """All that may be a hazard's part."""
-    found = Gathered()
-    clocks = _clocks(trace)
-    by_file: dict[str, list[_User]] = defaultdict(list)
-    for place, seat in enumerate(trace.seats):
-        mine: dict[str, list[int]] = defaultdict(list)
-        for id_, each in seat.process.files.items():
-            if each["parallel"] and not each["level"]:
-                mine[each["name"]].append(id_)
-        for name, ids in mine.items():
-            by_file[name].append(_User(seat, place, ids, clocks[place]))
-    found.files = set(by_file)
-    places: dict[str, int] = {"": 0}
-    for name, users in by_file.items():
-        returned = _returned([each.flushes for each in users])
-        for user in users:
-            _add(found, name, user, returned, places)
-    found.lines = list(places)
-    return found
+            yield Accesses(file, path, attribute, columns, slabs)
 
 
 @dataclass
-class _User:
+class User:
     """A process and what it calls a file; times are in nanoseconds since 1970, in their order."""
 
     seat: Seat
@@ -130,27 +111,10 @@ class _User:
         return np.sort(np.concatenate([self.flushes[0], raw["begin"][rows[once]] + self.clock]))
 
 
-def _clocks(trace: Trace) -> list[int]:
-    """One for all processes of a host: theirs were not read at the same moment as each other's."""
-    by_host: dict[str, list[int]] = defaultdict(list)
-    for each in trace.processes:
-        by_host[str(each.about.get("host", ""))].append(each.clock_offset)
-    middle = {host: sorted(offsets)[len(offsets) // 2] for host, offsets in by_host.items()}
-    return [middle[str(each.about.get("host", ""))] for each in trace.processes]
-
-
-def _returned(flushes: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> NDArray[np.int64]:
-    """Flushes and closes are collective: the nth of one process is that of all."""
-    latest = np.zeros(max((len(ends) for _, ends in flushes), default=0), np.int64)
-    for _, ends in flushes:
-        latest[: len(ends)] = np.maximum(latest[: len(ends)], ends)
-    return np.maximum.accumulate(latest)
-
-
-def _add(
+def add_transfers(
     found: Gathered,
     file: str,
-    user: _User,
+    user: User,
     returned: NDArray[np.int64],
     places: dict[str, int],
 ) -> None:
@@ -163,19 +127,24 @@ def _add(
         by_path[process.objects[id_]["path"]].append(id_)
     for path, objects in by_path.items():
         rows = np.flatnonzero(done & np.isin(raw["object"], np.array(objects, np.int64)))
-        columns = _alike(_columns(user, rows, returned, places))
+        columns = _alike(columns_of(user, rows, returned, places, (WRITE,)))
         known, slabs, boxed = _slabs(seat, columns)
         found.unknown += int((~known).sum())
         some = known & (slabs.block > 0).all(axis=1) & (slabs.count > 0).all(axis=1)
         if some.any():
             kept = {name: values[some] for name, values in columns.items()}
             kept["boxed"] = boxed[some]
-            found.datasets[file, path].append((kept, slabs.take(np.flatnonzero(some))))
+            found.parts[file, path, ""].append((kept, slabs.take(np.flatnonzero(some))))
 
 
-def _columns(
-    user: _User, rows: NDArray[np.int64], returned: NDArray[np.int64], places: dict[str, int]
+def columns_of(
+    user: User,
+    rows: NDArray[np.int64],
+    returned: NDArray[np.int64],
+    places: dict[str, int],
+    acts: Sequence[str],
 ) -> Columns:
+    """All but `boxed`; calls of `acts` write."""
     raw, lines = user.seat.calls, user.seat.process.lines
     begin = raw["begin"][rows] + user.clock
     epoch = np.searchsorted(user.flushes[0], begin)
@@ -184,7 +153,7 @@ def _columns(
     numbers = np.array([places.setdefault(each, len(places)) for each in texts], np.int64)
     return {
         "owner": np.full(len(rows), user.place),
-        "write": user.seat.are((WRITE,))[rows].astype(np.int64),
+        "act": user.seat.are(acts)[rows].astype(np.int64),
         "shape": raw["file_shape"][rows],
         "start": raw["file_start"][rows],
         "line": numbers[inverse],

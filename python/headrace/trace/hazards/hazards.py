@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from headrace.trace.hazards import sweep
-from headrace.trace.hazards.accesses import gather
+from headrace.trace.hazards.accesses import ACTS, READING, WRITING
+from headrace.trace.hazards.gathering import gather
 from headrace.trace.hazards.overlap import common, overlap
 
 if TYPE_CHECKING:
@@ -22,26 +23,28 @@ if TYPE_CHECKING:
 RAW: Final = "read after write"
 WAR: Final = "write after read"
 WAW: Final = "write after write"
-_KINDS: Final = (RAW, WAR, WAW)
 _BACK: Final = 16  # flushes, at most, by which a rank may be ahead of others
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """Transfers of two ranks that have elements in common, one of them a write.
+    """Calls of two ranks that have elements in common, one of which is no read.
 
-    The trace shows no flush or close by all ranks between them; `flushed`: each rank has flushed
-    or closed the file between them, but not all had returned when the second transfer began.
-    `elements` of the dataset `path` are those of the first case, as slices of h5py. Where `certain`
-    is False, a selection is a union or points, of which only the box around it is known.
-    `together`: the second of these transfers began before the first ended. `cases`: pairs of
-    selections by two processes. `mpi_staging`, `mpi_logs`: whether what ranks then find may differ
-    from what they find natively.
+    `kind` is one act after another: read, write, deletion of the dataset, cut of its extent. Of an
+    `attribute` of the object `path`, writes are told that not all ranks make. The trace shows no
+    flush or close by all ranks between the calls; `flushed`: each rank has flushed or closed the
+    file between them, but not all had returned when the second call began. `elements` of the
+    dataset are those of the first case, as slices of h5py. Where `certain` is False, a selection is
+    a union or points, of which only the box around it is known, or a link was deleted whose name is
+    not known. `together`: the second of these calls began before the first ended. `cases`: pairs
+    of selections by two processes. `mpi_staging`, `mpi_logs`: whether what ranks then find may
+    differ from what they find natively.
     """
 
     kind: str
     file: str
     path: str
+    attribute: str
     elements: str
     certain: bool
     together: bool
@@ -105,7 +108,7 @@ def _of(trace: Trace, lines: list[str], accesses: Accesses) -> Iterator[Hazard]:
     seen: dict[tuple[int, ...], _Cases] = {}
     for epoch, rows in _epochs(at):
         sides = sweep.boxes(slabs.take(rows))
-        boxes = sweep.Boxes(*sides, at["owner"][rows], at["write"][rows] == 1)
+        boxes = sweep.Boxes(*sides, at["owner"][rows], at["act"][rows] != READING)
         for one, other in sweep.pairs(boxes):
             first, second = rows[one], rows[other]
             # Two that are both of later epochs are met there.
@@ -137,14 +140,16 @@ def _classify(
     seen: dict[tuple[int, ...], _Cases],
 ) -> None:
     """Counts pairs of a write and another transfer by what they have in common."""
-    both = at["write"][other] == 1
+    met = (at["act"][write] == WRITING) | (at["act"][other] <= WRITING)  # changes are collective
+    write, other = write[met], other[met]
+    both = at["act"][other] != READING
     swapped = both & (at["first"][other] < at["first"][write])
     writes_first = ~both & (at["first"][write] < at["last"][other])
     reads_first = ~both & (at["first"][other] < at["last"][write])
-    for kind, rows, turned in (
-        (RAW, writes_first, np.zeros(len(both), np.bool_)),
-        (WAR, reads_first, np.ones(len(both), np.bool_)),
-        (WAW, both, swapped),
+    for rows, turned in (
+        (writes_first, np.zeros(len(both), np.bool_)),
+        (reads_first, np.ones(len(both), np.bool_)),
+        (both, swapped),
     ):
         first = np.where(turned, other, write)[rows]
         second = np.where(turned, write, other)[rows]
@@ -152,6 +157,8 @@ def _classify(
             continue
         keys = np.stack(
             [
+                at["act"][first],
+                at["act"][second],
                 at["line"][first],
                 at["line"][second],
                 (at["boxed"][first] | at["boxed"][second]) == 0,
@@ -165,7 +172,7 @@ def _classify(
             unique.tolist(), places.tolist(), counts.tolist(), strict=True
         ):
             cases = seen.setdefault(
-                (_KINDS.index(kind), *map(int, key)),
+                tuple(map(int, key)),
                 _Cases(0, int(first[place]), int(second[place])),
             )
             cases.count += count
@@ -174,15 +181,17 @@ def _classify(
 def _hazard(
     trace: Trace, lines: list[str], accesses: Accesses, key: tuple[int, ...], cases: _Cases
 ) -> Hazard:
-    kind, before, after, certain, flushed, unsettled = key
+    act, then, before, after, certain, flushed, unsettled = key
     at = accesses.columns
     pair = np.array([cases.first]), np.array([cases.second])
     owners = [int(at["owner"][row][0]) for row in pair]
-    waits = _KINDS[kind] != WAR  # a read that is over has its values, whatever is held back
+    # Layers hold back what is written to datasets. A read that is over has its values.
+    waits = act == WRITING and not accesses.attribute
     return Hazard(
-        _KINDS[kind],
+        f"{ACTS[then]} after {ACTS[act]}",
         accesses.file,
         accesses.path,
+        accesses.attribute,
         common(*(accesses.slabs.take(row) for row in pair)),
         bool(certain),
         bool(at["end"][cases.first] > at["last"][cases.second]),
@@ -191,7 +200,7 @@ def _hazard(
         (lines[before], lines[after]),
         cases.count,
         waits,
-        waits and bool(unsettled),
+        waits and bool(unsettled) and then <= WRITING,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import count
-from headrace.trace.hazards.hazards import RAW, WAW
+from headrace.trace.hazards.hazards import WAW
 
 if TYPE_CHECKING:
     from headrace.trace.hazards.hazards import Hazard, Hazards
@@ -18,6 +18,8 @@ _UNTIL: Final = {
     STAGING: "all ranks had returned from H5Fflush or H5Fclose",
     LOGS: "H5Fflush, H5Fclose or a collective H5Dread",
 }
+_DOES: Final = {"read": "reads", "write": "writes", "cut": "cuts off", "deletion": "deletes"}
+_DID: Final = {"read": "read", "write": "wrote", "cut": "cut off", "deletion": "deleted"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,18 @@ class Verdict:
 def verdicts(hazards: Hazards) -> tuple[Verdict, Verdict]:
     """Of the transfers in the trace: another run may have others."""
     return _verdict(hazards, STAGING), _verdict(hazards, LOGS)
+
+
+def in_words(hazards: Hazards) -> list[str]:
+    """All that is to be told; one sentence where both settings are alike."""
+    staging, logs = verdicts(hazards)
+    found = [staging.text, logs.text]
+    if not any(each.mpi_staging or each.mpi_logs for each in hazards):
+        # What is safe with the one, which waits for more, is so with the other.
+        begin = f"{STAGING} is" if staging.safe else STAGING
+        both = f"{STAGING} and {LOGS}{' are' if staging.safe else ''}"
+        found = [staging.text.replace(begin, both, 1)]
+    return [*found, *filter(None, [_of_attributes(hazards)])]
 
 
 def _verdict(hazards: Hazards, setting: str) -> Verdict:
@@ -77,14 +91,30 @@ def _why(worst: Hazard, setting: str, all_: list[Hazard]) -> str:
 def sentence(hazard: Hazard) -> str:
     """Who does what after whom, without its end."""
     before, after = hazard.ranks
-    second = "reads" if hazard.kind == RAW else "writes"
-    first = "wrote" if hazard.kind in (RAW, WAW) else "read"
+    second, _, first = hazard.kind.partition(" after ")
     maybe = "" if hazard.certain else "perhaps "
     while_ = "while" if hazard.together else "after"
     return (
-        f"rank {after} {maybe}{second} {hazard.path}[{hazard.elements}] of {hazard.file}"
-        f"{_by(hazard.lines[1])} {while_} rank {before} {first} it{_by(hazard.lines[0])}"
+        f"rank {after} {maybe}{_DOES[second]} {_what(hazard)} of {hazard.file}"
+        f"{_by(hazard.lines[1])} {while_} rank {before} {_DID[first]} it{_by(hazard.lines[0])}"
     )
+
+
+def _what(hazard: Hazard) -> str:
+    if hazard.attribute:
+        return f"the attribute {hazard.attribute} of {hazard.path}"
+    return f"{hazard.path}[{hazard.elements}]"
+
+
+def _of_attributes(hazards: Hazards) -> str:
+    """A sentence or two about attributes that some ranks write; empty where all do together."""
+    found = [each for each in hazards if each.attribute]
+    if not found:
+        return ""
+    worst = max(found, key=lambda each: each.cases)
+    cases = sum(each.cases for each in found)
+    more = f" There are {count(cases)} such cases." if cases > 1 else ""
+    return f"Not all ranks write an attribute, as HDF5 wants them to: {sentence(worst)}.{more}"
 
 
 def _by(line: str) -> str:

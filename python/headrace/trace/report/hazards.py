@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from headrace.bench import units
-from headrace.trace.hazards import sentence, verdicts
+from headrace.trace.hazards import in_words, sentence
 from headrace.trace.report import words
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def section(trace: Trace) -> dict[str, Any]:
     rows = sorted(found, key=lambda each: -each.cases)
     more = len(rows) - _MOST
     return {
-        "verdicts": verdicts(found),
+        "verdicts": in_words(found),
         "rows": [_row(each) for each in rows[:_MOST]],
         "more": f"{units.count(more)} more rows have fewer cases." if more > 0 else "",
     }

@@ -43,7 +43,8 @@ def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
     owned = datasets.Owned(seats)
     time = timeline.timeline(seats, tables.names(seats))
     lines, more_lines = tables.lines(seats)
-    damaged = [each for each in trace.processes if each.damage]
+    damaged = [f"{p.source.name}: {p.damage}" for p in trace.processes if p.damage]
+    damaged += [each.removeprefix(f"{trace.path}/") for each in trace.unreadable]
     return template.render(
         title=words.shortened(trace.path.name),
         about=_about(trace),
@@ -51,9 +52,7 @@ def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
         advice=advise(trace, uses) if advice is None else advice,
         shortened=words.shortened,
         marked=words.marked,
-        damaged=[
-            f"{words.shortened(each.source.name)}: {each.damage}" for each in damaged[:_NAMED]
-        ],
+        damaged=list(map(words.shortened, damaged[:_NAMED])),
         more_damaged=max(len(damaged) - _NAMED, 0),
         time=time,
         objects=tables.objects(uses, links),
