@@ -48,8 +48,19 @@ std::string index_words(H5_index_t index, H5_iter_order_t order, hsize_t n) {
       .str();
 }
 
+std::string file_words(const char* name, hid_t fapl) {
+  return JsonObject()
+      .text("file", Recorder::get().told(name))
+      .raw("fapl", Arguments::word(fapl))
+      .str();
+}
+
 std::string name_words(std::string_view key, const char* name) {
   return JsonObject().text(key, Recorder::get().told(name)).str();
+}
+
+std::span<const unsigned char> bytes_of(const void* memory, std::size_t size) {
+  return {static_cast<const unsigned char*>(memory), memory == nullptr ? 0 : size};
 }
 
 }  // namespace
@@ -118,9 +129,14 @@ std::string Arguments::word(const H5VL_attr_specific_args_t* args) {
 }
 
 std::string Arguments::word(const H5VL_attr_get_args_t* args) {
-  return args->op_type == H5VL_ATTR_GET_INFO && args->args.get_info.attr_name != nullptr
-             ? name_words("name", args->args.get_info.attr_name)
-             : "null";
+  if (args->op_type == H5VL_ATTR_GET_NAME)
+    return JsonObject().raw("place", word(&args->args.get_name.loc_params)).str();
+  if (args->op_type != H5VL_ATTR_GET_INFO) return "null";
+  JsonObject words;
+  words.raw("place", word(&args->args.get_info.loc_params));
+  if (args->args.get_info.attr_name != nullptr)
+    words.text("name", Recorder::get().told(args->args.get_info.attr_name));
+  return words.str();
 }
 
 std::string Arguments::word(const H5VL_file_specific_args_t* args) {
@@ -129,6 +145,10 @@ std::string Arguments::word(const H5VL_file_specific_args_t* args) {
         .number("of", args->args.flush.obj_type)
         .number("scope", args->args.flush.scope)
         .str();
+  if (args->op_type == H5VL_FILE_IS_ACCESSIBLE)
+    return file_words(args->args.is_accessible.filename, args->args.is_accessible.fapl_id);
+  if (args->op_type == H5VL_FILE_DELETE)
+    return file_words(args->args.del.filename, args->args.del.fapl_id);
   return "null";
 }
 
@@ -138,6 +158,11 @@ std::string Arguments::word(const H5VL_link_create_args_t* args) {
     return JsonObject()
         .raw("hard", word(args->args.hard.curr_obj))
         .raw("place", word(&args->args.hard.curr_loc_params))
+        .str();
+  if (args->op_type == H5VL_LINK_CREATE_UD)
+    return JsonObject()
+        .number("class", args->args.ud.type)
+        .text("value", hexadecimal(bytes_of(args->args.ud.buf, args->args.ud.buf_size)))
         .str();
   return "null";
 }
@@ -173,6 +198,22 @@ std::string Arguments::extent(const vol::Object& dataset,
   const int rank = h5.Sget_simple_extent_ndims(space.get());
   return list_of_numbers(
       std::span(args.args.set_extent.size, static_cast<std::size_t>(std::max(rank, 0))));
+}
+
+std::string Arguments::native(vol::Callback callback, const H5VL_optional_args_t& args) {
+  if (callback == vol::Callback::group_optional && args.op_type == H5VL_NATIVE_GROUP_GET_OBJINFO) {
+    const auto& asked = static_cast<H5VL_native_group_optional_args_t*>(args.args)->get_objinfo;
+    return JsonObject()
+        .raw("place", word(&asked.loc_params))
+        .boolean("follow", asked.follow_link)
+        .str();
+  }
+  if (callback == vol::Callback::file_optional && args.op_type == H5VL_NATIVE_FILE_SET_MDC_CONFIG) {
+    const auto* const config =
+        static_cast<H5VL_native_file_optional_args_t*>(args.args)->set_mdc_config.config;
+    return JsonObject().text("config", hexadecimal(bytes_of(config, sizeof *config))).str();
+  }
+  return "null";
 }
 
 std::string Arguments::transfers(std::size_t count, void* const datasets[], const hid_t mem_type[],

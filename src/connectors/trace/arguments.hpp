@@ -42,6 +42,8 @@ class Arguments {
 
   // Those of an `H5Dset_extent`; null where the call is another one.
   static std::string extent(const vol::Object& dataset, const H5VL_dataset_specific_args_t& args);
+  // What only the native connector does: where it looks, or what it is told; null of all others.
+  static std::string native(vol::Callback callback, const H5VL_optional_args_t& args);
   // A list for each dataset: the object, the types and the dataspaces.
   static std::string transfers(std::size_t count, void* const datasets[], const hid_t mem_type[],
                                const hid_t mem_space[], const hid_t file_space[]);

@@ -34,6 +34,13 @@ constexpr bool is_of_file(Callback callback) {
   return callback == Callback::file_create || callback == Callback::file_open;
 }
 
+// Those that name a file, which may be what a process does first.
+template <Callback callback, typename... Args>
+bool names_file(const Args&... args) {
+  if constexpr (callback == Callback::file_specific) return vol::object_of(args...) == nullptr;
+  return is_of_file(callback);
+}
+
 constexpr bool is_transfer(Callback callback) {
   return callback == Callback::dataset_read || callback == Callback::dataset_write;
 }
@@ -94,13 +101,20 @@ bool is_in_event_set(const First& first, const Rest&... rest) {
     return is_in_event_set(rest...);
 }
 
+// Those that a program makes again to make what it made; others are of HDF5's own making or waits.
+constexpr bool has_arguments(Callback callback) {
+  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
+  return is_recorded(callback) && !closes(callback) && !name.starts_with("blob_") &&
+         !name.starts_with("request_");
+}
+
 class RecordedCall : CurrentCall {
  public:
   template <Callback callback, typename... Args>
     requires Recorded<callback>
   void begin(const Args&... args) noexcept {
     Recorder& recorder = Recorder::get();
-    if (!recorder.on() && !is_of_file(callback)) return;
+    if (!recorder.on() && !names_file<callback>(args...)) return;
     if (vol::OwnQuestion::current() != nullptr) return;  // of a layer above
     guarded([&] {
       release_held();
@@ -130,7 +144,7 @@ class RecordedCall : CurrentCall {
       note_inner_time();
       forget_changed<callback>(args...);
       tell<callback>(outcome, args...);
-      if constexpr (!closes(callback))
+      if constexpr (has_arguments(callback))
         if (Recorder::get().choices().arguments && level == 0)
           answered([&] { tell_arguments<callback>(args...); });
     });
@@ -315,8 +329,11 @@ class RecordedCall : CurrentCall {
     fact.number("arguments", static_cast<long long>(row_.number));
     if constexpr (is_transfer(callback))
       tell_given(fact, args...);
+    else if constexpr (callback == Callback::attr_read || callback == Callback::attr_write)
+      tell_given(fact, args...);
     else
       fact.raw("given", Arguments::words(args...));
+    tell_native(fact, callback, args...);
     if constexpr (callback == Callback::dataset_specific) tell_extent(fact, args...);
     if constexpr (callback == Callback::attr_write) tell_lengths(fact, args...);
     Recorder::get().add_fact(fact.str());
@@ -334,6 +351,20 @@ class RecordedCall : CurrentCall {
     if (std::is_same_v<Buffers, const void**> && in_order && row_.bytes > 0)
       fact.raw("lengths",
                Arguments::lengths(mem_type[0], row_.bytes / h5.Tget_size(mem_type[0]), buf[0]));
+  }
+
+  // Without the program's memory, which looks like an object.
+  template <typename Buffer>
+  static void tell_given(JsonObject& fact, void* attribute, hid_t mem_type, Buffer /*buf*/,
+                         hid_t /*dxpl*/, void** /*req*/) {
+    fact.raw("given", Arguments::words(attribute, mem_type));
+  }
+
+  template <typename... Args>
+  static void tell_native(JsonObject& /*fact*/, Callback /*callback*/, const Args&... /*args*/) {}
+  static void tell_native(JsonObject& fact, Callback callback, void* /*self*/,
+                          H5VL_optional_args_t* args, hid_t /*dxpl*/, void** /*req*/) {
+    fact.raw("native", Arguments::native(callback, *args));
   }
 
   static void tell_extent(JsonObject& fact, void* self, H5VL_dataset_specific_args_t* args,

@@ -16,7 +16,7 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr H5VL_class_value_t kValue = 7210;
   static constexpr std::span<const Setting> kSettings = trace::kSettings;
   static constexpr std::array kOverrides{Callback::terminate, Callback::file_create,
-                                         Callback::file_open};
+                                         Callback::file_open, Callback::file_specific};
 
   using During = RecordedCall;
 
@@ -39,11 +39,18 @@ struct Connector : vol::PassThrough<Connector> {
     return opened({name, flags, false, fapl},
                   [&] { return PassThrough::file_open(name, flags, fapl, dxpl, req); });
   }
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) start(args->args.is_accessible.fapl_id);
+    if (args->op_type == H5VL_FILE_DELETE) start(args->args.del.fapl_id);
+    return PassThrough::file_specific(self, args, dxpl, req);
+  }
 
  private:
+  static void start(hid_t fapl) { start_recording(vol::info_of(fapl, layer())->options); }
+
   template <typename Open>
   static void* opened(const vol::Opening& opening, Open open) {
-    start_recording(vol::info_of(opening.fapl, layer())->options);
+    start(opening.fapl);
     const Level<Connector> level;
     void* const file = open();
     if (file != nullptr)

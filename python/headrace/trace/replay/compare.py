@@ -38,18 +38,24 @@ class Likeness:
 
 
 def requests(trace: Trace) -> list[Request]:
-    """Those that reached the storage, in the order in which they began."""
+    """Those that reached the storage, in the order in which they began.
+
+    HDF5 follows links by full names to files that a program has named by their last part.
+    """
     seat = trace.seats[0]
     table = seat.requests
     order = np.argsort(table["begin"], kind="stable")
     files: dict[str, int] = {}
+    full = sorted({each for each in seat.storages.values() if each.startswith("/")})
     rows = zip(
         *(table[name][order].tolist() for name in ("file", "kind", "type", "offset", "length")),
         strict=True,
     )
     found = []
     for file, kind, type_, offset, length in rows:
-        number = files.setdefault(seat.storages[file], len(files))
+        name = seat.storages[file]
+        same = next((each for each in full if each.endswith(f"/{name}")), name)
+        number = files.setdefault(same, len(files))
         found.append((number, kind, type_, offset, length))
     return found
 

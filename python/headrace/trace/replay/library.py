@@ -18,6 +18,7 @@ _IDS: Final = (
     "create_by_name", "open_by_name", "open_by_idx", "open_by_token", "reopen", "get_space",
     "create_anon", "get_super", "get_type", "get_create_plist", "get_access_plist", "get_file_id",
 )  # fmt: skip
+_LONG: Final = {"H5Rdereference2", "H5Sget_simple_extent_npoints", "H5Tcopy", "H5Tget_size"}
 
 
 class Library:
@@ -33,7 +34,7 @@ class Library:
     def call(self, name: str, *arguments: Any) -> int:
         """What the function returns: negative when it fails."""
         function = getattr(self._loaded, name)
-        long = name[3:] in _IDS or name in {"H5Sget_simple_extent_npoints", "H5Tget_size"}
+        long = name[3:] in _IDS or name in _LONG
         function.restype = ctypes.c_int64 if long else ctypes.c_int
         return int(function(*(_as_c(each) for each in arguments)))
 

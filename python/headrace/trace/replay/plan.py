@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from headrace.errors import FileError
+from headrace.trace.replay.within import programs
 
 if TYPE_CHECKING:
     from headrace.trace.reader import Fact, Process, Trace
@@ -21,6 +22,8 @@ _WRITE: Final = 1
 class Step:
     """One call: HDF5's callback and operation, what it was made on, and what it was given."""
 
+    number: int
+    parent: int  # the call that it was made in
     callback: str
     operation: int
     key: tuple[int, int]  # the object, and the name of its attribute
@@ -61,7 +64,8 @@ def plan(trace: Trace) -> Plan:
             "--stack 'trace(arguments=true)'"
         )
     seat = trace.seats[0]
-    return Plan(process, _steps(process, seat), _ratios(process, seat))
+    steps = programs(_steps(process, seat), process.objects)
+    return Plan(process, steps, _ratios(process, seat))
 
 
 def _steps(process: Process, seat: Seat) -> list[Step]:
@@ -70,19 +74,19 @@ def _steps(process: Process, seat: Seat) -> list[Step]:
     columns: Any = zip(
         *(
             calls[name][order].tolist()
-            for name in ("number", "callback", "operation", "object", "name", "bytes",
-                         "begin", "duration", "failed")
+            for name in ("number", "parent", "callback", "operation", "object", "name",
+                         "bytes", "begin", "duration", "failed")
         ),
         strict=True,
     )  # fmt: skip
     steps = []
     last = 0
-    for number, callback, operation, object_, name, bytes_, begin, duration, failed in columns:
+    for number, parent, callback, operation, *key, bytes_, begin, duration, failed in columns:
         if number == last:  # a transfer of several datasets
             continue
         last = number
         steps.append(
-            Step(process.callbacks[callback], operation, (object_, name),
+            Step(number, parent, process.callbacks[callback], operation, (key[0], key[1]),
                  process.arguments.get(number, {}), bytes_, begin, duration, bool(failed))
         )  # fmt: skip
     return steps

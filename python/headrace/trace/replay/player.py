@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from headrace.trace.replay import data
+from headrace.trace.replay.changes import CHANGES
 from headrace.trace.replay.handles import Handles, MissingError
 from headrace.trace.replay.library import ATTRIBUTE, DATASET, DATATYPE, FILE, GROUP, Library
 from headrace.trace.replay.questions import QUESTIONS
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 _BILLION: Final = 1e9
 # HDF5 makes these of its own accord, within calls that are made again.
-_BY_HDF5: Final = {("file_optional", 28), ("file_get", 0), ("blob_put", -1), ("blob_get", -1)} | {
-    ("blob_specific", operation) for operation in range(3)
-}
+_BY_HDF5: Final = {
+    ("file_optional", 28), ("file_get", 0), ("datatype_get", 0), ("datatype_get", 1),
+}  # fmt: skip
 # What a program may say of these; HDF5 adds more for connectors.
 _TO_CREATE: Final = 0x2 | 0x4 | 0x20  # H5F_ACC_TRUNC, H5F_ACC_EXCL, H5F_ACC_SWMR_WRITE
 _TO_OPEN: Final = 0x1 | 0x20 | 0x40  # H5F_ACC_RDWR, H5F_ACC_SWMR_WRITE, H5F_ACC_SWMR_READ
+_IS_ACCESSIBLE: Final = 2  # of H5VL_file_specific_t
 _CLOSES: Final = {
     "file_close": (FILE, "H5Fclose"),
     "group_close": (GROUP, "H5Gclose"),
@@ -63,6 +65,8 @@ class Player:
             except LeftOutError as error:
                 self.left_out[f"{step.callback}: {error}"] += 1
             except MissingError:
+                if step.callback == "datatype_close":  # of a type that was asked for and let go
+                    continue
                 self.left_out[f"{step.callback}: of an object that the replay has not open"] += 1
 
     def _play(self, step: Step) -> None:
@@ -73,12 +77,16 @@ class Player:
             self._library.call(function, self._handles.close(step.key, kind))
             return
         play = getattr(self, f"_{step.callback}", None)
-        if play is None and step.callback not in QUESTIONS:
+        changes = CHANGES.get(step.callback)
+        if play is None and changes is None and step.callback not in QUESTIONS:
             raise LeftOutError(f"a replay does not make its operation {step.operation}")
         if "given" not in step.given and "transfers" not in step.given:
             raise LeftOutError("the trace does not tell what it was given")
         if play is not None:
             play(step)
+            return
+        if changes is not None:
+            changes(self._library, self._handles, step, self._list)
             return
         ask = QUESTIONS[step.callback].get(step.operation)
         if ask is None:
@@ -144,8 +152,12 @@ class Player:
         self_, place = step.given["given"][:2]
         at = self._handles.of(self_, place)
         if "token" in place:
-            token = (ctypes.c_ubyte * 16).from_buffer_copy(bytes.fromhex(place["token"]))
-            handle = self._library.call("H5Oopen_by_token", at, _Token(token))
+            token = bytes.fromhex(place["token"])
+            if place.get("reference"):
+                handle = self._library.call("H5Rdereference2", at, 0, 0, token)
+            else:
+                room = (ctypes.c_ubyte * 16).from_buffer_copy(token)
+                handle = self._library.call("H5Oopen_by_token", at, _Token(room))
         elif "at" in place:
             index = place["at"]
             handle = self._library.call(
@@ -270,8 +282,13 @@ class Player:
 
     def _file_specific(self, step: Step) -> None:
         self_, what = step.given["given"][:2]
-        if step.operation != 0 or what is None:
+        if what is None:
             raise LeftOutError(f"a replay does not make its operation {step.operation}")
+        if "file" in what:
+            function = "H5Fis_accessible" if step.operation == _IS_ACCESSIBLE else "H5Fdelete"
+            file = self._files[what["file"]].encode()
+            self._library.call(function, file, self._list(what["fapl"]))
+            return
         self._library.call("H5Fflush", self._handles.of(self_, what), what["scope"])
 
     def _link_create(self, step: Step) -> None:
@@ -280,6 +297,12 @@ class Player:
         if what is None or self_ is None:
             raise LeftOutError("it is of a kind that no replay makes")
         at, name = self._handles.of(self_, place), place["name"].encode()
+        if "class" in what:
+            value = bytes.fromhex(what["value"])
+            self._library.call(
+                "H5Lcreate_ud", at, name, what["class"], value, ctypes.c_size_t(len(value)), *lists
+            )
+            return
         if "soft" in what:
             self._library.call("H5Lcreate_soft", what["soft"].encode(), at, name, *lists)
             return

@@ -6,7 +6,9 @@ import ctypes
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from headrace.trace.replay import attributes
 from headrace.trace.replay.library import ATTRIBUTE, DATASET, FILE, GROUP
+from headrace.trace.replay.native import NATIVE, REFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,14 +55,16 @@ def _attribute_deleted(library: Library, handles: Handles, step: Step) -> None:
     library.call("H5Adelete_by_name", at, place.get("name", ".").encode(), what["name"].encode(), 0)
 
 
-def _attribute_name(library: Library, handles: Handles, step: Step) -> None:
-    handle = handles.of(step.given["given"][0], {"of": ATTRIBUTE})
-    library.call("H5Aget_name", handle, ctypes.c_size_t(_ROOM), ctypes.create_string_buffer(_ROOM))
-
-
 def _link(library: Library, handles: Handles, step: Step, *, function: str) -> None:
     self_, place = step.given["given"][:2]
     library.call(function, handles.of(self_, place), place.get("name", ".").encode(), 0)
+
+
+def _link_value(library: Library, handles: Handles, step: Step) -> None:
+    self_, place = step.given["given"][:2]
+    at, room = handles.of(self_, place), ctypes.create_string_buffer(_ROOM)
+    name = place.get("name", ".").encode()
+    library.call("H5Lget_val", at, name, room, ctypes.c_size_t(_ROOM), 0)
 
 
 def _link_info(library: Library, handles: Handles, step: Step) -> None:
@@ -107,6 +111,11 @@ def _visit(library: Library, handles: Handles, step: Step) -> None:
     )  # fmt: skip
 
 
+def _of_object(library: Library, handles: Handles, step: Step, *, function: str) -> None:
+    self_, place = step.given["given"][:2]
+    library.call(function, handles.of(self_, place))
+
+
 def _native_info(library: Library, handles: Handles, step: Step) -> None:
     self_, place = step.given["given"][:2]
     at, room = handles.of(self_, place), ctypes.create_string_buffer(_ROOM)
@@ -130,15 +139,21 @@ def _open_objects(library: Library, handles: Handles, step: Step) -> None:
 
 
 # The operations are numbers of HDF5's lists for a callback (H5VLconnector.h).
-QUESTIONS: Final[dict[str, dict[int, Ask]]] = {
+QUESTIONS: Final[dict[str, dict[int, Ask]]] = NATIVE | {
     "attr_get": {
         0: partial(_id, function="H5Aget_create_plist", kind=ATTRIBUTE),
-        2: _attribute_name,
+        1: attributes.info,
+        2: attributes.name,
         3: partial(_id, function="H5Aget_space", kind=ATTRIBUTE),
         4: partial(_size, function="H5Aget_storage_size", kind=ATTRIBUTE),
         5: partial(_id, function="H5Aget_type", kind=ATTRIBUTE),
     },
-    "attr_specific": {0: _attribute_deleted, 2: _attribute_exists},
+    "attr_specific": {
+        0: _attribute_deleted,
+        2: _attribute_exists,
+        3: attributes.iterate,
+        4: attributes.rename,
+    },
     "dataset_get": {
         0: partial(_id, function="H5Dget_access_plist", kind=DATASET),
         1: partial(_id, function="H5Dget_create_plist", kind=DATASET),
@@ -158,13 +173,19 @@ QUESTIONS: Final[dict[str, dict[int, Ask]]] = {
         0: partial(_id, function="H5Gget_create_plist", kind=GROUP),
         1: partial(_filled, function="H5Gget_info", kind=GROUP),
     },
-    "link_get": {0: _link_info},
+    "link_get": {0: _link_info, 2: _link_value},
     "link_specific": {
         0: partial(_link, function="H5Ldelete"),
         1: partial(_link, function="H5Lexists"),
         2: _iterate,
     },
-    "object_get": {0: _file_of, 1: _object_name, 3: _object_info},
+    "object_get": REFERENCES["object_get"] | {0: _file_of, 1: _object_name, 3: _object_info},
     "object_optional": {5: _native_info},
-    "object_specific": {1: _object_exists, 3: _visit},
+    "object_specific": REFERENCES["object_specific"]
+    | {
+        1: _object_exists,
+        3: _visit,
+        4: partial(_of_object, function="H5Oflush"),
+        5: partial(_of_object, function="H5Orefresh"),
+    },
 }

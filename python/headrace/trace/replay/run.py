@@ -16,7 +16,7 @@ from headrace.plan import inherited_environment, prepare
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
-from headrace.trace.replay.plan import Plan, plan
+from headrace.trace.replay.plan import Plan, Step, plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,20 +92,35 @@ def _library(made: Plan, given: Path | None) -> str:
 def _files(made: Plan, folder: Path, inputs: Path | None) -> dict[str, str]:
     """Names in the trace, and in the replay; files that the program has not made are copied."""
     files: dict[str, str] = {}
+    first: dict[str, str] = {}  # what a program has done first with a file
     for step in made.steps:
-        if step.callback not in {"file_create", "file_open"} or "given" not in step.given:
+        if step.callback in {"file_create", "file_open"} and not step.failed:
+            first.setdefault(_named(step) or "", step.callback)
+    for step in made.steps:
+        name = _named(step)
+        if name is None or name in files:
             continue
-        name = str(step.given["given"][0])
-        if name in files:
-            continue
-        target = folder / f"{len(files)}-{Path(name).name}"
+        # By its own name it is found by links of other files, and those are as long.
+        own = folder / Path(name).name
+        target = folder / f"{len(files)}-{own.name}" if str(own) in files.values() else own
         files[name] = str(target)
-        if step.callback == "file_open" and not step.failed:
-            source = Path(name) if inputs is None else inputs / Path(name).name
-            if not source.is_file():
-                raise FileError(
-                    f"{source}: the program has read this file, which is not there; say where "
-                    "the files are that it has read: --inputs FOLDER"
-                )
+        if first.get(name) == "file_create":
+            continue
+        source = Path(name) if inputs is None else inputs / Path(name).name
+        if source.is_file():
             shutil.copyfile(source, target)
+        elif step.callback == "file_open" and not step.failed:
+            raise FileError(
+                f"{source}: the program has read this file, which is not there; say where "
+                "the files are that it has read: --inputs FOLDER"
+            )
     return files
+
+
+def _named(step: Step) -> str | None:
+    """The file that a step is about by its name."""
+    given = step.given.get("given", ())
+    if step.callback in {"file_create", "file_open"} and given:
+        return str(given[0])
+    asked = given[1] if step.callback == "file_specific" and given else None
+    return str(asked["file"]) if asked and "file" in asked else None
