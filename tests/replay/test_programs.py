@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import h5py
 import netCDF4
@@ -81,6 +82,13 @@ def ask_before() -> None:
         file["a"] = 1
 
 
+def ask_another() -> None:
+    Path("text.h5").write_text("no HDF5")
+    assert not h5f.is_hdf5(b"text.h5")
+    with h5py.File("x.h5", "w") as file:
+        file["a"] = 1
+
+
 def write_a_table() -> None:
     class Row(tables.IsDescription):  # type: ignore[misc]
         name = tables.StringCol(16)
@@ -120,7 +128,7 @@ def write_netcdf() -> None:
 @pytest.mark.parametrize(
     "program",
     [copy_and_move, commit_types, link_to_another_file, ask_of_attributes, refer, is_it_hdf5,
-     ask_before,
+     ask_before, ask_another,
      write_a_table, write_netcdf],
 )  # fmt: skip
 def test_all_is_made_again(layer: Recorded, program: Program) -> None:

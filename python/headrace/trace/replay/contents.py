@@ -32,6 +32,8 @@ def _values(holder: h5py.Dataset | h5py.AttributeManager, name: str | None) -> s
 
 def contents(file: str) -> dict[str, str]:
     """All of a file; OSError where it cannot be opened."""
+    if not h5py.is_hdf5(file):  # a program may have asked for that
+        return {"/": "no HDF5 file"}
     found: dict[str, str] = {}
     with h5py.File(file, "r") as opened:
 
