@@ -19,7 +19,7 @@ from headrace.errors import HeadraceError
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import requests, seconds
-from headrace.trace.replay.run import replay
+from headrace.trace.replay.run import prepared, replay
 
 from .cases import PYTHON, Case
 from .programs import command
@@ -40,6 +40,7 @@ class Runner:
         self._inputs = self.folder / "inputs"
         self._inputs.mkdir()
         self._program = self.folder / "program"  # its files and its trace, until the next one
+        self._choices: Choices | None = None  # of the replay of that trace
         self.stacks = Stacks(self.environ)
         self.installed = installed.fingerprint()
 
@@ -58,7 +59,7 @@ class Runner:
         return self._program / "recorded"
 
     def _record(self, case: Case) -> dict[str, Any]:
-        shutil.rmtree(self._program, ignore_errors=True)
+        self.forget()
         self._program.mkdir()
         environ = {**self.environ, _OUTPUT: str(self._trace)}
         stack = self.stacks.of(_RECORDING)
@@ -74,9 +75,12 @@ class Runner:
         return {"seconds": seconds(trace), "requests": len(requests(trace))}
 
     def _replay(self) -> dict[str, Any]:
-        place = self.folder / "replay"
+        place, values = self.folder / "replay", self._program / "values"
+        if self._choices is None:
+            self._choices = prepared(self._trace, values, Choices(limit=LIMIT))
+            settle(self.folder, _PAYLOAD)
         try:
-            made = replay(self._trace, NATIVE.layers, place, Choices(limit=LIMIT))
+            made = replay(self._trace, NATIVE.layers, place, self._choices)
         finally:
             shutil.rmtree(place, ignore_errors=True)
         like = made.likeness
@@ -88,4 +92,5 @@ class Runner:
 
     def forget(self) -> None:
         """Removes what a case has left."""
+        self._choices = None
         shutil.rmtree(self._program, ignore_errors=True)

@@ -38,6 +38,7 @@ def bench_trace(trace: Path, given: str, folder: Path, repeats: int, choices: Ch
         ) from None
     names = tuple(dict.fromkeys((run.NATIVE, *stacks.names(given))))
     done: dict[str, list[Replay]] = {name: [] for name in names}
+    choices = run.prepared(trace.absolute(), folder / "values", choices)
     for repeat in range(repeats):
         for number, name in enumerate(names):
             where = folder / "data" / f"{repeat}-{number}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from harness.build import PLUGINS, built
+from harness.layer import NATIVE_BELOW
 from harness.prefix import Hdf5
 from harness.ranks import env_of, launch
 from harness.run import run
@@ -14,9 +15,11 @@ import headrace.trace
 from headrace.trace.advice import Advice, advise
 from headrace.trace.summary import uses
 
+SLOW = "mode=delay;preset=none;bandwidth=1000000000;latency=50us;stripe_size=1GiB;"
+
 
 def told(hdf5: Hdf5, folder: Path, case: str) -> list[Advice]:
-    """Of a case of headrace-bench's kernel `vpic` on two ranks."""
+    """Of a case of headrace-bench's kernel `vpic` on two ranks, where a request takes long."""
     traced = folder / case
     library = hdf5.prefix / "lib/libhdf5.so"
     words: list[str | Path] = [
@@ -33,7 +36,7 @@ def told(hdf5: Hdf5, folder: Path, case: str) -> list[Advice]:
     done = run(
         [*launch(hdf5, 2), built("bin/headrace-bench"), *words, "--only", case, "vpic", *sizes],
         env=env_of(
-            f"headrace_trace output={traced};under_vol=0;under_info={{}}",
+            f"headrace_trace output={traced};under_vol=7202;under_info={{{SLOW}{NATIVE_BELOW}}}",
             PLUGINS,
             folder / "report",
         ),

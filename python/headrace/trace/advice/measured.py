@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import seconds
-from headrace.trace.replay.run import NATIVE, replay
+from headrace.trace.replay.run import NATIVE, prepared, replay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,6 +37,7 @@ def _spent(trace: Path, stacks: Iterable[str], choices: Choices) -> dict[str, fl
     """The median of the seconds in HDF5, by stack."""
     found: dict[str, list[float]] = {stack: [] for stack in stacks}
     with tempfile.TemporaryDirectory(prefix=f".{trace.name}-", dir=trace.absolute().parent) as room:
+        choices = prepared(trace.absolute(), Path(room) / "values", choices)
         for repeat in range(_REPEATS):
             for number, stack in enumerate(found):
                 made = replay(trace.absolute(), stack, Path(room) / f"{repeat}-{number}", choices)

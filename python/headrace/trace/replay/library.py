@@ -18,7 +18,10 @@ _IDS: Final = (
     "create_by_name", "open_by_name", "open_by_idx", "open_by_token", "reopen", "get_space",
     "create_anon", "get_super", "get_type", "get_create_plist", "get_access_plist", "get_file_id",
 )  # fmt: skip
-_LONG: Final = {"H5Rdereference2", "H5Sget_simple_extent_npoints", "H5Tcopy", "H5Tget_size"}
+_LONG: Final = {
+    "H5Rdereference2", "H5Screate_simple", "H5Sget_simple_extent_npoints", "H5Tcopy",
+    "H5Tget_size", "H5VLget_connector_id_by_value",
+}  # fmt: skip
 
 
 class Library:
@@ -37,6 +40,10 @@ class Library:
         long = name[3:] in _IDS or name in _LONG
         function.restype = ctypes.c_int64 if long else ctypes.c_int
         return int(function(*(_as_c(each) for each in arguments)))
+
+    def variable(self, name: str) -> int:
+        """An id that the library keeps."""
+        return ctypes.c_int64.in_dll(self._loaded, name).value
 
     def has(self, name: str) -> bool:
         """Whether there is such a function in this version."""

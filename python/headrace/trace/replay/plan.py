@@ -31,7 +31,7 @@ class Step:
     bytes: int
     begin: int
     duration: int
-    failed: bool
+    failed: int  # 1 or 0
 
 
 @dataclass

@@ -16,6 +16,7 @@ from headrace.trace.replay.questions import QUESTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headrace.trace.replay.kept import KeptValues
     from headrace.trace.replay.plan import Plan, Step
 
 _BILLION: Final = 1e9
@@ -43,12 +44,15 @@ class LeftOutError(Exception):
 class Player:
     """Plays once. `left_out` counts what was not made, by callback and reason."""
 
-    def __init__(self, plan: Plan, library: Library, files: Mapping[str, str]) -> None:
-        """`files`: of each name in the trace that of the replay."""
+    def __init__(
+        self, plan: Plan, library: Library, files: Mapping[str, str], kept: KeptValues | None
+    ) -> None:
+        """`files`: of each name in the trace that of the replay; `kept`: what it is to write."""
         self._plan = plan
         self._library = library
         self._files = files  # names in the trace: those of the replay
         self._handles = Handles(library)
+        self._kept = kept
         self.left_out: Counter[str] = Counter()
 
     def play(self, *, compute: bool) -> None:
@@ -267,6 +271,8 @@ class Player:
         if function == "H5Dwrite":
             ratio = self._plan.ratios.get(object_[0], 1.0)
             buffer = self._to_write(type_, elements, step.given.get("lengths"), ratio)
+            if self._kept is not None:
+                self._kept.fill(object_[0], (type_, memory, file), elements, buffer)
         else:
             size = elements * self._library.call("H5Tget_size", type_)
             buffer = ctypes.create_string_buffer(max(size, 1))

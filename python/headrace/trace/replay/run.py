@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NATIVE: Final = "native"
 _LAYER: Final = "trace"
+_TRACE: Final = "replay.hrtrace"
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
 
 
@@ -57,18 +58,38 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     made = plan(recorded)
     folder.mkdir(parents=True)
     files = _files(made, folder, choices.inputs)
-    traced = folder / "replay.hrtrace"
+    traced = folder / _TRACE
     given = inherited_environment()
     layers = _LAYER if stack == NATIVE else f"{_LAYER},{stack.replace('+', ',')}"
     environ = prepare(layers, None, given).apply(given) | {_OUTPUT: str(traced)}
     library = _library(made, choices.library)
-    what = {"trace": str(trace), "library": library, "files": files, "compute": choices.compute}
+    what = {"trace": str(trace), "library": library, "files": files, "compute": choices.compute,
+            "kept": choices.kept and (str(choices.kept[0]), choices.kept[1])}  # fmt: skip
     told = _run(["headrace.trace.replay.child", json.dumps(what)], environ, choices.limit)
     if not traced.is_dir():
         raise FileError(f"the layer trace was not loaded by {library} under the stack {stack}")
     present = [each for each in files.values() if Path(each).is_file()]
     contents = _run(["headrace.trace.replay.contents", *present], given, choices.limit)
     return Replay(stack, likeness(recorded, read(traced)), Counter(told), files, contents)
+
+
+def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
+    """With values whose chunks are stored in the sizes of the program's, in `folder`.
+
+    A native replay without them, and a search, find them. As they were where no dataset that was
+    written has filters; raises FileError and errors of the replay.
+    """
+    made = plan(read(trace))
+    if not made.ratios:
+        return choices
+    trial = replay(trace, NATIVE, folder / "trial", replace(choices, compute=False))
+    kept = folder / "kept.h5"
+    what = {"trace": str(trace), "trial": str(folder / "trial" / _TRACE), "files": trial.files,
+            "library": _library(made, choices.library), "output": str(kept)}  # fmt: skip
+    words = ["headrace.trace.replay.stored_sizes", json.dumps(what)]
+    names = _run(words, inherited_environment(), choices.limit)
+    shutil.rmtree(folder / "trial")
+    return replace(choices, kept=(kept, names))
 
 
 def _run(words: Sequence[str], environ: dict[str, str], limit: float) -> Any:
