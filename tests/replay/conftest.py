@@ -11,7 +11,7 @@ from harness.program import Program
 
 import headrace.trace
 from headrace.trace.replay.choices import Choices
-from headrace.trace.replay.run import Replay, replay
+from headrace.trace.replay.run import Replay, prepared, replay
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,11 @@ class Recorded(Layer):
     def trace(self) -> headrace.trace.Trace:
         return headrace.trace.open(self.folder / "traced")
 
-    def replayed(self, stack: str = "native") -> Replay:
-        """Of the file x.h5, which the program has made or read."""
+    def replayed(self, stack: str = "native", *, exact: bool = False) -> Replay:
+        """Of the file x.h5, which the program has made or read; `exact`: chunks are as large."""
         choices = Choices(inputs=self.folder, limit=60)
+        if exact:
+            choices = prepared(self.folder / "traced", self.folder / "values", choices)
         return replay(self.folder / "traced", stack, self.folder / f"under-{stack}", choices)
 
     def record(self, program: Program) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import h5py
 import numpy as np
 import pytest
+from harness.program import Program
 from replay.conftest import Recorded
 
 from headrace.errors import FileError
@@ -88,6 +89,25 @@ def test_data_compresses_as_the_programs(layer: Recorded) -> None:
     before = layer.folder / "x.h5"
     (after,) = (layer.folder / "under-native").glob("*.h5")
     assert after.stat().st_size == pytest.approx(before.stat().st_size, rel=0.2)
+
+
+def columns_of_whole_chunks() -> None:
+    random = np.random.default_rng(2)
+    with h5py.File("x.h5", "w") as file:
+        how = {"chunks": (50, 40), "compression": "gzip", "shuffle": True, "fletcher32": True}
+        packed = file.create_dataset("x", (100, 400), "f8", maxshape=(None, 400), **how)
+        for i in range(0, 400, 40):
+            packed[:, i : i + 40] = random.random((100, 40)).round(2)
+        packed.resize((150, 400))
+        packed[100:] = np.round(np.sin(np.arange(400.0)), 3)
+
+
+@pytest.mark.parametrize("program", [compressed, columns_of_whole_chunks])
+def test_chunks_are_as_large_as_the_programs(layer: Recorded, program: Program) -> None:
+    layer.record(program)
+    like = layer.replayed(exact=True).likeness
+    assert like.exact
+    assert not like.calls
 
 
 def test_files_that_are_only_read_are_copied(layer: Recorded) -> None:

@@ -1,9 +1,11 @@
 #include "connectors/trace/arguments.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/hexadecimal.hpp"
@@ -14,6 +16,7 @@
 #include "hdf5/quiet_errors.hpp"
 #include "trace/known_facts.hpp"
 #include "vol/dataset/elements.hpp"
+#include "vol/dataset/selection.hpp"
 #include "vol/own_question.hpp"
 
 namespace headrace::trace {
@@ -34,6 +37,27 @@ std::vector<unsigned char> encoded(hid_t id, H5I_type_t type) {
   std::vector<unsigned char> bytes(size);
   if (ask(bytes.data(), size) < 0) return {};
   return bytes;
+}
+
+// Where H5Soffset_simple puts a selection, which is no part of what HDF5 encodes; empty where it
+// does not.
+std::string offset_of(hid_t space) {
+  const PrivateErrors own;
+  if (!vol::is_dataspace(space) || h5.Sget_select_type(space) != H5S_SEL_HYPERSLABS ||
+      h5.Sis_regular_hyperslab(space) <= 0)
+    return {};
+  using Numbers = std::array<hsize_t, engine::kMaxRank>;
+  Numbers start, low, unused;
+  const int rank = h5.Sget_simple_extent_ndims(space);
+  if (h5.Sget_regular_hyperslab(space, start.data(), unused.data(), unused.data(), unused.data()) <
+          0 ||
+      h5.Sget_select_bounds(space, low.data(), unused.data()) < 0)
+    return {};
+  std::vector<std::int64_t> offset;
+  for (std::size_t d = 0; std::cmp_less(d, rank); ++d)
+    offset.push_back(static_cast<std::int64_t>(low[d] - start[d]));
+  const bool moved = std::ranges::any_of(offset, [](std::int64_t each) { return each != 0; });
+  return moved ? list_of_numbers(std::span<const std::int64_t>(offset)) : std::string();
 }
 
 const char* word_of(H5I_type_t type) {
@@ -216,12 +240,18 @@ std::string Arguments::native(vol::Callback callback, const H5VL_optional_args_t
   return "null";
 }
 
+std::string Arguments::space_word(hid_t space) {
+  const std::string offset = offset_of(space);
+  return offset.empty() ? word(space)
+                        : JsonObject().raw("space", word(space)).raw("offset", offset).str();
+}
+
 std::string Arguments::transfers(std::size_t count, void* const datasets[], const hid_t mem_type[],
                                  const hid_t mem_space[], const hid_t file_space[]) {
   std::string list;
   for (std::size_t i = 0; i < count; ++i)
     list += (i == 0 ? "[" : ",[") + word(datasets[i]) + ',' + word(mem_type[i]) + ',' +
-            word(mem_space[i]) + ',' + word(file_space[i]) + ']';
+            space_word(mem_space[i]) + ',' + space_word(file_space[i]) + ']';
   return '[' + list + ']';
 }
 

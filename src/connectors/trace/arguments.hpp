@@ -52,6 +52,7 @@ class Arguments {
   static std::string lengths(hid_t type, std::size_t elements, const void* buffer);
 
  private:
+  static std::string space_word(hid_t space);
   // Overloads go by the types of HDF5's pointers, whether it lends or gives what is there.
   template <typename T>
   static const T* unified(T* const& pointer) {

@@ -34,10 +34,11 @@ constexpr bool is_of_file(Callback callback) {
   return callback == Callback::file_create || callback == Callback::file_open;
 }
 
-// Those that name a file, which may be what a process does first.
-template <Callback callback, typename... Args>
-bool names_file(const Args&... args) {
-  if constexpr (callback == Callback::file_specific) return vol::object_of(args...) == nullptr;
+// Those that name a file, which may be what a process does first: some are made of no object.
+inline bool is_null(const void* self) { return self == nullptr; }
+template <Callback callback, typename First, typename... Rest>
+bool names_file(const First& first, const Rest&... /*rest*/) {
+  if constexpr (callback == Callback::file_specific) return is_null(first);
   return is_of_file(callback);
 }
 
@@ -327,9 +328,8 @@ class RecordedCall : CurrentCall {
   void tell_arguments(const Args&... args) {
     JsonObject fact;
     fact.number("arguments", static_cast<long long>(row_.number));
-    if constexpr (is_transfer(callback))
-      tell_given(fact, args...);
-    else if constexpr (callback == Callback::attr_read || callback == Callback::attr_write)
+    if constexpr (is_transfer(callback) || callback == Callback::attr_read ||
+                  callback == Callback::attr_write)
       tell_given(fact, args...);
     else
       fact.raw("given", Arguments::words(args...));

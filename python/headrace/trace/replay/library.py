@@ -19,7 +19,7 @@ _IDS: Final = (
     "create_anon", "get_super", "get_type", "get_create_plist", "get_access_plist", "get_file_id",
 )  # fmt: skip
 _LONG: Final = {
-    "H5Rdereference2", "H5Screate_simple", "H5Sget_simple_extent_npoints", "H5Tcopy",
+    "H5Rdereference2", "H5Scopy", "H5Screate_simple", "H5Sget_simple_extent_npoints", "H5Tcopy",
     "H5Tget_size", "H5VLget_connector_id_by_value",
 }  # fmt: skip
 

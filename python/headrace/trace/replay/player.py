@@ -16,6 +16,7 @@ from headrace.trace.replay.questions import QUESTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headrace.trace.reader import Fact
     from headrace.trace.replay.kept import KeptValues
     from headrace.trace.replay.plan import Plan, Step
 
@@ -53,6 +54,7 @@ class Player:
         self._files = files  # names in the trace: those of the replay
         self._handles = Handles(library)
         self._kept = kept
+        self._placed: dict[int, int] = {}  # dataspaces with an offset, by that without
         self.left_out: Counter[str] = Counter()
 
     def play(self, *, compute: bool) -> None:
@@ -99,6 +101,17 @@ class Player:
 
     def _list(self, number: int | None) -> int:
         return self._library.decoded(number, self._plan.process.encoded)
+
+    def _space(self, given: int | Fact | None) -> int:
+        """A dataspace, whose selection a program may have put elsewhere."""
+        if not isinstance(given, dict):
+            return self._list(given)
+        number, offset = given["space"], given["offset"]
+        if number not in self._placed:
+            self._placed[number] = self._library.call("H5Scopy", self._list(number))
+        there = (ctypes.c_int64 * len(offset))(*offset)
+        self._library.call("H5Soffset_simple", self._placed[number], there)
+        return self._placed[number]
 
     def _opened(self, step: Step, handle: int) -> None:
         if handle >= 0:
@@ -260,7 +273,7 @@ class Player:
     def _moved(self, step: Step, given: list[Any], function: str) -> tuple[int, int, int, int, Any]:
         """A dataset, its type, dataspaces and buffer, as `H5Dwrite` takes them."""
         object_, type_number, *spaces = given
-        memory, file = (self._list(each) for each in spaces)
+        memory, file = (self._space(each) for each in spaces)
         type_ = self._list(type_number)
         elements = (
             max(self._library.call("H5Sget_simple_extent_npoints", memory or file), 0)
