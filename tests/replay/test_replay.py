@@ -98,7 +98,7 @@ def columns_of_whole_chunks() -> None:
         packed = file.create_dataset("x", (100, 400), "f8", maxshape=(None, 400), **how)
         for i in range(0, 400, 40):
             packed[:, i : i + 40] = random.random((100, 40)).round(2)
-        packed.resize((150, 400))
+        packed.resize((140, 400))
         packed[100:] = np.round(np.sin(np.arange(400.0)), 3)
 
 

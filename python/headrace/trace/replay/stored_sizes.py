@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _RAW, _WRITE = 3, 1  # H5FD_MEM_DRAW, and the kind of a request
 _ANEW: Final = 2  # H5F_ACC_TRUNC
 _LARGEST: Final = 1 << 30  # bytes of a dataset
-_TRIES: Final = 120
+_TRIES: Final = 300
 _JUMP: Final = 8  # bytes
 _STEP: Final = 4099
 _UNLIMITED: Final = 0xFFFFFFFFFFFFFFFF  # H5S_UNLIMITED
@@ -107,9 +107,9 @@ class Filters:
     def size(self, extent: Place, data: NDArray[np.uint8]) -> int:
         """Bytes that are stored of one chunk, of which so much is in the dataset."""
         call = self._library.call
-        space = call(
-            "H5Screate_simple", len(extent), (ctypes.c_uint64 * len(extent))(*extent), None
-        )
+        sides = ctypes.c_uint64 * len(extent)  # HDF5 makes no chunks larger than a limit of them
+        most = sides(*(_UNLIMITED for _ in extent))
+        space = call("H5Screate_simple", len(extent), sides(*extent), most)
         dataset = call("H5Dcreate2", self._file, b"x", self._type, space, 0, self._dcpl, 0)
         call("H5Dwrite", dataset, self._type, 0, 0, 0, data.ctypes.data_as(ctypes.c_void_p))
         call("H5Dflush", dataset)
@@ -130,9 +130,11 @@ class Filters:
         whole = int(np.prod(extent)) * item
         pool = _POOLS[1 if wanted > _MANY * whole else 0]
         kept, low, high = min(wanted, whole), 0, whole
-        best, nearest = _made(pool, kept, whole), whole
+        best, nearest = np.zeros(whole, np.uint8), whole
+        first = 0  # of the random bytes
         for _ in range(_TRIES):
-            data = _made(pool, kept, whole)
+            data = np.zeros(whole, np.uint8)
+            data[:kept] = np.resize(pool[first : first + kept], kept)
             stored = self.size(extent, data)
             if abs(stored - wanted) < nearest:
                 best, nearest = data, abs(stored - wanted)
@@ -140,17 +142,11 @@ class Filters:
                 break
             low, high = (kept, high) if stored < wanted else (low, kept)
             if high - low < _JUMP:  # other random bytes end elsewhere
-                pool = np.roll(pool, _STEP)
+                first += _STEP
                 low, high = max(kept - _JUMP, 0), min(kept + _JUMP, whole)
             guess = kept + round((wanted - stored) * kept / max(stored, 1))
             kept = guess if low < guess < high else (low + high) // 2
         return best
-
-
-def _made(pool: NDArray[np.uint8], kept: int, whole: int) -> NDArray[np.uint8]:
-    data = np.zeros(whole, np.uint8)
-    data[:kept] = np.resize(pool, kept)
-    return data
 
 
 Name = tuple[str, str]  # of a dataset: the file's, and the path
