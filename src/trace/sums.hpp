@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/tables.hpp"
@@ -46,32 +45,41 @@ inline void add_up(Request& sum, const Request& request) {
   sum.count += request.count;
 }
 
-// Adds rows to those in a vector. One thread at a time.
+// Adds rows to those in a vector. One thread at a time. A table of places in that vector, which is
+// emptied often: a map would allocate for each row.
 template <typename Row>
 class Sums {
  public:
   // The row of `rows` that `row` was added to: the last one, if it is like none before it.
   Row& add(std::vector<Row>& rows, const Row& row) {
-    const auto [known, is_new] = places_.try_emplace(key_of(row), rows.size());
-    if (is_new)
-      rows.push_back(row);
-    else
-      add_up(rows[known->second], row);
-    return rows[known->second];
+    const Key key = key_of(row);
+    for (std::size_t at = hash_of(key); rows.size() < kPlaces / 2; ++at) {
+      std::uint32_t& place = places_[at % kPlaces];
+      if (place == 0) {
+        place = static_cast<std::uint32_t>(rows.size() + 1);
+        break;
+      }
+      if (Row& known = rows[place - 1]; key_of(known) == key) {
+        add_up(known, row);
+        return known;
+      }
+    }
+    rows.push_back(row);
+    return rows.back();
   }
   // The rows that follow go to an empty vector.
-  void clear() { places_.clear(); }
+  void clear() { std::ranges::fill(places_, 0); }
 
  private:
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      std::size_t hash = 0;
-      for (const std::uint64_t part : key) hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
-      return hash ^ hash >> 32U;
-    }
-  };
+  static constexpr std::size_t kPlaces = 1U << 15U;
 
-  std::unordered_map<Key, std::size_t, Hash> places_;
+  static std::size_t hash_of(const Key& key) {
+    std::size_t hash = 0;
+    for (const std::uint64_t part : key) hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 32U;
+  }
+
+  std::vector<std::uint32_t> places_ = std::vector<std::uint32_t>(kPlaces);  // from 1; 0: none
 };
 
 }  // namespace headrace::trace
