@@ -8,6 +8,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pytest
 from tracing.conftest import Traced
 
 
@@ -105,6 +106,7 @@ def open_many_files() -> None:
         print(next(line for line in lines if line.startswith("VmHWM")).split()[1])
 
 
+@pytest.mark.long
 def test_many_files_take_little_memory(layer: Traced) -> None:
     before = int(layer.plain(open_many_files))
     assert int(layer.python(open_many_files).out) < before + 16 * 1024

@@ -227,6 +227,7 @@ def test_signals_amid_calls_lose_no_row(layer: Traced) -> None:
     assert len(rows_written(process)) == written > 3000
 
 
+@pytest.mark.long
 @pytest.mark.plain
 def test_thousands_of_files_open_at_once(layer: Traced) -> None:
     def open_many() -> None:

@@ -118,6 +118,7 @@ def write_until_there_are_many() -> None:
         print(high_water() - before)
 
 
+@pytest.mark.long
 def test_a_long_run_takes_no_more_memory_and_little_space(layer: Traced) -> None:
     done = layer.python(write_until_there_are_many, "output=traced;level=profile;")
     assert int(done.out) < 2048
