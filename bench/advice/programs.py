@@ -295,6 +295,6 @@ with h5py.File("x.h5") as f:
 )  # fmt: skip
 
 OVER_MPI: Final = (
-    Program("independent_writes", 131072, 4096, "strided-independent",
+    Program("independent_writes", 131072, 65536, "strided-independent",
             layers="log(mpi_logs=rank)", kernel=("vpic", "--timesteps", "1", "--slow-particles")),
 )  # fmt: skip
