@@ -22,7 +22,6 @@ _ROW: Final = 0.4e-6  # seconds for each row of it, with putting it in order
 _RECORDED: Final = 0.2e-6  # seconds that recording a request took in the call
 _ORDERED: Final = 500e6  # bytes that it appends, sorts and puts in order in a second
 _TOGETHER: Final = 1 << 20  # bytes of a request of collective I/O
-_EXCHANGED: Final = 4e-6  # seconds that HDF5 and MPI-IO take for a piece of a collective write
 
 
 def _rows(data: Data) -> float:
@@ -106,9 +105,9 @@ def together(run: Run) -> Iterator[Advice]:
                 "with dataset.collective: dataset[mine] = data",
                 "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
             ).of(python=data.python),
-            float(data.stored[alone].sum()) * (1 - after / len(made)) - len(made) * _EXCHANGED,
+            float(data.stored[alone].sum()) * (1 - after / len(made)) - len(made) * _ROW,
             f"the storage's time in these calls, with requests of {size(_TOGETHER)} instead, less "
-            "4 µs for each of them, which ranks exchange",
+            "0.4 µs for each that is logged",
             "all ranks must make the call, those that have nothing to write, too",
             data.line,
         )
