@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/hexadecimal.hpp"
 #include "base/little_endian.hpp"
+#include "base/printable.hpp"
 
 namespace headrace::trace {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <unordered_map>
 
-#include "base/hexadecimal.hpp"
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "trace/current_call.hpp"

@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "connectors/trace/arguments.hpp"
+#include "connectors/trace/callback_kinds.hpp"
 #include "connectors/trace/objects.hpp"
 #include "connectors/trace/transfers.hpp"
 #include "trace/current_call.hpp"
@@ -17,97 +18,6 @@
 #include "vol/own_question.hpp"
 
 namespace headrace::trace {
-
-using vol::Callback;
-
-// Callbacks of infos and wrapping are HDF5's own doing, and it asks what a connector is able to.
-constexpr bool is_recorded(Callback callback) {
-  return vol::works_on_objects(callback) && callback != Callback::introspect_get_conn_cls &&
-         callback != Callback::introspect_get_cap_flags &&
-         callback != Callback::introspect_opt_query;
-}
-
-template <Callback callback>
-concept Recorded = is_recorded(callback);
-
-constexpr bool is_of_file(Callback callback) {
-  return callback == Callback::file_create || callback == Callback::file_open;
-}
-
-// Those that name a file, which may be what a process does first: some are made of no object.
-inline bool is_null(const void* self) { return self == nullptr; }
-template <Callback callback, typename First, typename... Rest>
-bool names_file(const First& first, const Rest&... /*rest*/) {
-  if constexpr (callback == Callback::file_specific) return is_null(first);
-  return is_of_file(callback);
-}
-
-constexpr bool is_transfer(Callback callback) {
-  return callback == Callback::dataset_read || callback == Callback::dataset_write;
-}
-
-// Those that return an object.
-constexpr bool opens(Callback callback) {
-  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
-  return name.ends_with("_create") ? name != "link_create"
-                                   : name.ends_with("_open") || name == "datatype_commit";
-}
-
-constexpr bool closes(Callback callback) {
-  return std::string_view(vol::kCallbackNames[static_cast<std::size_t>(callback)])
-      .ends_with("_close");
-}
-
-// What a callback works on for sure; others have a place among their arguments that tells, or are
-// made for objects of several kinds: a file may be asked for its group.
-constexpr H5I_type_t type_of(Callback callback) {
-  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
-  if (name.starts_with("dataset_")) return H5I_DATASET;
-  return name == "file_close" ? H5I_FILE : H5I_BADID;
-}
-
-// What a callback opens or makes.
-constexpr H5I_type_t opened_by(Callback callback) {
-  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
-  if (name.starts_with("group_")) return H5I_GROUP;
-  if (name.starts_with("datatype_")) return H5I_DATATYPE;
-  return name.starts_with("attr_") ? H5I_ATTR : type_of(callback);
-}
-
-inline const H5VL_loc_params_t* place_of() { return nullptr; }
-template <typename First, typename... Rest>
-const H5VL_loc_params_t* place_of(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, const H5VL_loc_params_t*>)
-    return first;
-  else
-    return place_of(rest...);
-}
-
-inline const char* name_among() { return nullptr; }
-template <typename First, typename... Rest>
-const char* name_among(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, const char*>)
-    return first;
-  else
-    return name_among(rest...);
-}
-
-// Whether the call ends later: the last argument is where its request goes.
-inline bool is_in_event_set() { return false; }
-template <typename First, typename... Rest>
-bool is_in_event_set(const First& first, const Rest&... rest) {
-  if constexpr (sizeof...(rest) == 0 && std::is_same_v<First, void**>)
-    return first != nullptr;
-  else
-    return is_in_event_set(rest...);
-}
-
-// Those that a program makes again to make what it made; others are of HDF5's own making or waits.
-constexpr bool has_arguments(Callback callback) {
-  const std::string_view name = vol::kCallbackNames[static_cast<std::size_t>(callback)];
-  return is_recorded(callback) && !closes(callback) && !name.starts_with("blob_") &&
-         !name.starts_with("request_");
-}
 
 class RecordedCall : CurrentCall {
  public:
