@@ -89,9 +89,7 @@ TEST_F(ReadingAhead, WhatFailedToBeWrittenIsForgotten) {
   Store store;
   store.bytes = noise(32 * kMiB, 1);
   File file(store, true);
-  forward(file, 0, 8 * kMiB, kMiB);
-  file.settle();
-  store.fail_from = store.writes.load();
+  read_then_fail(file);
   const auto is_told = [&](std::uint64_t at) {
     try {
       file.write(at, noise(100, 2));
@@ -111,9 +109,7 @@ TEST_F(ReadingAhead, LentBytesThatFailAreForgotten) {
   Store store;
   store.bytes = noise(32 * kMiB, 1);
   File file(store, true);
-  forward(file, 0, 8 * kMiB, kMiB);
-  file.settle();
-  store.fail_from = store.writes.load();
+  read_then_fail(file);
   const Bytes bytes = noise(4 * test::kPage, 2);
   std::shared_ptr<engine::Completion> completion;
   {

@@ -134,6 +134,12 @@ class ReadingAhead : public testing::Test {
       EXPECT_TRUE(same(file.read(at, size), part(file.store, at, size))) << at;
     return file.below - before;
   }
+  // Has some read ahead of what was asked for; from then on all writes to the store fail.
+  static void read_then_fail(File& file) {
+    forward(file, 0, 8 * kMiB, kMiB);
+    file.settle();
+    file.store.fail_from = file.store.writes.load();
+  }
 };
 
 }  // namespace headrace::test
