@@ -77,9 +77,8 @@ def main(words: Sequence[str] | None = None) -> int:
         for case in cases(scale)
         if any(fnmatch.fnmatchcase(f"{case.kernel}/{case.name}", each) for each in given.only)
     ]
-    if given.list or not chosen:
-        print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
-        return 0 if chosen else 2
+    if (status := session.only_listed(chosen, given)) is not None:
+        return status
     parent = given.dir or ROOT / "build"
     parent.mkdir(parents=True, exist_ok=True)
     console = session.console()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import fnmatch
 import signal
@@ -30,6 +31,27 @@ def select(cases: Iterable[Taken], patterns: Sequence[str]) -> list[Taken]:
         for case in cases
         if any(fnmatch.fnmatchcase(f"{case.kernel}/{case.name}", each) for each in patterns)
     ]
+
+
+def parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """Of `bench/NAME/run.py`, with the options that all have which measure cases by patterns."""
+    made = argparse.ArgumentParser(prog=f"bench/{name}/run.py", description=description)
+    made.add_argument("--repeats", type=int, default=5)
+    made.add_argument(
+        "--only", nargs="+", default=["*"], help="cases whose kernel/name match one of the patterns"
+    )
+    made.add_argument("--dir", type=Path, help="folder on the disk that is measured")
+    made.add_argument("--output", type=Path, help="folder for results.json and README.md")
+    made.add_argument("--list", action="store_true", help="name the cases only")
+    return made
+
+
+def only_listed(chosen: Sequence[Case], given: argparse.Namespace) -> int | None:
+    """Names the cases where that was asked for, or there are none: the status to end with."""
+    if chosen and not given.list:
+        return None
+    print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
+    return 0 if chosen else 2
 
 
 def console() -> Console:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -24,25 +23,12 @@ from .claims import CLAIMS, JUDGE
 from .execute import Runner
 
 
-def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench/replay/run.py", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "--only", nargs="+", default=["*"], help="cases whose kernel/name match one of the patterns"
-    )
-    parser.add_argument("--dir", type=Path, help="folder on the disk that is measured")
-    parser.add_argument("--output", type=Path, help="folder for results.json and README.md")
-    parser.add_argument("--list", action="store_true", help="name the cases only")
-    return parser.parse_args(words)
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """1 when a run failed, 2 when none can be made."""
-    given = arguments(words)
+    given = session.parser("replay", __doc__).parse_args(words)
     chosen = session.select(cases(), given.only)
-    if given.list or not chosen:
-        print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
-        return 0 if chosen else 2
+    if (status := session.only_listed(chosen, given)) is not None:
+        return status
     parent = given.dir or ROOT / "build"
     parent.mkdir(parents=True, exist_ok=True)
     console = session.console()

@@ -29,18 +29,11 @@ _KERNEL = "headrace_micro-1.14.5-openmpi"
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench/trace/run.py", description=__doc__)
+    parser = session.parser("trace", __doc__)
     parser.add_argument("--data", type=Path, help="folder with the maps and headers of E3SM-IO")
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--warmup", type=int, default=0, help="rounds that are not counted (0)")
     parser.add_argument("--ranks", type=int, default=2, help="of the part over MPI; 1: none (2)")
     parser.add_argument("--hdf5", type=Path, default=PARALLEL, help="a parallel libhdf5")
-    parser.add_argument(
-        "--only", nargs="+", default=["*"], help="cases whose kernel/name match one of the patterns"
-    )
-    parser.add_argument("--dir", type=Path, help="folder on the disk that is measured")
-    parser.add_argument("--output", type=Path, help="folder for results.json and README.md")
-    parser.add_argument("--list", action="store_true", help="name the cases only")
     return parser.parse_args(words)
 
 
@@ -48,9 +41,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """1 when a run failed, 2 when none can be made."""
     given = arguments(words)
     chosen = session.select(cases(given.ranks), given.only)
-    if given.list or not chosen:
-        print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
-        return 0 if chosen else 2
+    if (status := session.only_listed(chosen, given)) is not None:
+        return status
     if any(case.kernel == CALLS for case in chosen):
         build(BUILD, _KERNEL)
     parent = given.dir or ROOT / "build"
