@@ -93,21 +93,20 @@ def together(run: Run) -> Iterator[Advice]:
         if lengths.mean() > _SMALL:
             continue
         after = max(float(lengths.sum()) / _TOGETHER, 1)
+        collective = Code("`with dataset.collective:`", "H5Pset_dxpl_mpio").of(python=data.python)
         yield Advice(
             "independent_writes",
             data.path,
             f"each rank writes by itself, in {count(number)} calls that make {count(len(made))} "
             f"requests of {size(lengths.mean())}",
-            "Have the layer `log` keep what each writes and put it in order at the close: "
-            "`headrace run --stack 'log(mpi_logs=rank)' --`. Or let ranks write together, which "
-            "helps where a request takes much longer than an exchange between ranks",
-            Code(
-                "with dataset.collective: dataset[mine] = data",
-                "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
-            ).of(python=data.python),
+            "Have the layer `log` keep what each writes and put it in order at the close. Or let "
+            f"ranks write together, by {collective}: that helps where a request takes much longer "
+            "than an exchange between ranks",
+            "headrace run --stack 'log(mpi_logs=rank)' -- PROGRAM",
             float(data.stored[alone].sum()) * (1 - after / len(made)) - len(made) * _ROW,
             f"the storage's time in these calls, with requests of {size(_TOGETHER)} instead, less "
             "0.4 µs for each that is logged",
-            "all ranks must make the call, those that have nothing to write, too",
+            "other ranks see what was written after a flush or a close: the trace's hazards tell "
+            "whether that suits the program",
             data.line,
         )
