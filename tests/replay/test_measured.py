@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import h5py
 import pytest
+from launched import HEADRACE
 from replay.conftest import Recorded
 
 from headrace.trace.advice import Advice, measured
@@ -30,6 +33,21 @@ def test_a_stack_is_replayed_and_other_advice_is_left(layer: Recorded) -> None:
     assert "`--stack log`" in found[0].estimate
     assert found[1] == given[1]
     assert not list(layer.folder.glob(".traced-*")), "replays leave nothing behind"
+
+
+def test_a_report_tells_what_was_measured(layer: Recorded) -> None:
+    layer.record(scattered)
+    page = layer.folder / "page.html"
+    words = [str(HEADRACE), "report", str(layer.folder / "traced"), "--output", str(page)]
+    for more in ((), ("--replay",)):
+        done = subprocess.run(
+            [*words, *more], check=False, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("replays of this trace took" in page.read_text()) == bool(more)
+    refused = subprocess.run([*words, "--inputs", "."], check=False, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "--inputs is for --replay" in refused.stderr
 
 
 def test_what_spares_nothing_is_not_told(layer: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:

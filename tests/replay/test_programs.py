@@ -14,6 +14,8 @@ from h5py import h5a, h5f
 from harness.program import Program
 from replay.conftest import Recorded
 
+import headrace.trace
+
 
 def copy_and_move() -> None:
     with h5py.File("x.h5", "w") as file:
@@ -137,6 +139,34 @@ def test_all_is_made_again(layer: Recorded, program: Program) -> None:
     assert not native.left_out
     assert native.likeness.exact
     assert not native.likeness.calls
+
+
+def move_both_selections() -> None:
+    """One selection, put elsewhere in memory and elsewhere in the file."""
+    with h5py.File("x.h5", "w") as file:
+        numbers = file.create_dataset("x", (20,), "i8").id
+        spaces = [h5py.h5s.create_simple((20,)) for _ in range(2)]
+        for space, offset in zip(spaces, (3, 7), strict=True):
+            space.select_hyperslab((1,), (2,))
+            space.offset_simple((offset,))
+        numbers.write(spaces[0], spaces[1], np.arange(20))
+
+
+def test_selections_are_put_where_the_program_put_them(layer: Recorded) -> None:
+    layer.record(move_both_selections)
+    native = layer.replayed()
+    assert native.likeness.exact
+    tables = [layer.trace(), headrace.trace.open(layer.folder / "under-native/replay.hrtrace")]
+    for table in (each.calls.to_pandas() for each in tables):
+        row = table[table["memory_start"] > 0].iloc[0]
+        assert (row["memory_start"], row["file_start"]) == (4, 8)
+
+
+def test_a_question_before_any_file_is_opened_is_recorded(layer: Recorded) -> None:
+    layer.record(ask_another)
+    calls = layer.trace().calls.to_pandas()
+    assert calls.sort_values("number")["call"].iloc[0] == "file_specific"
+    assert (layer.trace().requests.to_pandas()["call"] > 0).all(), "its requests are its own"
 
 
 def test_what_is_done_in_an_iteration_follows_it(layer: Recorded) -> None:

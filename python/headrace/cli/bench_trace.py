@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -38,11 +39,15 @@ def bench_trace(trace: Path, given: str, folder: Path, repeats: int, choices: Ch
         ) from None
     names = tuple(dict.fromkeys((run.NATIVE, *stacks.names(given))))
     done: dict[str, list[Replay]] = {name: [] for name in names}
-    choices = run.prepared(trace.absolute(), folder / "values", choices)
-    for repeat in range(repeats):
-        for number, name in enumerate(names):
-            where = folder / "data" / f"{repeat}-{number}"
-            done[name].append(run.replay(trace.absolute(), name, where, choices))
+    values = folder / "values"
+    try:
+        choices = run.prepared(trace.absolute(), values, choices)
+        for repeat in range(repeats):
+            for number, name in enumerate(names):
+                where = folder / "data" / f"{repeat}-{number}"
+                done[name].append(run.replay(trace.absolute(), name, where, choices))
+    finally:
+        shutil.rmtree(values, ignore_errors=True)
     native = done[run.NATIVE][0]
     differ = {
         name: sorted({each for one in found for each in run.differences(native, one)})

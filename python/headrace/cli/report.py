@@ -9,6 +9,7 @@ import typer
 
 from headrace.cli.output import console, reports_errors
 from headrace.cli.trace import TraceArgument, read
+from headrace.errors import FileError
 
 if TYPE_CHECKING:
     from headrace.trace.advice import Advice
@@ -35,6 +36,8 @@ def report(
     ] = None,
 ) -> None:
     """Make one HTML page of a trace, which needs no network."""
+    if inputs is not None and not replays:
+        raise FileError("--inputs is for --replay alone")
     loaded = read(trace)
     from headrace.trace.report import write  # noqa: PLC0415, needs what a base has not
 

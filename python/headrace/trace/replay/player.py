@@ -54,7 +54,7 @@ class Player:
         self._files = files  # names in the trace: those of the replay
         self._handles = Handles(library)
         self._kept = kept
-        self._placed: dict[int, int] = {}  # dataspaces with an offset, by that without
+        self._placed: dict[tuple[int, ...], int] = {}  # dataspaces by that without, and the offset
         self.left_out: Counter[str] = Counter()
 
     def play(self, *, compute: bool) -> None:
@@ -107,11 +107,12 @@ class Player:
         if not isinstance(given, dict):
             return self._list(given)
         number, offset = given["space"], given["offset"]
-        if number not in self._placed:
-            self._placed[number] = self._library.call("H5Scopy", self._list(number))
-        there = (ctypes.c_int64 * len(offset))(*offset)
-        self._library.call("H5Soffset_simple", self._placed[number], there)
-        return self._placed[number]
+        key = (number, *offset)
+        if key not in self._placed:
+            self._placed[key] = self._library.call("H5Scopy", self._list(number))
+            there = (ctypes.c_int64 * len(offset))(*offset)
+            self._library.call("H5Soffset_simple", self._placed[key], there)
+        return self._placed[key]
 
     def _opened(self, step: Step, handle: int) -> None:
         if handle >= 0:

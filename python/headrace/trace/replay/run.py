@@ -75,11 +75,11 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
 
 
 def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
-    """With values whose chunks are stored in the sizes of the program's, in `folder`.
+    """The choices with `kept` values, so that chunks are stored in the sizes of the program's.
 
-    A native replay without them, and a search, find them; a second round, where HDF5 has stored
-    chunks in another order. As they were where no dataset that was written has filters; raises
-    FileError and errors of the replay.
+    A native replay and a search find the values; where HDF5 has stored chunks in another order, a
+    second round does. They are in `folder`, which stays. Where no dataset with filters was written
+    the choices are as they were. Raises FileError and errors of the replay.
     """
     made = plan(read(trace))
     found = replace(choices, compute=False)

@@ -126,7 +126,7 @@ class Filters:
         return self._found[extent, wanted]
 
     def _search(self, extent: Place, item: int, wanted: int) -> NDArray[np.uint8]:
-        """What is stored grows with the random bytes, by one or two for each."""
+        """By bisection: what is stored grows with the random bytes, by one or two for each."""
         whole = int(np.prod(extent)) * item
         pool = _POOLS[1 if wanted > _MANY * whole else 0]
         kept, low, high = min(wanted, whole), 0, whole
@@ -136,6 +136,8 @@ class Filters:
             data = np.zeros(whole, np.uint8)
             data[:kept] = np.resize(pool[first : first + kept], kept)
             stored = self.size(extent, data)
+            if stored <= 0:  # HDF5 makes no such dataset here
+                break
             if abs(stored - wanted) < nearest:
                 best, nearest = data, abs(stored - wanted)
             if stored == wanted:
@@ -144,7 +146,7 @@ class Filters:
             if high - low < _JUMP:  # other random bytes end elsewhere
                 first += _STEP
                 low, high = max(kept - _JUMP, 0), min(kept + _JUMP, whole)
-            guess = kept + round((wanted - stored) * kept / max(stored, 1))
+            guess = kept + round((wanted - stored) * kept / stored)
             kept = guess if low < guess < high else (low + high) // 2
         return best
 
