@@ -1,6 +1,7 @@
 // Just enough JSON to write: quoting and objects of plain fields.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,8 @@ namespace headrace {
 
 // `text` in double quotes, escaped. Bytes that are not ASCII pass as they are.
 std::string json_quote(std::string_view text);
+void append_quoted(std::string& json, std::string_view text);
+void append_number(std::string& json, std::uint64_t number);
 
 // Builds {"key":value,...}; each add returns *this.
 class JsonObject {

@@ -233,8 +233,10 @@ void Recorder::seal_all() {
   seal(facts_, spare_facts_);
   seal(calls_, spare_calls_);
   seal(requests_, spare_requests_);
-  call_sums_.clear();
-  request_sums_.clear();
+  if (choices_.sums) {
+    call_sums_.clear();
+    request_sums_.clear();
+  }
   changed_ = false;
   wake_.notify_one();
 }

@@ -53,6 +53,7 @@ class Sums {
   // The row of `rows` that `row` was added to: the last one, if it is like none before it.
   Row& add(std::vector<Row>& rows, const Row& row) {
     const Key key = key_of(row);
+    if (places_.empty()) places_.resize(kPlaces);
     for (std::size_t at = hash_of(key); rows.size() < kPlaces / 2; ++at) {
       std::uint32_t& place = places_[at % kPlaces];
       if (place == 0) {
@@ -79,7 +80,7 @@ class Sums {
     return hash ^ hash >> 32U;
   }
 
-  std::vector<std::uint32_t> places_ = std::vector<std::uint32_t>(kPlaces);  // from 1; 0: none
+  std::vector<std::uint32_t> places_;  // from 1; 0: none
 };
 
 }  // namespace headrace::trace

@@ -93,7 +93,7 @@ std::string Arguments::word(void* object) {
   if (object == nullptr) return "null";
   const auto* const told = vol::Object::from(object).state.find<TracedObject>();
   if (told == nullptr) return "null";
-  return '[' + std::to_string(told->id) + ',' + std::to_string(told->name) + ']';
+  return '[' + std::to_string(told->known->id) + ',' + std::to_string(told->name) + ']';
 }
 
 std::string Arguments::word(const H5VL_loc_params_t* place) {

@@ -1,7 +1,6 @@
 #include "connectors/trace/objects.hpp"
 
 #include <array>
-#include <unordered_map>
 
 #include "base/json.hpp"
 #include "base/printable.hpp"
@@ -16,24 +15,9 @@ namespace {
 
 constexpr std::uint64_t kLarge = 4096;  // bytes of a transfer
 
-constexpr std::size_t kMostPaths = std::size_t{4} << 20U;  // bytes
 constexpr std::size_t kMostNames = std::size_t{1} << 20U;
 
 std::uint64_t extents_time = 1;
-
-// The ids of objects by their files and paths.
-KnownFacts<kMostPaths>& known_paths() {
-  static auto& known = *new KnownFacts<kMostPaths>;
-  return known;
-}
-
-// How many transfers there were of a dataset, through whatever id of the program.
-unsigned& transfers_of(std::uint32_t id) {
-  static auto& all = *new std::unordered_map<std::uint32_t, unsigned>;
-  constexpr std::size_t kMost = 65536;
-  if (all.size() > kMost) all.clear();
-  return all[id];
-}
 
 const char* word_of(H5I_type_t type) {
   switch (type) {
@@ -61,67 +45,67 @@ std::string asked_path(const vol::Object& object, H5I_type_t type) {
   const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
   const herr_t asked = h5.VLobject_get(object.under, &self, object.connector->id(), &args,
                                        h5.transfer_list.get(), nullptr);
-  return asked < 0 || name[0] == '\0' ? kUnknownPath : name.data();
+  return std::string(asked < 0 || name[0] == '\0' ? kUnknownPath : name.data());
 }
 
 // The last component may be a path itself, from the root on if it begins with a slash.
-std::string joined(const std::string& base, std::string_view name) {
-  if (name.starts_with('/')) return std::string(name);
-  if (name.empty() || name == ".") return base;
-  std::string path = base;
-  if (!path.ends_with('/')) path += '/';
+void join(std::string& path, std::string_view name) {
+  if (name.starts_with('/')) path.clear();
+  if (name.empty() || name == ".") return;
+  if (!path.empty() && !path.ends_with('/')) path += '/';
   path += name;
-  return path;
 }
 
-std::string at_place(const TracedObject& parent, const H5VL_loc_params_t& place) {
+void join_place(std::string& path, const H5VL_loc_params_t& place) {
   switch (place.type) {
     case H5VL_OBJECT_BY_NAME:
-      return joined(parent.path, place.loc_data.loc_by_name.name);
+      return join(path, place.loc_data.loc_by_name.name);
     case H5VL_OBJECT_BY_IDX:
-      return joined(joined(parent.path, place.loc_data.loc_by_idx.name),
-                    "#" + std::to_string(place.loc_data.loc_by_idx.n));
+      join(path, place.loc_data.loc_by_idx.name);
+      return join(path, "#" + std::to_string(place.loc_data.loc_by_idx.n));
     case H5VL_OBJECT_BY_TOKEN:
       // Its name would be looked for in all of the file.
-      return "#" + hexadecimal(place.loc_data.loc_by_token.token->__data);
+      path = "#" + hexadecimal(place.loc_data.loc_by_token.token->__data);
+      return;
     default:
-      return parent.path;
+      return;
   }
 }
 
-std::string path_fact(std::uint32_t id, std::uint32_t file, H5I_type_t type,
-                      const std::string& path) {
-  std::string fact = R"({"object":)";
-  fact += std::to_string(id);
+void tell_path(std::uint32_t id, std::uint32_t file, H5I_type_t type, std::string_view path) {
+  Recorder& recorder = Recorder::get();
+  static auto& fact = *new std::string;  // one that is used again has its memory
+  fact = R"({"object":)";
+  append_number(fact, id);
   fact += R"(,"file":)";
-  fact += std::to_string(file);
+  append_number(fact, file);
   fact += R"(,"kind":")";
   fact += word_of(type);
   fact += R"(","path":)";
-  fact += json_quote(Recorder::get().told(path));
+  append_quoted(fact, recorder.choices().anonymous ? recorder.told(path) : path);
   fact += '}';
-  return fact;
+  recorder.add_fact(fact);
 }
 
-void describe(const vol::Object& dataset, TracedObject& traced) {
-  constexpr unsigned kDescribed = ~0U;
-  traced.described = true;
-  if (std::exchange(transfers_of(traced.id), kDescribed) != kDescribed)
-    Recorder::get().add_fact(layout_of(dataset, traced.id));
+void describe(const vol::Object& dataset, KnownObject& known) {
+  if (std::exchange(known.transfers, KnownObject::kDescribed) != KnownObject::kDescribed)
+    Recorder::get().add_fact(layout_of(dataset, known.id));
 }
 
 // An object that is opened again and again is told of once.
-std::uint32_t id_of(const TracedFile& file, H5I_type_t type, const std::string& path) {
-  static auto& key = *new std::string;
-  key.assign(reinterpret_cast<const char*>(&file.id), sizeof file.id);
-  key += path;
-  return known_paths().id_of(key,
-                             [&](std::uint32_t id) { return path_fact(id, file.id, type, path); });
+KnownRef known_object(TracedFile& file, H5I_type_t type, std::string_view path) {
+  const auto tell = [&](std::string_view told) {
+    const std::uint32_t id = Recorder::get().next_id();
+    tell_path(id, file.id, type, told);
+    return id;
+  };
+  if (path == kNoPath || path == kUnknownPath)
+    return std::make_shared<KnownObject>(tell(path), std::string(path));
+  return file.known.find(path, tell);
 }
 
 }  // namespace
 
-void forget_paths() { known_paths().clear(); }
 std::uint64_t known_extents() { return extents_time; }
 void forget_extents() { ++extents_time; }
 
@@ -153,68 +137,60 @@ TracedObject* traced(vol::Object& object, H5I_type_t type) {
   tell_object(object, type,
               type == H5I_FILE ? "/"
               : may_ask        ? asked_path(object, type)
-                               : kUnknownPath);
+                               : std::string(kUnknownPath));
   return object.state.find<TracedObject>();
 }
 
-std::string path_below(const TracedObject& parent, const H5VL_loc_params_t& place,
-                       const char* name) {
-  std::string base = at_place(parent, place);
-  return name == nullptr ? base : joined(base, name);
+std::string_view path_below(const TracedObject& parent, const H5VL_loc_params_t& place,
+                            const char* name) {
+  static auto& path = *new std::string;
+  path = parent.known->path;
+  join_place(path, place);
+  if (name != nullptr) join(path, name);
+  return path;
 }
 
-void tell_object(vol::Object& object, H5I_type_t type, std::string path) {
-  const auto* const file = object.connector->state.find<TracedFile>();
+void tell_object(vol::Object& object, H5I_type_t type, std::string_view path) {
+  auto* const file = object.connector->state.find<TracedFile>();
   if (file == nullptr) return;
-  auto told = std::make_shared<TracedObject>();
-  if (path == kNoPath || path == kUnknownPath) {
-    told->id = Recorder::get().next_id();
-    Recorder::get().add_fact(path_fact(told->id, file->id, type, path));
-  } else {
-    told->id = id_of(*file, type, path);
-  }
-  told->path = std::move(path);
-  object.state = std::move(told);
+  object.state = std::make_shared<TracedObject>(known_object(*file, type, path));
 }
 
 void tell_attribute(vol::Object& attribute, const TracedObject& parent,
                     const H5VL_loc_params_t& place, const char* name) {
-  const auto* const file = attribute.connector->state.find<TracedFile>();
+  auto* const file = attribute.connector->state.find<TracedFile>();
   if (file == nullptr) return;
   static auto& known = *new KnownFacts<kMostNames>;
-  auto told = std::make_shared<TracedObject>();
-  if (place.type == H5VL_OBJECT_BY_SELF) {
-    told->id = parent.id;
-    told->path = parent.path;
-  } else {
-    told->path = at_place(parent, place);
-    told->id = id_of(*file, H5I_BADID, told->path);
-  }
   const std::string_view text = name == nullptr ? "?" : name;
-  told->name = known.id_of(text, [&](std::uint32_t id) {
-    return JsonObject().number("name", id).text("is", Recorder::get().told(text)).str();
+  const std::uint32_t id = known.id_of(text, [&](std::uint32_t of_name) {
+    return JsonObject().number("name", of_name).text("is", Recorder::get().told(text)).str();
   });
-  attribute.state = std::move(told);
+  attribute.state = std::make_shared<TracedObject>(
+      place.type == H5VL_OBJECT_BY_SELF
+          ? parent.known
+          : known_object(*file, H5I_BADID, path_below(parent, place, nullptr)),
+      id);
 }
 
-void tell_name(vol::Object& object, H5I_type_t type, std::string path) {
+void tell_name(vol::Object& object, H5I_type_t type, std::string_view path) {
   auto* const told = object.state.find<TracedObject>();
   const auto* const file = object.connector->state.find<TracedFile>();
-  if (told == nullptr || file == nullptr || told->path != kNoPath) return;
-  told->path = std::move(path);
-  Recorder::get().add_fact(path_fact(told->id, file->id, type, told->path));
+  if (told == nullptr || file == nullptr || told->known->path != kNoPath) return;
+  told->known->path = path;
+  tell_path(told->known->id, file->id, type, path);
 }
 
 void note_opened(vol::Object& dataset, TracedObject& traced) {
-  if (dataset.connector->state.find<TracedFile>()->parallel) describe(dataset, traced);
+  if (dataset.connector->state.find<TracedFile>()->parallel) describe(dataset, *traced.known);
 }
 
 void note_transfer(vol::Object& dataset, TracedObject& traced, std::uint64_t bytes) {
-  if (traced.described || dataset.connector->state.find<TracedFile>()->parallel) return;
-  unsigned& transfers = transfers_of(traced.id);
-  const bool again = transfers > 0;
-  if (!again) transfers = 1;
-  if (again || bytes >= kLarge) describe(dataset, traced);
+  unsigned& transfers = traced.known->transfers;
+  if (transfers == KnownObject::kDescribed ||
+      dataset.connector->state.find<TracedFile>()->parallel)
+    return;
+  const bool again = std::exchange(transfers, 1) > 0;
+  if (again || bytes >= kLarge) describe(dataset, *traced.known);
 }
 
 }  // namespace headrace::trace

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "connectors/trace/known_paths.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::trace {
@@ -15,14 +17,16 @@ struct TracedFile {
   std::uint32_t id = 0;
   bool parallel = false;  // ranks have opened it together
   unsigned level = 0;     // how many connectors of this layer are above
+  KnownPaths known;
 };
 
 // Kept with each id of the program (Object::state). Several may be of one object.
 struct TracedObject {
-  std::uint32_t id = 0;
-  std::string path;        // from the file's root group
-  std::uint32_t name = 0;  // of an attribute; id and path are those of the object that has it
-  bool described = false;  // of a dataset
+  explicit TracedObject(KnownRef object, std::uint32_t of_attribute = 0)
+      : known(std::move(object)), name(of_attribute) {}
+
+  KnownRef known;      // never null
+  std::uint32_t name;  // of an attribute; what is known is of the object that has it
   // Of an attribute: elements, where known.
   std::uint64_t elements = 0;
   bool counted = false;
@@ -33,7 +37,7 @@ struct TracedObject {
 };
 
 // Names may lead to other objects from now on: an object that is opened has an id of its own.
-void forget_paths();
+inline void forget_paths() { KnownPaths::forget_all(); }
 // A number that is another one after extents may have changed, and never 0.
 std::uint64_t known_extents();
 void forget_extents();
@@ -47,21 +51,21 @@ void tell_file(vol::Object& file, const char* name, bool created, bool parallel,
 TracedObject* traced(vol::Object& object, H5I_type_t type);
 
 // That of an object that was made without one, and is to be linked later.
-inline constexpr const char* kNoPath = "(no name)";
-inline constexpr const char* kUnknownPath = "?";
+inline constexpr std::string_view kNoPath = "(no name)";
+inline constexpr std::string_view kUnknownPath = "?";
 
 // The path of what a call looks for below `parent`: by the place, and by the name, which is null
-// where the call has none.
-std::string path_below(const TracedObject& parent, const H5VL_loc_params_t& place,
+// where the call has none. Valid until the next call of this function.
+std::string_view path_below(const TracedObject& parent, const H5VL_loc_params_t& place,
                        const char* name);
 
 // Tells of an object that a call has opened or made.
-void tell_object(vol::Object& object, H5I_type_t type, std::string path);
+void tell_object(vol::Object& object, H5I_type_t type, std::string_view path);
 // Tells of an attribute that a call has opened or made of what it looked for. `name` may be null.
 void tell_attribute(vol::Object& attribute, const TracedObject& parent,
                     const H5VL_loc_params_t& place, const char* name);
 // Tells the name of an object that was made without one and is linked now: it keeps its id.
-void tell_name(vol::Object& object, H5I_type_t type, std::string path);
+void tell_name(vol::Object& object, H5I_type_t type, std::string_view path);
 
 // Tells of a dataset's elements and layout, once for each path, when a program has opened or made
 // it over MPI: all ranks do so together where HDF5 needs them for the answer.

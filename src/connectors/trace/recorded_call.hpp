@@ -101,11 +101,12 @@ class RecordedCall : CurrentCall {
     if (object == nullptr) return;
     note_level(*object);
     const H5VL_loc_params_t* const place = place_of(args...);
-    const H5I_type_t type = place != nullptr ? place->obj_type : type_of(callback);
+    constexpr H5I_type_t kSure = type_of(callback);
+    const H5I_type_t type = place != nullptr ? place->obj_type : kSure;
     TracedObject* const found =
         type == H5I_BADID ? object->state.template find<TracedObject>() : traced(*object, type);
     if (found == nullptr) return;
-    row_.object = found->id;
+    row_.object = found->known->id;
     row_.name = found->name;
   }
 
@@ -142,12 +143,17 @@ class RecordedCall : CurrentCall {
   }
 
   // The first row of a call has its time and its requests.
-  void add(Call row, hid_t dxpl = kInvalidId) {
-    if (Recorder::get().choices().sums) {
-      row.parent = 0;
-      row.duration -= std::exchange(inner, 0);
+  void add(const Call& row, hid_t dxpl = kInvalidId) {
+    const bool sums = Recorder::get().choices().sums;
+    if (!sums && !row.collective) {
+      Recorder::get().add(row);
+      return;
     }
     HeldRow whole{row, std::exchange(requests, {})};
+    if (sums) {
+      whole.call.parent = 0;
+      whole.call.duration -= std::exchange(inner, 0);
+    }
     if (row.collective)
       hold(std::move(whole), dxpl);
     else
@@ -181,9 +187,10 @@ class RecordedCall : CurrentCall {
       const TracedObject* const parent = from->state.template find<TracedObject>();
       if (parent == nullptr) return;
       const char* const name = name_among(args...);
-      H5I_type_t type = opened_by(callback);
+      constexpr H5I_type_t kOpened = opened_by(callback);
+      H5I_type_t type = kOpened;
       if constexpr (callback == Callback::object_open) type = *opened_type(args...);
-      if constexpr (opened_by(callback) == H5I_ATTR)
+      if constexpr (kOpened == H5I_ATTR)
         tell_attribute(object, *parent, *place, name);
       else if (name == nullptr && callback != Callback::object_open)
         tell_object(object, type, kNoPath);
@@ -191,7 +198,7 @@ class RecordedCall : CurrentCall {
         tell_object(object, type, path_below(*parent, *place, name));
     }
     if (auto* const told = object.state.template find<TracedObject>()) {
-      row_.object = told->id;
+      row_.object = told->known->id;
       row_.name = told->name;
       if constexpr (callback == Callback::dataset_create || callback == Callback::attr_create)
         note_space(*told, args...);
@@ -299,7 +306,7 @@ class RecordedCall : CurrentCall {
       Call row = row_;
       if (i > 0) row.duration = 0;  // the first one has it
       if (TracedObject* const told = traced(dataset, H5I_DATASET)) {
-        row.object = told->id;
+        row.object = told->known->id;
         if (!row.failed)
           answered([&] {
             tell_transfer(dataset, *told, {mem_type[i], mem_space[i], file_space[i], dxpl}, row);

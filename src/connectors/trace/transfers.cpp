@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +19,7 @@
 #include "vol/dataset/selection.hpp"
 #include "vol/dataset/transfer_list.hpp"
 #include "vol/own_question.hpp"
+#include "vol/under.hpp"
 
 namespace headrace::trace {
 namespace {
@@ -118,6 +121,14 @@ void read_bounds(hid_t space, Shape& shape) {
   for (unsigned d = 0; d < shape.rank; ++d) shape.block[d] = high[d] - shape.start[d] + 1;
 }
 
+// Of no dimensions there is one element, or none.
+hsize_t elements_in(hid_t space, const Shape& shape) {
+  if (shape.rank == 0)
+    return static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space), 0));
+  const auto dims = sides(shape.dims, shape);
+  return std::accumulate(dims.begin(), dims.end(), hsize_t{1}, std::multiplies<>());
+}
+
 // None of the questions fails, so the error stack stays empty.
 Selected selected_in(hid_t space, H5S_sel_type kind) {
   Shape shape;
@@ -129,25 +140,31 @@ Selected selected_in(hid_t space, H5S_sel_type kind) {
   else if (kind == H5S_SEL_HYPERSLABS || kind == H5S_SEL_POINTS)
     read_bounds(space, shape);
   else if (kind == H5S_SEL_ALL)
-    shape.elements =
-        static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space), 0));
+    shape.elements = elements_in(space, shape);
   Selected selected{shape_id(shape), 0, shape.elements};
   for (unsigned d = 0; shape.is_part() && d < shape.rank; ++d)
     selected.start = selected.start * shape.dims[d] + shape.start[d];
   return selected;
 }
 
-// In a context of its own: HDF5 would take the list of this question for that of the program's
-// call.
-Selected all_of(const vol::Object& dataset, TracedObject& traced) {
-  if (traced.whole_time != known_extents()) {
-    const PrivateErrors own;
-    const vol::OwnQuestion question;
+Id<Kind::dataspace> space_of(const vol::Object& dataset) {
+  const PrivateErrors own;
+  const vol::OwnQuestion question;
+  if (dataset.connector->native() == nullptr) {
+    // HDF5 would take the list of this question for that of the program's call.
     const LibraryContext apart;
-    const Id<Kind::dataspace> space(
-        vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
-    note_extent(traced, space.get());
+    return Id<Kind::dataspace>(vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
   }
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  vol::call_under<vol::Callback::dataset_get>(*dataset.connector, dataset.under, &args,
+                                              h5.transfer_list.get(), nullptr);
+  require(args.args.get_space.space_id >= 0);
+  return Id<Kind::dataspace>(args.args.get_space.space_id);
+}
+
+Selected all_of(const vol::Object& dataset, TracedObject& traced) {
+  if (traced.whole_time != known_extents()) note_extent(traced, space_of(dataset).get());
   return {traced.whole_shape, 0, traced.whole_elements};
 }
 
@@ -180,11 +197,19 @@ struct KnownType {
 const KnownType& type_of(hid_t type) {
   static auto& all = *new std::unordered_map<hid_t, KnownType>;
   constexpr std::size_t kMost = 1024;
+  static hid_t last = kInvalidId;  // a predefined one
+  static KnownType last_known;
+  if (type == last) return last_known;
   if (all.size() > kMost) all.clear();
   KnownType& known = all[type];
-  if (known.fact != 0 && h5.is_predefined_type(type)) return known;
-  if (const std::size_t size = h5.Tget_size(type); known.size != size)
-    known = {type_id(type), size};
+  const bool lasts = h5.is_predefined_type(type);
+  if (known.fact == 0 || !lasts)
+    if (const std::size_t size = h5.Tget_size(type); known.size != size)
+      known = {type_id(type), size};
+  if (lasts) {
+    last = type;
+    last_known = known;
+  }
   return known;
 }
 
@@ -288,8 +313,8 @@ void tell_elements(const vol::Object& attribute, TracedObject& traced, hid_t mem
     const vol::OwnQuestion question;
     H5VL_attr_get_args_t args{H5VL_ATTR_GET_SPACE, {}};
     args.args.get_space.space_id = kInvalidId;
-    h5.VLattr_get(attribute.under, attribute.connector->id(), &args, h5.transfer_list.get(),
-                  nullptr);
+    vol::call_under<vol::Callback::attr_get>(*attribute.connector, attribute.under, &args,
+                                             h5.transfer_list.get(), nullptr);
     const Id<Kind::dataspace> space(args.args.get_space.space_id);
     count_elements(traced, space.get());
   }
