@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _RUN: Final = 4096  # bytes within which a part is random and the rest the same
 # Of eight bits six are random, so that no number is infinite; they compress to three quarters.
+_NEW: Final = 1 << 17  # bytes from which on the system is asked for memory
 _MASK: Final = 0x3F
 _RANDOM: Final = 0.75
 _POOL: Final = np.random.default_rng(22).integers(0, _MASK + 1, 1 << 20, np.uint8)
@@ -28,6 +29,13 @@ def values(size: int, ratio: float) -> NDArray[np.uint8]:
     kept = int(_RUN * min(ratio / _RANDOM, 1.0))
     data.reshape(-1, _RUN)[:, kept:] = 0
     return data[:size]
+
+
+def room(size: int) -> Any:
+    """Memory to read into; large memory is new, as numpy's is, so that reading takes its pages."""
+    if size < _NEW:
+        return ctypes.create_string_buffer(size)
+    return np.empty(size, np.uint8).ctypes.data_as(ctypes.c_void_p)
 
 
 class _Sequence(ctypes.Structure):

@@ -289,7 +289,7 @@ class Player:
                 self._kept.fill(object_[0], (type_, memory, file), elements, buffer)
         else:
             size = elements * self._library.call("H5Tget_size", type_)
-            buffer = ctypes.create_string_buffer(max(size, 1))
+            buffer = data.room(max(size, 1))
         return dataset, type_, memory, file, buffer
 
     def _dataset_specific(self, step: Step) -> None:

@@ -75,7 +75,7 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
 
 
 def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
-    """The choices with `kept` values, so that chunks are stored in the sizes of the program's.
+    """The choices with `kept` values, for chunks of the sizes and the time of the program's.
 
     A native replay and a search find the values; where HDF5 has stored chunks in another order, a
     second round does. They are in `folder`, which stays. Where no dataset with filters was written
@@ -90,6 +90,7 @@ def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
             break
         kept = folder / f"{number}.h5"
         what = {"trace": str(trace), "trial": str(room / _TRACE), "files": trial.files,
+                "longer": trial.likeness.seconds - trial.likeness.replayed_seconds,
                 "library": _library(made, choices.library), "output": str(kept)}  # fmt: skip
         words = ["headrace.trace.replay.stored_sizes", json.dumps(what)]
         names = _run(words, inherited_environment(), choices.limit)
