@@ -26,9 +26,11 @@ class Handles:
         self._library = library
         self._open: dict[Key, list[tuple[int, int]]] = defaultdict(list)
 
-    def add(self, key: Key, handle: int) -> None:
-        """Keeps one that was opened or made."""
-        self._open[key].append((self._library.call("H5Iget_type", handle), handle))
+    def add(self, key: Key, handle: int, kind: int | None = None) -> None:
+        """Keeps one that was opened or made; `kind`: an H5I_type_t, where it is known."""
+        if kind is None:
+            kind = self._library.call("H5Iget_type", handle)
+        self._open[key].append((kind, handle))
 
     def of(self, object_: Sequence[int] | None, place: Mapping[str, int]) -> int:
         """One of that kind (`place["of"]`, an H5I_type_t), else of any; raises MissingError."""

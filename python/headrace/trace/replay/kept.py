@@ -39,4 +39,4 @@ class KeptValues:
         """What a write of so many elements takes, by type and dataspaces, as far as it is kept."""
         dataset = self._datasets.get(id_, -1)
         if dataset >= 0 and (how[1:] != (0, 0) or elements == self._sizes[id_]):
-            self._library.call("H5Dread", dataset, *how, 0, buffer)
+            self._library.call_now("H5Dread", dataset, *how, 0, buffer)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from typing import TYPE_CHECKING, Any, Final
 
+from headrace.trace.replay.tape import Tape, now
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from headrace.trace.reader import Fact
 
@@ -22,6 +25,16 @@ _LONG: Final = {
     "H5Rdereference2", "H5Scopy", "H5Screate_simple", "H5Sget_simple_extent_npoints", "H5Tcopy",
     "H5Tget_size", "H5VLget_connector_id_by_value",
 }  # fmt: skip
+# Those of many a program; what they return is not looked at but for failure.
+_TAPED: Final = {
+    "H5Fopen", "H5Fclose", "H5Fflush", "H5Gopen2", "H5Gclose", "H5Topen2", "H5Tclose",
+    "H5Gcreate2", "H5Dcreate2", "H5Dopen2", "H5Dread", "H5Dwrite", "H5Dclose", "H5Dset_extent",
+    "H5Dflush", "H5Dget_space", "H5Dget_type", "H5Dget_create_plist", "H5Dget_access_plist",
+    "H5Dget_storage_size", "H5Idec_ref", "H5Oopen", "H5Aopen", "H5Aopen_by_name", "H5Acreate2",
+    "H5Aread", "H5Awrite", "H5Aclose", "H5Aget_space", "H5Aget_type", "H5Aexists",
+    "H5Aexists_by_name", "H5Lexists", "H5Oget_info3", "H5Oget_info_by_name3", "H5Gget_info",
+}  # fmt: skip
+_OF_NO_FILE: Final = {"H5P", "H5S", "H5T"}  # how names of functions begin
 
 
 class Library:
@@ -30,16 +43,41 @@ class Library:
     def __init__(self, file: str) -> None:
         """Loads the file; OSError where it cannot be loaded."""
         self._loaded = ctypes.CDLL(file)
+        self._tape: Tape | None = None
         self._decoded: dict[int, int] = {}
         self.call("H5open")
         self.call("H5Eset_auto2", 0, None, None)  # calls that failed fail again
 
     def call(self, name: str, *arguments: Any) -> int:
-        """What the function returns: negative when it fails."""
+        """What the function returns: negative when it fails.
+
+        While there is a tape it may be called later: what it returns then has no other use than as
+        an argument of calls.
+        """
+        if self._tape is not None:
+            if name in _TAPED:
+                function = getattr(self._loaded, name)
+                address = ctypes.cast(function, ctypes.c_void_p).value or 0
+                return self._tape.add(address, arguments, is_long=_is_long(name))
+            if name[:3] not in _OF_NO_FILE or name.startswith("H5Tcommit"):
+                self._tape.play()
+        return self.call_now(name, *arguments)
+
+    def call_now(self, name: str, *arguments: Any) -> int:
+        """The same, but called at once, before what is on a tape."""
         function = getattr(self._loaded, name)
-        long = name[3:] in _IDS or name in _LONG
-        function.restype = ctypes.c_int64 if long else ctypes.c_int
+        function.restype = ctypes.c_int64 if _is_long(name) else ctypes.c_int
         return int(function(*(_as_c(each) for each in arguments)))
+
+    @contextlib.contextmanager
+    def taped(self) -> Iterator[Tape]:
+        """Calls of programs' functions are put on a tape, and made before it ends."""
+        self._tape = Tape()
+        try:
+            yield self._tape
+            self._tape.play()
+        finally:
+            self._tape = None
 
     def variable(self, name: str) -> int:
         """An id that the library keeps."""
@@ -83,5 +121,9 @@ class Library:
         return self.call("H5Tdetect_class", type_, _STRING) > 0
 
 
+def _is_long(name: str) -> bool:
+    return name[3:] in _IDS or name in _LONG
+
+
 def _as_c(value: Any) -> Any:
-    return ctypes.c_int64(value) if isinstance(value, int) else value
+    return ctypes.c_int64(now(value)) if isinstance(value, int) else value

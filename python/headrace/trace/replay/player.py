@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headrace.trace.reader import Fact
     from headrace.trace.replay.kept import KeptValues
     from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.tape import Tape
 
 _BILLION: Final = 1e9
 # HDF5 makes these of its own accord, within calls that are made again.
@@ -36,6 +37,12 @@ _CLOSES: Final = {
     "datatype_close": (DATATYPE, "H5Tclose"),
     "attr_close": (ATTRIBUTE, "H5Aclose"),
 }
+_OPENS: Final = {
+    "file_create": FILE, "file_open": FILE, "group_create": GROUP, "group_open": GROUP,
+    "dataset_create": DATASET, "dataset_open": DATASET, "datatype_open": DATATYPE,
+    "attr_create": ATTRIBUTE, "attr_open": ATTRIBUTE,
+}  # fmt: skip
+_KINDS: Final = {"group": GROUP, "dataset": DATASET, "datatype": DATATYPE}  # words of a trace
 
 
 class LeftOutError(Exception):
@@ -54,11 +61,19 @@ class Player:
         self._files = files  # names in the trace: those of the replay
         self._handles = Handles(library)
         self._kept = kept
+        self._tape: Tape | None = None
         self._placed: dict[tuple[int, ...], int] = {}  # dataspaces by that without, and the offset
         self.left_out: Counter[str] = Counter()
 
     def play(self, *, compute: bool) -> None:
         """All steps; with `compute` also the times between them, in which the program worked."""
+        if compute:
+            self._play_all(compute=True)
+            return
+        with self._library.taped() as self._tape:
+            self._play_all(compute=False)
+
+    def _play_all(self, *, compute: bool) -> None:
         ended = self._plan.steps[0].begin if self._plan.steps else 0
         for step in self._plan.steps:
             if compute and step.begin > ended:
@@ -115,8 +130,11 @@ class Player:
         return self._placed[key]
 
     def _opened(self, step: Step, handle: int) -> None:
-        if handle >= 0:
-            self._handles.add(step.key, handle)
+        if handle < 0 or step.failed:
+            return
+        about = self._plan.process.objects.get(step.key[0], {})
+        kind = _KINDS.get(about.get("kind", ""))
+        self._handles.add(step.key, handle, _OPENS.get(step.callback, kind))
 
     def _file_create(self, step: Step) -> None:
         name, flags, fcpl, fapl = step.given["given"][:4]
@@ -282,14 +300,16 @@ class Player:
             else self._elements(step, type_)
         )
         dataset = self._handles.of(object_, {"of": DATASET})
+        size = max(elements * self._library.call("H5Tget_size", type_), 1)
+        if self._tape is not None:
+            self._tape.holds(size)
         if function == "H5Dwrite":
             ratio = self._plan.ratios.get(object_[0], 1.0)
             buffer = self._to_write(type_, elements, step.given.get("lengths"), ratio)
             if self._kept is not None:
                 self._kept.fill(object_[0], (type_, memory, file), elements, buffer)
         else:
-            size = elements * self._library.call("H5Tget_size", type_)
-            buffer = data.room(max(size, 1))
+            buffer = data.room(size)
         return dataset, type_, memory, file, buffer
 
     def _dataset_specific(self, step: Step) -> None:
