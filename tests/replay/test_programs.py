@@ -12,6 +12,7 @@ import pytest
 import tables
 from h5py import h5a, h5f
 from harness.program import Program
+from random_programs.prelude import together
 from replay.conftest import Recorded
 
 import headrace.trace
@@ -50,6 +51,15 @@ def ask_of_attributes() -> None:
         assert h5a.get_info(file.id, b"three").data_size == 8
         assert h5a.get_info(file.id, index=2, index_type=1).data_size == 8
         assert "three" in list(file.attrs)
+
+
+def transfer_together() -> None:
+    with h5py.File("x.h5", "w") as file:
+        datasets = [file.create_dataset(name, (10,), "i8") for name in "ab"]
+        together("H5Dwrite_multi", datasets, [np.arange(10), np.arange(10, 20)])
+        found = [np.zeros(10, "i8"), np.zeros(10, "i8")]
+        together("H5Dread_multi", datasets, found)
+        assert found[1][3] == 13
 
 
 def visit_all() -> None:
@@ -130,6 +140,7 @@ def write_netcdf() -> None:
 @pytest.mark.parametrize(
     "program",
     [copy_and_move, commit_types, link_to_another_file, ask_of_attributes, refer, is_it_hdf5,
+     transfer_together,
      ask_before, ask_another,
      write_a_table, write_netcdf],
 )  # fmt: skip

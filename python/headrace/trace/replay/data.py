@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,7 +22,11 @@ _POOL: Final = np.random.default_rng(22).integers(0, _MASK + 1, 1 << 20, np.uint
 
 
 def values(size: int, ratio: float) -> NDArray[np.uint8]:
-    """So many bytes, which a filter makes about `ratio` of; the same each time."""
+    """So many bytes, of which a filter makes about `ratio`; the same each time, read-only."""
+    return _made(size, ratio) if size <= len(_POOL) else _values(size, ratio)
+
+
+def _values(size: int, ratio: float) -> NDArray[np.uint8]:
     repeated = -(-size // len(_POOL))
     data = np.tile(_POOL, max(repeated, 1))[: -(-size // _RUN) * _RUN or _RUN].copy()
     if len(data) % _RUN:
@@ -29,6 +34,9 @@ def values(size: int, ratio: float) -> NDArray[np.uint8]:
     kept = int(_RUN * min(ratio / _RANDOM, 1.0))
     data.reshape(-1, _RUN)[:, kept:] = 0
     return data[:size]
+
+
+_made = functools.lru_cache(maxsize=16)(_values)
 
 
 def room(size: int) -> Any:

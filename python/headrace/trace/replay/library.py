@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headrace.trace.replay.tape import Tape, now
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from headrace.trace.reader import Fact
 
 FILE, GROUP, DATATYPE, DATASET, ATTRIBUTE = 1, 2, 3, 5, 7  # H5I_type_t
-_STRING, _REFERENCE, _VLEN = 3, 7, 9  # H5T_class_t
+_REFERENCE, _VLEN = 7, 9  # H5T_class_t
 # Those that return something else than an int, by their last letters' meaning in HDF5.
 _IDS: Final = (
     "create", "create1", "create2", "open", "open1", "open2", "decode", "decode1", "decode2",
@@ -37,6 +38,20 @@ _TAPED: Final = {
 _OF_NO_FILE: Final = {"H5P", "H5S", "H5T"}  # how names of functions begin
 
 
+@dataclass(frozen=True)
+class AboutType:
+    """A datatype: bytes of an element; whether values are strings of variable length.
+
+    `has_pointers`: values lead to others, of variable length; `has_references`: they are, or have,
+    references.
+    """
+
+    size: int
+    is_string: bool
+    has_pointers: bool
+    has_references: bool
+
+
 class Library:
     """One libhdf5. Calls take Python's numbers, bytes and ctypes objects; ids are 64 bits wide."""
 
@@ -44,6 +59,8 @@ class Library:
         """Loads the file; OSError where it cannot be loaded."""
         self._loaded = ctypes.CDLL(file)
         self._tape: Tape | None = None
+        self._types: dict[int, AboutType] = {}
+        self._elements: dict[int, int] = {}
         self._decoded: dict[int, int] = {}
         self.call("H5open")
         self.call("H5Eset_auto2", 0, None, None)  # calls that failed fail again
@@ -106,19 +123,23 @@ class Library:
                 )
         return self._decoded[number]
 
-    def has_pointers(self, type_: int) -> bool:
-        """Whether values of the type lead to others: strings and sequences of variable length."""
-        if self.call("H5Tdetect_class", type_, _VLEN) > 0:
-            return True
-        return self.call("H5Tis_variable_str", type_) > 0
+    def about_type(self, type_: int) -> AboutType:
+        """Of one that is not changed."""
+        if type_ not in self._types:
+            strings = self.call("H5Tis_variable_str", type_) > 0
+            self._types[type_] = AboutType(
+                self.call("H5Tget_size", type_),
+                strings,
+                strings or self.call("H5Tdetect_class", type_, _VLEN) > 0,
+                self.call("H5Tdetect_class", type_, _REFERENCE) > 0,
+            )
+        return self._types[type_]
 
-    def has_references(self, type_: int) -> bool:
-        """Whether values of the type are, or have, references."""
-        return self.call("H5Tdetect_class", type_, _REFERENCE) > 0
-
-    def has_strings(self, type_: int) -> bool:
-        """Whether it is, or has, strings, of which some may be of variable length."""
-        return self.call("H5Tdetect_class", type_, _STRING) > 0
+    def elements_in(self, space: int) -> int:
+        """The elements of a dataspace that is not changed."""
+        if space not in self._elements:
+            self._elements[space] = max(self.call("H5Sget_simple_extent_npoints", space), 0)
+        return self._elements[space]
 
 
 def _is_long(name: str) -> bool:

@@ -12,6 +12,7 @@ from headrace.trace.replay.changes import CHANGES
 from headrace.trace.replay.handles import Handles, MissingError
 from headrace.trace.replay.library import ATTRIBUTE, DATASET, DATATYPE, FILE, GROUP, Library
 from headrace.trace.replay.questions import QUESTIONS
+from headrace.trace.replay.tape import now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -251,20 +252,21 @@ class Player:
 
     def _elements(self, step: Step, type_: int) -> int:
         """That the call moved. To ask HDF5 would be a call that the program has not made."""
-        return step.bytes // max(self._library.call("H5Tget_size", type_), 1)
+        return step.bytes // max(self._library.about_type(type_).size, 1)
 
     def _to_write(self, type_: int, elements: int, lengths: list[int] | None, ratio: float) -> Any:
         """Keep what is returned until HDF5 has read it."""
-        size = self._library.call("H5Tget_size", type_)
-        if self._library.call("H5Tis_variable_str", type_) > 0:
+        about = self._library.about_type(type_)
+        if about.is_string:
             return data.strings(lengths or [], elements)
         if lengths is not None:
             base = self._library.call("H5Tget_super", type_)
-            return data.sequences(lengths, elements, self._library.call("H5Tget_size", base))
-        bytes_ = max(elements * size, 1)
-        if self._library.has_pointers(type_) or self._library.has_references(type_):
+            return data.sequences(lengths, elements, self._library.about_type(base).size)
+        bytes_ = max(elements * about.size, 1)
+        if about.has_pointers or about.has_references:
             return ctypes.create_string_buffer(bytes_)
-        return data.values(bytes_, ratio).ctypes.data_as(ctypes.c_void_p)
+        values = data.values(bytes_, ratio)
+        return (values if self._kept is None else values.copy()).ctypes.data_as(ctypes.c_void_p)
 
     def _dataset_write(self, step: Step) -> None:
         self._transfer(step, "H5Dwrite")
@@ -279,28 +281,26 @@ class Player:
             ((dataset, type_, memory, file, buffer),) = moved
             self._library.call(function, dataset, type_, memory, file, list_, buffer)
             return
-        ids = ctypes.c_int64 * len(moved)
-        columns = list(zip(*moved, strict=True))
-        buffers = (ctypes.c_void_p * len(moved))(
-            *(ctypes.cast(each, ctypes.c_void_p).value for each in columns[4])
+        if self._tape is not None:
+            self._tape.play()  # ids in arrays are to be known
+        *ids, buffers = zip(*moved, strict=True)
+        arrays = [(ctypes.c_int64 * len(moved))(*map(now, column)) for column in ids]
+        pointers = (ctypes.c_void_p * len(moved))(
+            *(ctypes.cast(each, ctypes.c_void_p).value for each in buffers)
         )
         self._library.call(
-            f"{function}_multi", ctypes.c_size_t(len(moved)), *(ids(*each) for each in columns[:4]),
-            list_, buffers,
-        )  # fmt: skip
+            f"{function}_multi", ctypes.c_size_t(len(moved)), *arrays, list_, pointers
+        )
 
     def _moved(self, step: Step, given: list[Any], function: str) -> tuple[int, int, int, int, Any]:
         """A dataset, its type, dataspaces and buffer, as `H5Dwrite` takes them."""
         object_, type_number, *spaces = given
         memory, file = (self._space(each) for each in spaces)
         type_ = self._list(type_number)
-        elements = (
-            max(self._library.call("H5Sget_simple_extent_npoints", memory or file), 0)
-            if memory or file
-            else self._elements(step, type_)
-        )
+        space = memory or file
+        elements = self._library.elements_in(space) if space else self._elements(step, type_)
         dataset = self._handles.of(object_, {"of": DATASET})
-        size = max(elements * self._library.call("H5Tget_size", type_), 1)
+        size = max(elements * self._library.about_type(type_).size, 1)
         if self._tape is not None:
             self._tape.holds(size)
         if function == "H5Dwrite":
