@@ -71,8 +71,8 @@ class Runner:
                 raise RunError(" / ".join(done.stderr.strip().splitlines()[-2:]))
         else:
             program.sample(program.Start(case.name, case.words), stack, environ, self._program)
-        trace = read(self._trace)
-        return {"seconds": seconds(trace), "requests": len(requests(trace))}
+        (seat,) = read(self._trace).seats
+        return {"seconds": seconds(seat), "requests": len(requests(seat))}
 
     def _replay(self) -> dict[str, Any]:
         place, values = self.folder / "replay", self._program / "values"

@@ -4,7 +4,7 @@ import datetime
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -71,7 +71,13 @@ ConfigOption = Annotated[
     typer.Option("--config", "-c", metavar="FILE", help="TOML file with options of layers."),
 ]
 RanksOption = Annotated[
-    str, typer.Option("--np", metavar="N[,N...]", help="Ranks; several for scaling curves.")
+    str,
+    typer.Option(
+        "--np",
+        metavar="N[,N...]",
+        help="Ranks, 1 if none are named; several for scaling curves. Of a replay at most as many "
+        "as were recorded, and all of them if none are named.",
+    ),
 ]
 Hdf5Option = Annotated[
     Path | None,
@@ -140,7 +146,7 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
     arguments: ArgumentsArgument = None,
     stack: StacksOption = stacks.native,
     config: ConfigOption = None,
-    np: RanksOption = "1",
+    np: RanksOption = "",
     hdf5: Hdf5Option = None,
     mpiexec: MpiexecOption = "",
     repeats: RepeatsOption = None,
@@ -168,9 +174,8 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
         _rebuild(arguments or [], report)
         return
     if kernel == _TRACE:
-        if np != "1":
-            fail(f"--np {np}: the calls of one process are replayed by one")
-        _replay(arguments or [], stack, (out or _default_folder()).absolute(), repeats, hdf5)
+        how = {"library": hdf5, "ranks": _ranks_of_replay(np), "mpiexec": _words(mpiexec)}
+        _replay(arguments or [], stack, (out or _default_folder()).absolute(), repeats, how)
         return
     if sync not in ("none", "close"):
         fail(f"--sync {sync}: expected none or close")
@@ -181,7 +186,7 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
         kernels=_kernels(kernel, peers=peers),
         arguments=tuple(arguments or ()),
         stacks=stacks.names(stack),
-        ranks=_ranks(np),
+        ranks=_ranks(np or "1"),
         repeats=repeats or (1 if quick else 3),
         warmup=warmup if warmup is not None else (0 if quick else 1),
         only=only,
@@ -192,7 +197,7 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
         ledger=not no_ledger,
         config=config,
         hdf5=hdf5,
-        mpiexec=tuple(shlex.split(mpiexec)),
+        mpiexec=_words(mpiexec),
         program=program,
         data=(data or folder / "data").absolute(),
     )
@@ -208,14 +213,14 @@ def bench(  # noqa: PLR0913, PLR0917, each is an option
 
 
 def _replay(
-    arguments: list[str], stack: str, folder: Path, repeats: int | None, hdf5: Path | None
+    arguments: list[str], stack: str, folder: Path, repeats: int | None, how: dict[str, Any]
 ) -> None:
     from headrace.cli.bench_trace import bench_trace, word_of  # noqa: PLC0415, seldom needed
     from headrace.trace.replay.choices import Choices  # noqa: PLC0415
 
     trace, given = word_of(arguments)
     inputs = None if given["inputs"] is None else Path(given["inputs"])
-    choices = Choices(hdf5, inputs, given["compute"])
+    choices = Choices(inputs=inputs, compute=given["compute"], **how)
     if not bench_trace(Path(trace), stack, folder, repeats or 3, choices):
         raise typer.Exit(1)
 
@@ -233,6 +238,18 @@ def _ranks(text: str) -> tuple[int, ...]:
     if not all(word.isdecimal() and 0 < int(word) < 10**6 for word in words):
         fail(f"--np {text}: expected numbers such as 2 or 1,2,4")
     return tuple(sorted({int(word) for word in words}))
+
+
+def _ranks_of_replay(text: str) -> int:
+    """0: as many as were recorded."""
+    chosen = _ranks(text) if text else (0,)
+    if len(chosen) > 1:
+        fail(f"--np {text}: expected one number of ranks for a replay")
+    return chosen[0]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(shlex.split(text))
 
 
 def _default_folder() -> Path:

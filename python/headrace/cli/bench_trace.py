@@ -112,5 +112,7 @@ def word_of(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:
         options["inputs"] = words[at + 1]
         del words[at : at + 2]
     if len(words) != 1 or words[0].startswith("-"):
-        raise FileError("expected: headrace bench trace TRACE [--inputs FOLDER] [--compute]")
+        raise FileError(
+            "expected: headrace bench trace TRACE [--np RANKS] [--inputs FOLDER] [--compute]"
+        )
     return words[0], options

@@ -16,4 +16,6 @@ class Choices:
     inputs: Path | None = None
     compute: bool = False
     limit: float = 3600  # seconds of one replay
+    ranks: int = 0  # at most as many as were recorded; 0: as many
+    mpiexec: tuple[str, ...] = ()  # what starts ranks; empty: the launcher of the library's MPI
     kept: tuple[Path, Mapping[str, str]] | None = None

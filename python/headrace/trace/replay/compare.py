@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headrace.trace.reader import Trace
+    from headrace.trace.seats import Seat
 
 _BILLION: Final = 1e9
 _LONGEST: Final = 20000  # requests that are put beside each other; of more, places count
@@ -37,12 +37,11 @@ class Likeness:
         return self.requests == self.replayed == self.equal
 
 
-def requests(trace: Trace) -> list[Request]:
+def requests(seat: Seat) -> list[Request]:
     """Those that reached the storage, in the order in which they began.
 
     HDF5 follows links by full names to files that a program has named by their last part.
     """
-    seat = trace.seats[0]
     table = seat.requests
     order = np.argsort(table["begin"], kind="stable")
     files: dict[str, int] = {}
@@ -60,27 +59,63 @@ def requests(trace: Trace) -> list[Request]:
     return found
 
 
-def seconds(trace: Trace) -> float:
+def seconds(seat: Seat) -> float:
     """That the program was in HDF5."""
-    seat = trace.seats[0]
     return float(seat.calls["duration"][seat.top].sum()) / _BILLION
 
 
-def likeness(recorded: Trace, replayed: Trace) -> Likeness:
-    """Of two runs of one process each."""
+def likeness(recorded: Sequence[Seat], replayed: Sequence[Seat]) -> Likeness:
+    """Of all processes, each with its own replay; seconds are those of the slowest.
+
+    Where fewer have replayed them, requests are equal or alike that the program has made in
+    whatever order and process.
+    """
+    if len(recorded) != len(replayed):
+        return _likeness_of_fewer(recorded, replayed)
+    each = [_likeness(*both) for both in zip(recorded, replayed, strict=True)]
+    more: Counter[str] = Counter()
+    for one in each:
+        more.update(one.calls)
+    return Likeness(
+        sum(one.requests for one in each),
+        sum(one.replayed for one in each),
+        sum(one.equal for one in each),
+        sum(one.alike for one in each),
+        {name: times for name, times in sorted(more.items()) if times},
+        max(one.seconds for one in each),
+        max(one.replayed_seconds for one in each),
+    )
+
+
+def _likeness_of_fewer(recorded: Sequence[Seat], replayed: Sequence[Seat]) -> Likeness:
+    before, after = ([each for seat in some for each in requests(seat)]
+                     for some in (recorded, replayed))  # fmt: skip
+    calls = sum((_calls(seat) for seat in replayed), Counter[str]())
+    calls.subtract(sum((_calls(seat) for seat in recorded), Counter[str]()))
+    return Likeness(
+        len(before),
+        len(after),
+        (Counter(before) & Counter(after)).total(),
+        (Counter(each[:3] for each in before) & Counter(each[:3] for each in after)).total(),
+        {name: times for name, times in sorted(calls.items()) if times},
+        max(map(seconds, recorded)),
+        max(map(seconds, replayed)),
+    )
+
+
+def _likeness(recorded: Seat, replayed: Seat) -> Likeness:
     before, after = requests(recorded), requests(replayed)
-    counts = [_calls(each) for each in (recorded, replayed)]
+    calls = _calls(replayed)
+    calls.subtract(_calls(recorded))
     return Likeness(
         len(before),
         len(after),
         _equal(before, after),
         _equal(*([(each[:3]) for each in some] for some in (before, after))),
-        {name: counts[1][name] - counts[0][name]
-         for name in sorted(counts[0].keys() | counts[1].keys())
-         if counts[0][name] != counts[1][name]},
+        calls,
         seconds(recorded),
         seconds(replayed),
-    )  # fmt: skip
+    )
 
 
 def _equal(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> int:
@@ -92,6 +127,5 @@ def _equal(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) 
     return sum(each.size for each in blocks)
 
 
-def _calls(trace: Trace) -> Counter[str]:
-    seat = trace.seats[0]
+def _calls(seat: Seat) -> Counter[str]:
     return Counter(seat.process.callbacks[number] for number in seat.calls["callback"].tolist())

@@ -23,8 +23,8 @@ _IDS: Final = (
     "create_anon", "get_super", "get_type", "get_create_plist", "get_access_plist", "get_file_id",
 )  # fmt: skip
 _LONG: Final = {
-    "H5Rdereference2", "H5Scopy", "H5Screate_simple", "H5Sget_simple_extent_npoints", "H5Tcopy",
-    "H5Tget_size", "H5VLget_connector_id_by_value",
+    "H5Pcopy", "H5Rdereference2", "H5Scopy", "H5Screate_simple", "H5Sget_simple_extent_npoints",
+    "H5Tcopy", "H5Tget_size", "H5VLget_connector_id_by_value",
 }  # fmt: skip
 # Those of many a program; what they return is not looked at but for failure.
 _TAPED: Final = {
@@ -55,13 +55,13 @@ class AboutType:
 class Library:
     """One libhdf5. Calls take Python's numbers, bytes and ctypes objects; ids are 64 bits wide."""
 
-    def __init__(self, file: str) -> None:
-        """Loads the file; OSError where it cannot be loaded."""
-        self._loaded = ctypes.CDLL(file)
+    def __init__(self, file: str, *, for_ranks: bool = False) -> None:
+        """Loads the file; for ranks MPI's modules find its names. OSError where it cannot."""
+        self._loaded = ctypes.CDLL(file, ctypes.RTLD_GLOBAL if for_ranks else ctypes.RTLD_LOCAL)
         self._tape: Tape | None = None
         self._types: dict[int, AboutType] = {}
         self._elements: dict[int, int] = {}
-        self._decoded: dict[int, int] = {}
+        self._decoded: dict[tuple[int, int], int] = {}
         self.call("H5open")
         self.call("H5Eset_auto2", 0, None, None)  # calls that failed fail again
 
@@ -87,41 +87,61 @@ class Library:
         return int(function(*(_as_c(each) for each in arguments)))
 
     @contextlib.contextmanager
-    def taped(self) -> Iterator[Tape]:
+    def taped(self) -> Iterator[None]:
         """Calls of programs' functions are put on a tape, and made before it ends."""
         self._tape = Tape()
         try:
-            yield self._tape
+            yield
             self._tape.play()
         finally:
             self._tape = None
+
+    def settle(self) -> None:
+        """Makes all calls that are on a tape: what they return is known then."""
+        if self._tape is not None:
+            self._tape.play()
+
+    def holds(self, size: int) -> None:
+        """A call that comes next reads or writes so many bytes, which are kept for it."""
+        if self._tape is not None:
+            self._tape.holds(size)
 
     def variable(self, name: str) -> int:
         """An id that the library keeps."""
         return ctypes.c_int64.in_dll(self._loaded, name).value
 
     def has(self, name: str) -> bool:
-        """Whether there is such a function in this version."""
+        """Whether there is such a function in this version, or in what it is linked with."""
         return hasattr(self._loaded, name)
 
+    def function(self, name: str) -> Any:
+        """One of a library that it is linked with; it returns an int."""
+        return getattr(self._loaded, name)
+
+    def address(self, name: str) -> int:
+        """Of a variable of a library that it is linked with."""
+        return ctypes.addressof(ctypes.c_char.in_dll(self._loaded, name))
+
     def decoded(self, number: int | None, encoded: Mapping[int, Fact]) -> int:
-        """The list, type or dataspace of an `encoded` fact; HDF5's default (0) where none is."""
+        """The list, type or dataspace of an `encoded` fact; HDF5's default (0) where none is.
+
+        `encoded` are the facts of one process, which stay; it is decoded once.
+        """
         if number is None or number not in encoded:
             return 0
-        if number not in self._decoded:
-            fact = encoded[number]
-            for kind, function in (("list", "H5Pdecode"), ("space", "H5Sdecode")):
-                if kind in fact:
-                    self._decoded[number] = self.call(function, bytes.fromhex(fact[kind]))
-            if "type" in fact:
-                data = bytes.fromhex(fact["type"])
-                modern = self.has("H5Tdecode2")
-                self._decoded[number] = (
-                    self.call("H5Tdecode2", data, len(data))
-                    if modern
-                    else self.call("H5Tdecode", data)
-                )
-        return self._decoded[number]
+        key = (id(encoded), number)
+        if key not in self._decoded:
+            self._decoded[key] = self._decode(encoded[number])
+        return self._decoded[key]
+
+    def _decode(self, fact: Fact) -> int:
+        for kind, function in (("list", "H5Pdecode"), ("space", "H5Sdecode")):
+            if kind in fact:
+                return self.call(function, bytes.fromhex(fact[kind]))
+        data = bytes.fromhex(fact["type"])
+        if self.has("H5Tdecode2"):
+            return self.call("H5Tdecode2", data, len(data))
+        return self.call("H5Tdecode", data)
 
     def about_type(self, type_: int) -> AboutType:
         """Of one that is not changed."""

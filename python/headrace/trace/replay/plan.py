@@ -31,7 +31,8 @@ class Step:
     bytes: int
     begin: int
     duration: int
-    failed: int  # 1 or 0
+    failed: bool
+    collective: bool  # a transfer that all ranks make together
 
 
 @dataclass
@@ -47,25 +48,65 @@ class Plan:
         """The libhdf5 that the program used."""
         return str(self.process.about.get("library", ""))
 
+    @property
+    def together(self) -> bool:
+        """Whether ranks have opened files together."""
+        return any(each["parallel"] for each in self.process.files.values())
 
-def plan(trace: Trace) -> Plan:
-    """Of the one process of a serial program; FileError for what cannot be made again."""
-    if len(trace.processes) != 1:
+    def parallel(self, step: Step) -> bool:
+        """Whether a step worked on a file that ranks have opened together."""
+        object_ = self.process.objects.get(step.key[0], {})
+        return bool(self.process.files.get(object_.get("file", 0), {}).get("parallel"))
+
+    def ranks(self, step: Step) -> int:
+        """Of the communicator that a step has opened a file with; 0 where it had none."""
+        if not self.parallel(step):
+            return 0
+        opened = (each for each in self.process.storages.values() if each["call"] == step.number)
+        return max((int(each["ranks"]) for each in opened), default=0)
+
+
+def plans(trace: Trace) -> list[Plan]:
+    """Of each rank, in their order, or of each process of those that opened no file together.
+
+    FileError for what cannot be made again.
+    """
+    for process in trace.processes:
+        if not process.arguments:
+            raise FileError(
+                f"{trace.path}: it does not tell what calls were given; record it again with "
+                "--stack 'trace(arguments=true)'"
+            )
+        if process.about.get("forked_from"):
+            raise FileError(
+                f"{trace.path}: some of its processes were forked from others with what those had "
+                "open, which no replay does: name the file of one"
+            )
+    if len({process.about["pid"] for process in trace.processes}) < len(trace.processes):
         raise FileError(
-            f"{trace.path}: {len(trace.processes)} processes or HDF5 libraries have recorded this "
-            "trace, and a replay makes the calls of one: name its file"
+            f"{trace.path}: several HDF5 libraries of one process have recorded it, and a replay "
+            "makes the calls of one: name its file"
         )
-    process = trace.processes[0]
-    if any(each["parallel"] for each in process.files.values()):
-        raise FileError(f"{trace.path}: ranks have opened files together, which no replay does")
-    if not process.arguments:
-        raise FileError(
-            f"{trace.path}: it does not tell what calls were given; record it again with "
-            "--stack 'trace(arguments=true)'"
-        )
-    seat = trace.seats[0]
-    steps = programs(_steps(process, seat), process.objects)
-    return Plan(process, steps, _ratios(process, seat))
+    made = [plan_of(seat) for seat in trace.seats]
+    if any(each.together for each in made):
+        for each in made:
+            if each.process.damage:
+                raise FileError(
+                    f"{each.process.source}: {each.process.damage}: not all that ranks did "
+                    "together is known"
+                )
+        made.sort(key=lambda each: each.process.rank)
+        if [each.process.rank for each in made] != list(range(len(made))):
+            raise FileError(
+                f"{trace.path}: not all of its processes are ranks that opened a file together"
+            )
+    return made
+
+
+def plan_of(seat: Seat) -> Plan:
+    """Of one process."""
+    steps = programs(_steps(seat.process, seat), seat.process.objects)
+    return Plan(seat.process, steps, _ratios(seat.process, seat))
 
 
 def _steps(process: Process, seat: Seat) -> list[Step]:
@@ -75,19 +116,20 @@ def _steps(process: Process, seat: Seat) -> list[Step]:
         *(
             calls[name][order].tolist()
             for name in ("number", "parent", "callback", "operation", "object", "name",
-                         "bytes", "begin", "duration", "failed")
+                         "bytes", "begin", "duration", "failed", "collective")
         ),
         strict=True,
     )  # fmt: skip
     steps = []
     last = 0
-    for number, parent, callback, operation, *key, bytes_, begin, duration, failed in columns:
+    for number, parent, callback, operation, *key, bytes_, begin, duration, failed, all_ in columns:
         if number == last:  # a transfer of several datasets
             continue
         last = number
         steps.append(
             Step(number, parent, process.callbacks[callback], operation, (key[0], key[1]),
-                 process.arguments.get(number, {}), bytes_, begin, duration, bool(failed))
+                 process.arguments.get(number, {}), bytes_, begin, duration, bool(failed),
+                 bool(all_))
         )  # fmt: skip
     return steps
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from headrace.trace.replay import data
 from headrace.trace.replay.changes import CHANGES
 from headrace.trace.replay.handles import Handles, MissingError
 from headrace.trace.replay.library import ATTRIBUTE, DATASET, DATATYPE, FILE, GROUP, Library
 from headrace.trace.replay.questions import QUESTIONS
-from headrace.trace.replay.tape import now
+from headrace.trace.replay.transfers import Transfers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headrace.trace.reader import Fact
     from headrace.trace.replay.kept import KeptValues
+    from headrace.trace.replay.mpi import Mpi
     from headrace.trace.replay.plan import Plan, Step
-    from headrace.trace.replay.tape import Tape
 
 _BILLION: Final = 1e9
 # HDF5 makes these of its own accord, within calls that are made again.
@@ -54,16 +53,23 @@ class Player:
     """Plays once. `left_out` counts what was not made, by callback and reason."""
 
     def __init__(
-        self, plan: Plan, library: Library, files: Mapping[str, str], kept: KeptValues | None
+        self,
+        plan: Plan,
+        library: Library,
+        files: Mapping[str, str],
+        kept: KeptValues | None,
+        mpi: Mpi | None,
     ) -> None:
-        """`files`: of each name in the trace that of the replay; `kept`: what it is to write."""
+        """`files`: of each name in the trace that of the replay; `kept`: what it is to write.
+
+        `mpi`: of ranks that open files together.
+        """
         self._plan = plan
         self._library = library
         self._files = files  # names in the trace: those of the replay
         self._handles = Handles(library)
-        self._kept = kept
-        self._tape: Tape | None = None
-        self._placed: dict[tuple[int, ...], int] = {}  # dataspaces by that without, and the offset
+        self._mpi = mpi
+        self.transfers = Transfers(plan, library, self._handles, kept)
         self.left_out: Counter[str] = Counter()
 
     def play(self, *, compute: bool) -> None:
@@ -71,7 +77,7 @@ class Player:
         if compute:
             self._play_all(compute=True)
             return
-        with self._library.taped() as self._tape:
+        with self._library.taped():
             self._play_all(compute=False)
 
     def _play_all(self, *, compute: bool) -> None:
@@ -80,16 +86,29 @@ class Player:
             if compute and step.begin > ended:
                 time.sleep((step.begin - ended) / _BILLION)
             ended = max(ended, step.begin + step.duration)
-            if (step.callback, step.operation) in _BY_HDF5:
-                continue
-            try:
-                self._play(step)
-            except LeftOutError as error:
-                self.left_out[f"{step.callback}: {error}"] += 1
-            except MissingError:
-                if step.callback == "datatype_close":  # of a type that was asked for and let go
-                    continue
+            self.make(step)
+
+    def make(self, step: Step) -> None:
+        """One step, or its reason is counted in `left_out`."""
+        if (step.callback, step.operation) in _BY_HDF5:
+            return
+        try:
+            self._play(step)
+        except LeftOutError as error:
+            self.left_out[f"{step.callback}: {error}"] += 1
+        except MissingError:
+            if step.callback != "datatype_close":  # of a type that was asked for and let go
                 self.left_out[f"{step.callback}: of an object that the replay has not open"] += 1
+
+    def take(self, step: Step, other: Player, made: Step) -> None:
+        """What another player has made for this one's step: the object that it has opened."""
+        if step.callback in _CLOSES:
+            with contextlib.suppress(MissingError):
+                self._handles.close(step.key, _CLOSES[step.callback][0])
+        elif step.callback in _OPENS or step.callback == "datatype_commit":
+            kind = _OPENS.get(step.callback, DATATYPE)
+            with contextlib.suppress(MissingError):
+                self._handles.add(step.key, other._handles.of(made.key, {"of": kind}), kind)
 
     def _play(self, step: Step) -> None:
         if step.callback in _CLOSES:
@@ -118,18 +137,6 @@ class Player:
     def _list(self, number: int | None) -> int:
         return self._library.decoded(number, self._plan.process.encoded)
 
-    def _space(self, given: int | Fact | None) -> int:
-        """A dataspace, whose selection a program may have put elsewhere."""
-        if not isinstance(given, dict):
-            return self._list(given)
-        number, offset = given["space"], given["offset"]
-        key = (number, *offset)
-        if key not in self._placed:
-            self._placed[key] = self._library.call("H5Scopy", self._list(number))
-            there = (ctypes.c_int64 * len(offset))(*offset)
-            self._library.call("H5Soffset_simple", self._placed[key], there)
-        return self._placed[key]
-
     def _opened(self, step: Step, handle: int) -> None:
         if handle < 0 or step.failed:
             return
@@ -137,16 +144,25 @@ class Player:
         kind = _KINDS.get(about.get("kind", ""))
         self._handles.add(step.key, handle, _OPENS.get(step.callback, kind))
 
+    def _access(self, step: Step, number: int | None) -> int:
+        """A file access list, with a communicator where the program's had one."""
+        ranks = self._plan.ranks(step)
+        if self._mpi is None or ranks == 0:
+            return self._list(number)
+        if ranks not in {1, self._mpi.recorded}:
+            raise LeftOutError("some of all ranks have opened it, and a replay has all or one")
+        return self._mpi.access(self._list(number), alone=ranks == 1)
+
     def _file_create(self, step: Step) -> None:
         name, flags, fcpl, fapl = step.given["given"][:4]
         made, said = self._files[name].encode(), flags & _TO_CREATE
-        lists = (self._list(fcpl), self._list(fapl))
+        lists = (self._list(fcpl), self._access(step, fapl))
         self._opened(step, self._library.call("H5Fcreate", made, said, *lists))
 
     def _file_open(self, step: Step) -> None:
         name, flags, fapl = step.given["given"][:3]
         made, said = self._files[name].encode(), flags & _TO_OPEN
-        self._opened(step, self._library.call("H5Fopen", made, said, self._list(fapl)))
+        self._opened(step, self._library.call("H5Fopen", made, said, self._access(step, fapl)))
 
     def _group_create(self, step: Step) -> None:
         self_, place, name, lcpl, gcpl, gapl = step.given["given"][:6]
@@ -240,8 +256,8 @@ class Player:
     def _attr_write(self, step: Step) -> None:
         attribute = self._handles.of(step.given["given"][0], {"of": ATTRIBUTE})
         type_ = self._list(step.given["given"][1])
-        elements = self._elements(step, type_)
-        buffer = self._to_write(type_, elements, step.given.get("lengths"), 1.0)
+        elements = self.transfers.elements(step, type_)
+        buffer = self.transfers.to_write(type_, elements, step.given.get("lengths"), 1.0)
         self._library.call("H5Awrite", attribute, type_, buffer)
 
     def _attr_read(self, step: Step) -> None:
@@ -250,67 +266,11 @@ class Player:
         buffer = ctypes.create_string_buffer(max(step.bytes, 1))
         self._library.call("H5Aread", attribute, type_, buffer)
 
-    def _elements(self, step: Step, type_: int) -> int:
-        """That the call moved. To ask HDF5 would be a call that the program has not made."""
-        return step.bytes // max(self._library.about_type(type_).size, 1)
-
-    def _to_write(self, type_: int, elements: int, lengths: list[int] | None, ratio: float) -> Any:
-        """Keep what is returned until HDF5 has read it."""
-        about = self._library.about_type(type_)
-        if about.is_string:
-            return data.strings(lengths or [], elements)
-        if lengths is not None:
-            base = self._library.call("H5Tget_super", type_)
-            return data.sequences(lengths, elements, self._library.about_type(base).size)
-        bytes_ = max(elements * about.size, 1)
-        if about.has_pointers or about.has_references:
-            return ctypes.create_string_buffer(bytes_)
-        values = data.values(bytes_, ratio)
-        return (values if self._kept is None else values.copy()).ctypes.data_as(ctypes.c_void_p)
-
     def _dataset_write(self, step: Step) -> None:
-        self._transfer(step, "H5Dwrite")
+        self.transfers.make(step, "H5Dwrite")
 
     def _dataset_read(self, step: Step) -> None:
-        self._transfer(step, "H5Dread")
-
-    def _transfer(self, step: Step, function: str) -> None:
-        moved = [self._moved(step, each, function) for each in step.given["transfers"]]
-        list_ = self._list(step.given.get("list"))
-        if len(moved) == 1:
-            ((dataset, type_, memory, file, buffer),) = moved
-            self._library.call(function, dataset, type_, memory, file, list_, buffer)
-            return
-        if self._tape is not None:
-            self._tape.play()  # ids in arrays are to be known
-        *ids, buffers = zip(*moved, strict=True)
-        arrays = [(ctypes.c_int64 * len(moved))(*map(now, column)) for column in ids]
-        pointers = (ctypes.c_void_p * len(moved))(
-            *(ctypes.cast(each, ctypes.c_void_p).value for each in buffers)
-        )
-        self._library.call(
-            f"{function}_multi", ctypes.c_size_t(len(moved)), *arrays, list_, pointers
-        )
-
-    def _moved(self, step: Step, given: list[Any], function: str) -> tuple[int, int, int, int, Any]:
-        """A dataset, its type, dataspaces and buffer, as `H5Dwrite` takes them."""
-        object_, type_number, *spaces = given
-        memory, file = (self._space(each) for each in spaces)
-        type_ = self._list(type_number)
-        space = memory or file
-        elements = self._library.elements_in(space) if space else self._elements(step, type_)
-        dataset = self._handles.of(object_, {"of": DATASET})
-        size = max(elements * self._library.about_type(type_).size, 1)
-        if self._tape is not None:
-            self._tape.holds(size)
-        if function == "H5Dwrite":
-            ratio = self._plan.ratios.get(object_[0], 1.0)
-            buffer = self._to_write(type_, elements, step.given.get("lengths"), ratio)
-            if self._kept is not None:
-                self._kept.fill(object_[0], (type_, memory, file), elements, buffer)
-        else:
-            buffer = data.room(size)
-        return dataset, type_, memory, file, buffer
+        self.transfers.make(step, "H5Dread")
 
     def _dataset_specific(self, step: Step) -> None:
         dataset = self._handles.of(step.given["given"][0], {"of": DATASET})

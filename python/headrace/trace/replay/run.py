@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.plan import inherited_environment, prepare
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
-from headrace.trace.replay.plan import Plan, Step, plan
+from headrace.trace.replay.plan import Plan, Step, plans
+from headrace.trace.replay.processes import play, run
+from headrace.trace.seats import Seat
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
 NATIVE: Final = "native"
@@ -55,35 +55,38 @@ def differences(native: Replay, other: Replay) -> list[str]:
 
 def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     """One replay in `folder`, which is made; raises FileError and errors of the stack."""
-    recorded = read(trace)
-    made = plan(recorded)
+    made = plans(read(trace))
     folder.mkdir(parents=True)
     files = _files(made, folder, choices.inputs)
     traced = folder / _TRACE
     given = inherited_environment()
     layers = _LAYER if stack == NATIVE else f"{_LAYER},{stack.replace('+', ',')}"
     environ = prepare(layers, None, given).apply(given) | {_OUTPUT: str(traced)}
-    library = _library(made, choices.library)
-    what = {"trace": str(trace), "library": library, "files": files, "compute": choices.compute,
+    library = _library(made[0], choices.library)
+    what = {"library": library, "files": files, "compute": choices.compute,
+            "together": any(each.together for each in made),
             "kept": choices.kept and (str(choices.kept[0]), choices.kept[1])}  # fmt: skip
-    told = _run(["headrace.trace.replay.child", json.dumps(what)], environ, choices.limit)
+    pids, left_out = play(what, [each.process.source for each in made], environ, choices)
     if not traced.is_dir():
         raise FileError(f"the layer trace was not loaded by {library} under the stack {stack}")
     present = [each for each in files.values() if Path(each).is_file()]
-    contents = _run(["headrace.trace.replay.contents", *present], given, choices.limit)
-    return Replay(stack, likeness(recorded, read(traced)), Counter(told), files, contents)
+    contents = run(["headrace.trace.replay.contents", *present], given, choices.limit)
+    replayed = {int(each.process.about["pid"]): each for each in read(traced).seats}
+    found = likeness([Seat(each.process) for each in made], [replayed[pid] for pid in pids])
+    return Replay(stack, found, left_out, files, contents)
 
 
 def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
     """The choices with `kept` values, for chunks of the sizes and the time of the program's.
 
     A native replay and a search find the values; where HDF5 has stored chunks in another order, a
-    second round does. They are in `folder`, which stays. Where no dataset with filters was written
-    the choices are as they were. Raises FileError and errors of the replay.
+    second round does. They are in `folder`, which stays. Where no dataset with filters was written,
+    and for several processes, the choices are as they were. Raises FileError and errors of the
+    replay.
     """
-    made = plan(read(trace))
+    made, *more = plans(read(trace))
     found = replace(choices, compute=False)
-    for number in range(_ROUNDS if made.ratios else 0):
+    for number in range(_ROUNDS if made.ratios and not more else 0):
         room = folder / str(number)
         trial = replay(trace, NATIVE, room, found)
         if trial.likeness.exact:
@@ -93,21 +96,10 @@ def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
                 "longer": trial.likeness.seconds - trial.likeness.replayed_seconds,
                 "library": _library(made, choices.library), "output": str(kept)}  # fmt: skip
         words = ["headrace.trace.replay.stored_sizes", json.dumps(what)]
-        names = _run(words, inherited_environment(), choices.limit)
+        names = run(words, inherited_environment(), choices.limit)
         found = replace(found, kept=(kept, names))
         shutil.rmtree(room)
     return replace(found, compute=choices.compute)
-
-
-def _run(words: Sequence[str], environ: dict[str, str], limit: float) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", *words], env=environ, timeout=limit, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-        raise FileError(f"a replay has failed: {last[0]}")
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _library(made: Plan, given: Path | None) -> str:
@@ -117,14 +109,15 @@ def _library(made: Plan, given: Path | None) -> str:
     return file
 
 
-def _files(made: Plan, folder: Path, inputs: Path | None) -> dict[str, str]:
+def _files(made: Sequence[Plan], folder: Path, inputs: Path | None) -> dict[str, str]:
     """Names in the trace, and in the replay; files that the program has not made are copied."""
+    steps = sorted((step for each in made for step in each.steps), key=lambda step: step.begin)
     files: dict[str, str] = {}
     first: dict[str, str] = {}  # what a program has done first with a file
-    for step in made.steps:
+    for step in steps:
         if step.callback in {"file_create", "file_open"} and not step.failed:
             first.setdefault(_named(step) or "", step.callback)
-    for step in made.steps:
+    for step in steps:
         name = _named(step)
         if name is None or name in files:
             continue

@@ -26,7 +26,7 @@ from headrace.trace.reader import read
 from headrace.trace.replay.chunked import Chunked, fitting
 from headrace.trace.replay.filters import Filters
 from headrace.trace.replay.library import Library
-from headrace.trace.replay.plan import plan
+from headrace.trace.replay.plan import plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,7 +128,7 @@ def main() -> None:
     """Makes what the command line says."""
     what = json.loads(sys.argv[1])
     recorded = read(Path(what["trace"]))
-    made, library = plan(recorded), Library(what["library"])
+    made, library = plan_of(recorded.seats[0]), Library(what["library"])
     wanted = sizes(recorded, read(Path(what["trial"])), what["files"])
     found = _datasets(made, wanted, library, what["files"])
     mix = fitting(list(found.values()), what["longer"])
