@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.build import built, sanitized
+from harness.build import PLUGINS, built, sanitized
 from harness.layer import Layer
 from harness.prefix import Hdf5
 from harness.run import Result, run
@@ -109,3 +109,20 @@ def begin(
     env = sanitized(_env(layer, connector, {}))
     quiet = subprocess.DEVNULL
     return subprocess.Popen(command, env=env, cwd=layer.folder, stdout=quiet, stderr=quiet)
+
+
+def run_kernel(
+    hdf5: Hdf5, folder: Path, ranks: int, connector: str, case: str, *words: str
+) -> None:
+    """A case of headrace-bench, `words`: its kernel and sizes; the data of the last repeat stay."""
+    common = [
+        *("--mpi", "yes", "--keep", "--only", case, "--samples", str(folder / "samples")),
+        *("--hdf5", str(hdf5.prefix / "lib/libhdf5.so"), "--dir", str(folder)),
+    ]
+    done = run(
+        [*launch(hdf5, ranks), built("bin/headrace-bench"), *common, *words],
+        env=env_of(connector, PLUGINS, folder / "report"),
+        cwd=folder,
+        limit=120,
+    )
+    assert done.status == 0, done.text

@@ -8,10 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from harness.build import PLUGINS, built
 from harness.prefix import Hdf5
-from harness.ranks import env_of, launch
-from harness.run import run
+from harness.ranks import run_kernel
 from replay.conftest import Recorded
 
 from headrace.errors import FileError
@@ -28,36 +26,19 @@ with h5py.File(f"{rank}.h5", "w") as file:
 BOTH = pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
 
 
-def recorded(hdf5: Hdf5, folder: Path, ranks: int, case: str, kernel: str, *sizes: str) -> Path:
-    """A case of headrace-bench, with what its calls were given."""
-    traced = folder / "traced"
-    words = [
-        *("--hdf5", hdf5.prefix / "lib/libhdf5.so", "--mpi", "yes", "--dir", folder),
-        *("--samples", folder / "samples", "--keep", "--only", case, kernel, *sizes),
-    ]
-    done = run(
-        [*launch(hdf5, ranks), built("bin/headrace-bench"), *words],
-        env=env_of(
-            f"headrace_trace output={traced};arguments=true;under_vol=0;under_info={{}}",
-            PLUGINS,
-            folder / "report",
-        ),
-        cwd=folder,
-        limit=120,
-    )
-    assert done.status == 0, done.text
-    assert len(read(traced).processes) == ranks
-    return traced
-
-
 def replayed(hdf5: Hdf5, trace: Path, stack: str = "native", ranks: int = 0) -> Replay:
     choices = Choices(limit=100, ranks=ranks, mpiexec=tuple(map(str, hdf5.mpiexec)))
     return replay(trace, stack, trace.parent / f"under-{stack}-{ranks}", choices)
 
 
 def vpic(hdf5: Hdf5, folder: Path, ranks: int, case: str) -> Path:
+    """Of headrace-bench, with what its calls were given."""
     sizes = ("--particles", "16Ki", "--slow-particles", "1Ki", "--timesteps", "2")
-    return recorded(hdf5, folder, ranks, case, "vpic", *sizes)
+    traced = folder / "traced"
+    connector = f"headrace_trace output={traced};arguments=true;under_vol=0;under_info={{}}"
+    run_kernel(hdf5, folder, ranks, connector, case, "vpic", *sizes)
+    assert len(read(traced).processes) == ranks
+    return traced
 
 
 CASES = pytest.mark.parametrize("case", ["strided-independent", "contiguous-collective"])

@@ -186,8 +186,7 @@ void note_opened(vol::Object& dataset, TracedObject& traced) {
 
 void note_transfer(vol::Object& dataset, TracedObject& traced, std::uint64_t bytes) {
   unsigned& transfers = traced.known->transfers;
-  if (transfers == KnownObject::kDescribed ||
-      dataset.connector->state.find<TracedFile>()->parallel)
+  if (transfers == KnownObject::kDescribed || dataset.connector->state.find<TracedFile>()->parallel)
     return;
   const bool again = std::exchange(transfers, 1) > 0;
   if (again || bytes >= kLarge) describe(dataset, *traced.known);

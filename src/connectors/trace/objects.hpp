@@ -57,7 +57,7 @@ inline constexpr std::string_view kUnknownPath = "?";
 // The path of what a call looks for below `parent`: by the place, and by the name, which is null
 // where the call has none. Valid until the next call of this function.
 std::string_view path_below(const TracedObject& parent, const H5VL_loc_params_t& place,
-                       const char* name);
+                            const char* name);
 
 // Tells of an object that a call has opened or made.
 void tell_object(vol::Object& object, H5I_type_t type, std::string_view path);

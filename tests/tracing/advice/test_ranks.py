@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness.build import PLUGINS, built
 from harness.layer import NATIVE_BELOW
 from harness.prefix import Hdf5
-from harness.ranks import env_of, launch
-from harness.run import run
+from harness.ranks import run_kernel
 
 import headrace.trace
 from headrace.trace.advice import Advice, advise
@@ -21,29 +19,10 @@ SLOW = "mode=delay;preset=none;bandwidth=1000000000;latency=50us;stripe_size=1Gi
 def told(hdf5: Hdf5, folder: Path, case: str) -> list[Advice]:
     """Of a case of headrace-bench's kernel `vpic` on two ranks, where a request takes long."""
     traced = folder / case
-    library = hdf5.prefix / "lib/libhdf5.so"
-    words: list[str | Path] = [
-        "--hdf5",
-        library,
-        "--mpi",
-        "yes",
-        "--dir",
-        folder,
-        "--samples",
-        folder / "samples",
-    ]
-    sizes = ["--particles", "64Ki", "--slow-particles", "16Ki", "--timesteps", "1"]
-    done = run(
-        [*launch(hdf5, 2), built("bin/headrace-bench"), *words, "--only", case, "vpic", *sizes],
-        env=env_of(
-            f"headrace_trace output={traced};under_vol=7202;under_info={{{SLOW}{NATIVE_BELOW}}}",
-            PLUGINS,
-            folder / "report",
-        ),
-        cwd=folder,
-        limit=120,
-    )
-    assert done.status == 0, done.text
+    below = f"under_vol=7202;under_info={{{SLOW}{NATIVE_BELOW}}}"
+    sizes = ("--particles", "64Ki", "--slow-particles", "16Ki", "--timesteps", "1")
+    connector = f"headrace_trace output={traced};{below}"
+    run_kernel(hdf5, folder, 2, connector, case, "vpic", *sizes)
     trace = headrace.trace.open(traced)
     assert [each.rank for each in trace.processes] == [0, 1]
     return advise(trace, uses(trace))
