@@ -237,12 +237,27 @@ def fail_in_several_ways() -> None:
         h5py.File("missing.h5")
     except FileNotFoundError as error:
         print(error)
+    with h5py.File("x.h5") as f:
+        dataset = f["x"]
+        for change in (
+            lambda: dataset.__setitem__(0, 1),
+            lambda: dataset.attrs.__setitem__("a", 1),
+            lambda: dataset.id.set_extent((5,)),
+            lambda: f.move("x", "y"),
+            lambda: f.__delitem__("x"),
+            lambda: dataset.id.read_direct_chunk((0,)),
+        ):
+            try:
+                change()
+            except (OSError, RuntimeError, KeyError, ValueError) as error:
+                print(error)
 
 
-def test_errors_are_native_and_recorded(layer: Traced) -> None:
-    assert layer.python(fail_in_several_ways).out.decode().strip() == layer.plain(
-        fail_in_several_ways
-    )
+@pytest.mark.parametrize("options", ["", "arguments=true;"])
+def test_errors_are_native_and_recorded(layer: Traced, options: str) -> None:
+    traced = layer.python(fail_in_several_ways, f"output=traced;{options}").out.decode().strip()
+    assert traced == layer.plain(fail_in_several_ways)
+    assert "no write intent" in traced
     failed = [each for each in layer.read().calls.to_pylist() if each["failed"]]
     assert {"group_create", "file_open"} <= {each["call"] for each in failed}
 

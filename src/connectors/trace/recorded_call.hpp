@@ -9,6 +9,7 @@
 #include "connectors/trace/callback_kinds.hpp"
 #include "connectors/trace/objects.hpp"
 #include "connectors/trace/transfers.hpp"
+#include "hdf5/quiet_errors.hpp"
 #include "trace/current_call.hpp"
 #include "trace/native_callers.hpp"
 #include "trace/python_lines.hpp"
@@ -243,6 +244,7 @@ class RecordedCall : CurrentCall {
 
   template <Callback callback, typename... Args>
   void tell_arguments(const Args&... args) {
+    const PrivateErrors own;  // a call that has failed keeps its errors
     JsonObject fact;
     fact.number("arguments", static_cast<long long>(row_.number));
     if constexpr (is_transfer(callback) || callback == Callback::attr_read ||

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
     from headrace.trace.replay.choices import Choices
 
 _CHILD: Final = "headrace.trace.replay.child"
+_GRACE: Final = 10.0  # seconds that a launcher gets to end its ranks
 
 
 def run(words: Sequence[str], environ: Mapping[str, str], limit: float) -> Any:
@@ -64,7 +62,7 @@ def _run(commands: Sequence[Sequence[str]], environ: Mapping[str, str], limit: f
     started = [
         subprocess.Popen(
             each, env=dict(environ), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True,
+            stderr=subprocess.PIPE, text=True,
         )
         for each in commands
     ]  # fmt: skip
@@ -74,14 +72,23 @@ def _run(commands: Sequence[Sequence[str]], environ: Mapping[str, str], limit: f
         raise FileError(f"a replay has not ended within {limit:.0f} s") from None
     finally:
         for each in started:
-            if each.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(each.pid, signal.SIGKILL)
-                each.communicate()
+            _end(each)
     for process, (_, errors) in zip(started, said, strict=True):
         if process.returncode != 0:
             raise FileError(f"a replay has failed: {_reason(errors, process.returncode)}")
     return [output for output, _ in said]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """A launcher that is asked to end takes its ranks along; one that is killed leaves them."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.communicate(timeout=_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
 
 
 def _reason(errors: str, status: int) -> str:

@@ -65,7 +65,11 @@ class Transfers:
 
     def make(self, step: Step, function: str) -> None:
         """One, by `H5Dwrite` or `H5Dread`, or by its like for several datasets."""
-        moved = [self._moved(step, each, function) for each in step.given["transfers"]]
+        self._call(
+            step, function, [self._moved(step, e, function) for e in step.given["transfers"]]
+        )
+
+    def _call(self, step: Step, function: str, moved: list[tuple[int, int, int, int, Any]]) -> None:
         list_ = self._list(step.given.get("list"))
         if len(moved) == 1:
             ((dataset, type_, memory, file, buffer),) = moved
@@ -103,19 +107,27 @@ class Transfers:
     def take_part(self, step: Step) -> None:
         """In a collective transfer of other ranks, with nothing selected."""
         self._library.settle()
-        call = self._library.call_now
         function = "H5Dwrite" if step.callback == "dataset_write" else "H5Dread"
-        for object_, type_, _, file in step.given["transfers"]:
-            dataset, opened = self._dataset(object_)
-            given = self._space(file)
-            space = call("H5Scopy", given) if given else call("H5Dget_space", dataset)
-            if call("H5Sselect_none", space) < 0:
-                raise FileError(f"{self._path(object_)}: HDF5 selects nothing of its dataspace")
-            lists = (space, space, self._list(step.given.get("list")))
-            call(function, dataset, self._list(type_), *lists, ctypes.create_string_buffer(1))
-            call("H5Sclose", space)
-            if opened:
-                call("H5Dclose", dataset)
+        taken = [self._nothing(*each) for each in step.given["transfers"]]
+        self._call(step, function, [each for each, _ in taken])
+        self._library.settle()
+        for (_, _, space, _, _), opened in taken:
+            self._library.call_now("H5Sclose", space)
+            if opened >= 0:
+                self._library.call_now("H5Dclose", opened)
+
+    def _nothing(
+        self, object_: list[int], type_: int, _memory: object, file: int | Fact | None
+    ) -> tuple[tuple[int, int, int, int, Any], int]:
+        """As _moved(), and the dataset again where it was opened for this."""
+        call = self._library.call_now
+        dataset, opened = self._dataset(object_)
+        given = self._space(file)
+        space = call("H5Scopy", given) if given else call("H5Dget_space", dataset)
+        if call("H5Sselect_none", space) < 0:
+            raise FileError(f"{self._path(object_)}: HDF5 selects nothing of its dataspace")
+        room = ctypes.create_string_buffer(1)
+        return (dataset, self._list(type_), space, space, room), dataset if opened else -1
 
     def _dataset(self, object_: list[int]) -> tuple[int, bool]:
         """One that this process may have closed by now: it is opened then."""
