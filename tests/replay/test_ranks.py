@@ -11,6 +11,7 @@ import pytest
 from harness.prefix import Hdf5
 from harness.ranks import run_kernel
 from replay.conftest import Recorded
+from tracing.ranks.conftest import told_by
 
 from headrace.errors import FileError
 from headrace.trace.reader import read
@@ -75,6 +76,18 @@ def test_fewer_ranks_write_the_same(hdf5: Hdf5, tmp_path: Path, case: str) -> No
             assert fewer.likeness.calls.keys().isdisjoint({"dataset_write", "dataset_read"})
     with pytest.raises(FileError, match="4 processes were recorded, and 5 cannot replay them"):
         replayed(hdf5, trace, ranks=5)
+
+
+@BOTH
+@pytest.mark.long
+def test_a_rank_with_less_takes_part_in_all_that_others_do(hdf5: Hdf5, tmp_path: Path) -> None:
+    """Transfers of several datasets, of chunks with filters, broken and empty ones."""
+    told_by(hdf5, tmp_path, 3, "arguments=true;")
+    trace = tmp_path / "traced"
+    native, fewer = replayed(hdf5, trace), replayed(hdf5, trace, ranks=2)
+    assert native.likeness.alike == native.likeness.requests
+    assert not differences(native, fewer)
+    assert not fewer.left_out
 
 
 FAILS_ON_RANK_1 = """

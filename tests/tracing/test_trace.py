@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -239,14 +240,15 @@ def fail_in_several_ways() -> None:
         print(error)
     with h5py.File("x.h5") as f:
         dataset = f["x"]
-        for change in (
+        changes: list[Callable[[], object]] = [
             lambda: dataset.__setitem__(0, 1),
             lambda: dataset.attrs.__setitem__("a", 1),
             lambda: dataset.id.set_extent((5,)),
             lambda: f.move("x", "y"),
             lambda: f.__delitem__("x"),
             lambda: dataset.id.read_direct_chunk((0,)),
-        ):
+        ]
+        for change in changes:
             try:
                 change()
             except (OSError, RuntimeError, KeyError, ValueError) as error:
