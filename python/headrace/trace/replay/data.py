@@ -39,8 +39,8 @@ def _values(size: int, ratio: float) -> NDArray[np.uint8]:
 _made = functools.lru_cache(maxsize=16)(_values)
 
 
-def room(size: int) -> Any:
-    """Memory to read into; large memory is new, as numpy's is, so that reading takes its pages."""
+def new_room(size: int) -> Any:
+    """Memory to read into; where it is large, HDF5 is the first to touch its pages."""
     if size < _NEW:
         return ctypes.create_string_buffer(size)
     return np.empty(size, np.uint8).ctypes.data_as(ctypes.c_void_p)

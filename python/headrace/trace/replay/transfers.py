@@ -28,7 +28,17 @@ class Transfers:
         self._library = library
         self._handles = handles
         self._kept = kept
+        # numpy takes new memory for what it reads; compiled programs read into what they have.
+        self._in_python = any("source" in line for line in plan.process.lines.values())
+        self._read_into = ctypes.create_string_buffer(1)
         self._placed: dict[tuple[int, ...], int] = {}  # dataspaces by that without, and the offset
+
+    def _room(self, size: int) -> Any:
+        """The same memory for all reads, none of which is looked at."""
+        if size > len(self._read_into):
+            self._library.settle()
+            self._read_into = ctypes.create_string_buffer(size)
+        return self._read_into
 
     def _list(self, number: int | None) -> int:
         return self._library.decoded(number, self._plan.process.encoded)
@@ -101,7 +111,7 @@ class Transfers:
             if self._kept is not None:
                 self._kept.fill(object_[0], (type_, memory, file), elements, buffer)
         else:
-            buffer = data.room(size)
+            buffer = data.new_room(size) if self._in_python else self._room(size)
         return dataset, type_, memory, file, buffer
 
     def take_part(self, step: Step) -> None:
