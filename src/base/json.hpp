@@ -9,6 +9,7 @@ namespace headrace {
 
 // `text` in double quotes, escaped. Bytes that are not ASCII pass as they are.
 std::string json_quote(std::string_view text);
+// The same at the end of `json`.
 void append_quoted(std::string& json, std::string_view text);
 void append_number(std::string& json, std::uint64_t number);
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace headrace::trace {
 
@@ -23,10 +25,13 @@ using KnownRef = std::shared_ptr<KnownObject>;
 // Of one file. The application's threads, one at a time.
 class KnownPaths {
  public:
-  KnownPaths() = default;
+  KnownPaths() { all().insert(this); }
   KnownPaths(const KnownPaths&) = delete;
   KnownPaths& operator=(const KnownPaths&) = delete;
-  ~KnownPaths() { clear(); }
+  ~KnownPaths() {
+    clear();
+    all().erase(this);
+  }
 
   // `tell(path)` tells of an object that is new, and returns its id.
   template <typename Tell>
@@ -35,10 +40,8 @@ class KnownPaths {
     if (const auto found = objects_.find(path); found != objects_.end()) return found->second;
     constexpr std::size_t kEntry = 200;  // bytes that an entry takes beside its path
     constexpr std::size_t kMost = std::size_t{4} << 20U;
-    if (bytes_of_all_ > kMost) {
-      forget_all();
-      clear();
-    }
+    if (bytes_of_all_ > kMost)
+      for (KnownPaths* const file : all()) file->clear();
     auto object = std::make_shared<KnownObject>(tell(path), std::string(path));
     bytes_ += kEntry + path.size();
     bytes_of_all_ += kEntry + path.size();
@@ -54,6 +57,12 @@ class KnownPaths {
     objects_.clear();
     bytes_of_all_ -= std::exchange(bytes_, 0);
     time_ = time_of_all_;
+  }
+
+  // Leaked: HDF5 closes files after the statics of C++ are gone.
+  static std::unordered_set<KnownPaths*>& all() {
+    static auto& files = *new std::unordered_set<KnownPaths*>;
+    return files;
   }
 
   static inline std::uint64_t time_of_all_ = 0;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -39,9 +39,14 @@ class Step:
 class Plan:
     """The steps, and the facts that they need; `ratios`: stored to written bytes, by dataset."""
 
-    process: Process
+    seat: Seat
     steps: list[Step]
-    ratios: dict[int, float] = field(default_factory=dict)
+    ratios: dict[int, float]
+
+    @property
+    def process(self) -> Process:
+        """Whose calls these are."""
+        return self.seat.process
 
     @property
     def library(self) -> str:
@@ -106,7 +111,7 @@ def plans(trace: Trace) -> list[Plan]:
 def plan_of(seat: Seat) -> Plan:
     """Of one process."""
     steps = programs(_steps(seat.process, seat), seat.process.objects)
-    return Plan(seat.process, steps, _ratios(seat.process, seat))
+    return Plan(seat, steps, _ratios(seat.process, seat))
 
 
 def _steps(process: Process, seat: Seat) -> list[Step]:

@@ -15,7 +15,6 @@ from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
 from headrace.trace.replay.plan import Plan, Step, plans
 from headrace.trace.replay.processes import play, run
-from headrace.trace.seats import Seat
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -72,7 +71,7 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     present = [each for each in files.values() if Path(each).is_file()]
     contents = run(["headrace.trace.replay.contents", *present], given, choices.limit)
     replayed = {int(each.process.about["pid"]): each for each in read(traced).seats}
-    found = likeness([Seat(each.process) for each in made], [replayed[pid] for pid in pids])
+    found = likeness([each.seat for each in made], [replayed[pid] for pid in pids])
     return Replay(stack, found, left_out, files, contents)
 
 
