@@ -15,7 +15,7 @@ from headrace.trace.replay.choices import Choices
 
 def scattered() -> None:
     with h5py.File("x.h5", "w") as file:
-        columns = file.create_dataset("x", (2048, 500), "f4")
+        columns = file.create_dataset("x", (8192, 500), "f4")
         for i in range(60):
             columns[:, i * 7] = i
 
