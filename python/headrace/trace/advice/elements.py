@@ -8,7 +8,7 @@ import numpy as np
 
 from headrace.bench.units import count, size
 from headrace.trace.advice.advice import OTHER_FILE, Advice, Code
-from headrace.trace.advice.evidence import BILLION, COPIED
+from headrace.trace.advice.evidence import COPIED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,8 @@ _FILLED: Final = 1.5  # times the bytes that the program wrote
 _CONVERTED: Final = 1.5e-9  # seconds for a number, where filters hide how long it took
 _UNITED: Final = 2.5e-6  # seconds that h5py may take for each element of a list
 _UNITED_SQUARED: Final = 65e-9  # and HDF5 for each pair, where slabs are united one by one
-_READ: Final = 1e9  # bytes that a block around a list is read at in a second
+_READ: Final = 1e9  # bytes of a block that are read in a second, where no request tells
+_LARGE: Final = 32 << 10  # bytes of a request that has more to do than to begin
 
 
 def filled_first(data: Data) -> Advice | None:
@@ -97,15 +98,18 @@ def _named(type_: Fact) -> str:
 
 def _built(data: Data, shapes: list[Fact], mine: NDArray[np.bool_]) -> float:
     """Seconds before these transfers without HDF5, as far as building their selections may take."""
-    raw, top = data.seat.calls, np.flatnonzero(data.seat.top)
-    order = top[np.argsort(raw["begin"][top], kind="stable")]
-    ends = raw["begin"][order] + raw["duration"][order]
-    begins = data.of("begin")[mine]
-    before = np.searchsorted(raw["begin"][order], begins) - 1
-    gaps = np.where(before < 0, 0, begins - ends[np.maximum(before, 0)]) / BILLION
     elements = np.array([float(each["elements"]) for each in shapes])[mine]
     most = elements * _UNITED if data.python else elements**2 * _UNITED_SQUARED
-    return float(np.minimum(np.maximum(gaps, 0), most).sum())
+    return float(np.minimum(data.before[mine], most).sum())
+
+
+def _speed(data: Data) -> float:
+    """Bytes of a block that are read and picked from in a second, by the larger requests made."""
+    read = data.requests(0)
+    lengths = data.seat.requests["length"][read]
+    large = lengths >= _LARGE
+    seconds = data.spent_on(read[large])
+    return 1 / (seconds / float(lengths[large].sum()) + 1 / COPIED) if seconds > 0 else _READ
 
 
 def united(data: Data) -> Advice | None:
@@ -121,6 +125,7 @@ def united(data: Data) -> Advice | None:
     )
     block = around * data.item
     spent = float(data.seconds[mine].sum()) + _built(data, shapes, mine)
+    speed = _speed(data)
     return Advice(
         "united_selections",
         data.path,
@@ -132,9 +137,9 @@ def united(data: Data) -> Advice | None:
             "dataset[min(rows) : max(rows) + 1][rows - min(rows)]",
             "one H5Sselect_hyperslab around all, and pick in memory",
         ).of(python=data.python),
-        spent - block / _READ,
+        spent - block / speed,
         "the time of these reads and that before them, in which such a selection is built, less "
-        f"that for {size(block)} around them at 1 GB/s",
+        f"that for {size(block)} around them at {size(speed)} a second",
         f"up to {size(block / mine.sum())} of memory for a block",
         data.line,
         stack="async",

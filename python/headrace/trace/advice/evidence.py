@@ -28,7 +28,7 @@ COPIED: Final = 4e9  # bytes of memory that a core copies in a second
 LEAST: Final = 0.01  # seconds, and share of the run: less is noise
 BILLION: Final = 1e9
 _MOST: Final = 1 << 62  # bytes: a damaged trace may tell of more
-_BETWEEN: Final = 300e-6  # seconds: h5py is not longer between two calls
+BETWEEN: Final = 300e-6  # seconds: h5py is not longer between two calls
 
 
 @dataclass
@@ -92,6 +92,17 @@ class Data:
         """Of these the seconds in requests to the storage."""
         found: NDArray[np.float64] = self.spent_below[self.transfers]
         return found
+
+    @cached_property
+    def before(self) -> NDArray[np.float64]:
+        """Seconds before each transfer in which the program made no call."""
+        raw, top = self.seat.calls, np.flatnonzero(self.seat.top)
+        order = top[np.argsort(raw["begin"][top], kind="stable")]
+        ends = raw["begin"][order] + raw["duration"][order]
+        begins = self.of("begin")
+        last = np.searchsorted(raw["begin"][order], begins) - 1
+        gaps = np.where(last < 0, 0, begins - ends[np.maximum(last, 0)]) / BILLION
+        return np.maximum(gaps, 0)
 
     @cached_property
     def requested(self) -> NDArray[np.int64]:
@@ -204,7 +215,7 @@ def times_around(seat: Seat) -> NDArray[np.float64]:
     ends = raw["begin"][order] + raw["duration"][order]
     gaps = np.maximum(np.append(raw["begin"][order][1:] - ends[:-1], 0), 0) / BILLION
     after = np.zeros(len(raw["begin"]))
-    after[order] = np.where(gaps < _BETWEEN, gaps, 0)
+    after[order] = np.where(gaps < BETWEEN, gaps, 0)
     return seat.own + after
 
 

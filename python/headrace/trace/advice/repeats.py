@@ -9,10 +9,12 @@ import numpy as np
 
 from headrace.bench.units import count, size
 from headrace.trace.advice.advice import Advice, Code
-from headrace.trace.advice.evidence import COPIED, spent_around
+from headrace.trace.advice.evidence import BETWEEN, COPIED, spent_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from headrace.trace.advice.evidence import Data, Run
 
@@ -44,11 +46,19 @@ def read_again(data: Data) -> Advice | None:
             "values = dataset[...]  # once, before the loop",
             "H5Dread(dataset, …, buffer) once, before the loop",
         ).of(python=data.python),
-        spent_around(data.seat, data.transfers[known][again]),
-        "the time of the reads that repeat one, and of h5py after them",
+        spent_around(data.seat, data.transfers[known][again])
+        + float(_prepared(data)[known][again].sum()),
+        "the time of the reads that repeat one, and of h5py around them",
         f"{size(kept)} of memory; what others write to the file meanwhile is not seen",
         data.line,
     )
+
+
+def _prepared(data: Data) -> NDArray[np.float64]:
+    """Seconds before each read in which h5py fills a large array with zeros for it."""
+    if not data.python:
+        return np.zeros(len(data.before))
+    return np.where(data.before < BETWEEN, 0, np.minimum(data.before, data.bytes / COPIED))
 
 
 def by_all_ranks(run: Run) -> Iterator[Advice]:
