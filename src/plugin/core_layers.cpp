@@ -7,12 +7,14 @@
 #include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
 #include "connectors/trace/trace.hpp"
+#include "connectors/tune/tune.hpp"
 #include "drivers/async/async.hpp"
 #include "drivers/async/async_mpi.hpp"
 #include "drivers/fault/fault.hpp"
 #include "drivers/model/model.hpp"
 #include "drivers/null/null.hpp"
 #include "drivers/trace/trace.hpp"
+#include "drivers/tune/tune.hpp"
 #include "plugin/layer_entry.hpp"
 
 namespace headrace {
@@ -47,6 +49,13 @@ std::span<const LayerEntry> layers() {
                  connector<trace::Connector>("libheadrace_trace.so"),
                  driver<trace::Driver<vfd::Over::sec2>>("libheadrace_trace_vfd.so"),
                  driver<trace::Driver<vfd::Over::mpio>>("libheadrace_trace_vfd_mpi.so")},
+      LayerEntry{
+          "tune",
+          "sets what programs leave as HDF5 has it, where files and results stay as they are",
+          tune::kSettings,
+          connector<tune::Connector>("libheadrace_tune.so"),
+          driver<tune::Driver>("libheadrace_tune_vfd.so"),
+          {}},
   };
   return kLayers;
 }

@@ -21,6 +21,7 @@
 #include "vol/callbacks.hpp"
 #include "vol/closing.hpp"
 #include "vol/file/file_access.hpp"
+#include "vol/file/file_facts.hpp"
 #include "vol/file/rank.hpp"
 #include "vol/forward.hpp"
 
@@ -90,12 +91,14 @@ class PassThrough {
                            void** req) {
     const QuietForwarding quiet;
     const FileAccess access(fapl, layer());
+    let_prepare(access, {name, flags, true, fapl});
     void* under = h5.VLfile_create(name, flags, fcpl, access.under_fapl(), dxpl, req);
     return opened("file_create", name, under, access.connector(), fapl, dxpl, req);
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const QuietForwarding quiet;
     const FileAccess access(fapl, layer());
+    let_prepare(access, {name, flags, false, fapl});
     void* under = h5.VLfile_open(name, flags, access.under_fapl(), dxpl, req);
     return opened("file_open", name, under, access.connector(), fapl, dxpl, req);
   }
@@ -176,6 +179,14 @@ class PassThrough {
                NestedCalls, NoGuard>;
 
  private:
+  // A connector may have a function
+  //   static void prepare_access(const FileAccess& access, const Opening& opening);
+  // that changes the list which the file below is created or opened with.
+  static void let_prepare(const FileAccess& access, const Opening& opening) {
+    if constexpr (requires { C::prepare_access(access, opening); })
+      C::prepare_access(access, opening);
+  }
+
   static void* opened(const char* call, const char* name, void* under, const UnderRef& connector,
                       hid_t fapl, hid_t dxpl, void** req) {
     const auto place = under == nullptr ? std::nullopt : rank_in(under, *connector, fapl, dxpl);

@@ -33,6 +33,8 @@ WORK = {
     "filters_bare": [("vol", "chunks_encoded")],
     "log": [("vol", "writes_logged")],
     "log_later": [("vol", "writes_logged")],
+    "tune": [("vol", "fill_deferred_bytes")],
+    "tune_small": [("vol", "chunk_caches_enlarged")],
 }
 # The stacks of a group run side by side and share the native run; each group has its own programs.
 GROUPS = [
@@ -41,6 +43,7 @@ GROUPS = [
     (["async", "async_small"], 1100),
     (["filters", "filters_small", "filters_bare"], 600),
     (["log", "log_later"], 700),
+    (["tune", "tune_small"], 600),
 ]
 DAILY = 10  # the part that each day has
 

@@ -39,6 +39,8 @@ STACKS = {
     "trace": "trace",
     "trace,async": "trace,async",
     "trace,log": "trace,log",
+    "tune": "tune",
+    "tune,async": "tune,async",
     "below_pass_through": f"{PASS_THROUGH},{VOL}",
     "above_pass_through": f"{VOL},{PASS_THROUGH}",
 }
@@ -114,7 +116,16 @@ def test_same_results(hdf5: Hdf5, native: Native, ranks: int, stack: str, tmp_pa
 def took_part(report: Report, stack: str, hdf5: Hdf5, processes: int) -> None:
     """Each process loaded us, into the libhdf5 under test, and its files went through us."""
     seats = ["vfd"] if stack == "vfd" else ["vol"]
-    if stack in ("async", "async,log", "both", "chain", "three", "trace", "trace,async"):
+    if stack in (
+        "async",
+        "async,log",
+        "both",
+        "chain",
+        "three",
+        "trace",
+        "trace,async",
+        "tune,async",
+    ):
         seats = ["vol", "vfd"]
     for seat in seats:
         pids = {load["pid"] for load in report.select("load", seat=seat)}

@@ -30,6 +30,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         ("async,log", ["vol", "vfd"]),
         pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("log", ["vol"], marks=pytest.mark.long),
+        pytest.param("tune", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("tune,async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null,null,null", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
         pytest.param("null(seat=vfd)", ["vfd"], marks=pytest.mark.long),

@@ -67,6 +67,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param("log", ["vol"], marks=pytest.mark.long),
         ("async,log", ["vol", "vfd"]),
         pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("tune", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("tune,async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
     ],

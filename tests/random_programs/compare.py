@@ -24,6 +24,7 @@ class Stack:
     environment: Mapping[str, str]
     exact: bool  # it must leave the same files byte by byte
     seats: tuple[str, ...]
+    early: bool = False  # it stores chunks earlier than HDF5 does
     later: bool = False  # what it leaves is complete when a writer has opened it under the stack
 
 
@@ -120,6 +121,8 @@ class Arena:
     ) -> None:
         pairs = zip(text, native["results"], other["results"], strict=True)
         for number, (statement, here, there) in enumerate(pairs):
+            if stack.early and statement.startswith("show_chunk"):
+                continue
             if seen(here, stack) != seen(there, stack):
                 raise DifferenceError(
                     f"{stack.name}: statement {number}: {statement}\n"

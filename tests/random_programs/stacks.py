@@ -43,6 +43,8 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
     "trace": ("trace", "seat=both", True),
+    "tune": ("tune", "", True),
+    "tune_small": ("tune", "assume_cache=1;memory=100KiB", False),
 }
 
 
@@ -66,8 +68,14 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
     )
     seat = options.partition("seat=")[2].partition(";")[0]
     usual = SEATS["vol" if layer in CONNECTORS else "both"]
-    later = "canonicalise=later" in options
-    return Stack(name, environment, exact, SEATS.get(seat, usual), later)
+    return Stack(
+        name,
+        environment,
+        exact,
+        SEATS.get(seat, usual),
+        early="assume_cache" in options,
+        later="canonicalise=later" in options,
+    )
 
 
 def took_part(stack: Stack) -> int:

@@ -8,7 +8,7 @@
 
 namespace headrace::vol {
 
-// Empty names mean that the layer has no driver.
+// An empty name means that the layer has no such driver.
 struct DriverSeat {
   std::string serial;    // put in where an access property list says sec2
   std::string parallel;  // put in where it says mpio

@@ -53,6 +53,7 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
   if (driver == h5.sec2_driver()) {
     place(copy.get(), {seat.serial, false}, seat.config);
   } else if (h5.mpio_driver != nullptr && driver == h5.mpio_driver()) {
+    if (seat.parallel.empty()) return {};
     place(copy.get(), {seat.parallel, true}, seat.config);
   } else {
     const auto above = placed().find(driver);
@@ -60,6 +61,7 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
     if (above == placed().end() || !has_driver(fapl, above->second.name)) return {};
     const Placed top = above->second;
     const std::string& name = top.parallel ? seat.parallel : seat.serial;
+    if (name.empty()) return {};
     place(copy.get(), top, put_below(driver_config(fapl), name, seat.config));
   }
   return copy;

@@ -52,6 +52,13 @@ bool has_page_buffer(hid_t fapl) {
   return h5.Pget_page_buffer_size(fapl, &size, &least_metadata, &least_raw) < 0 || size > 0;
 }
 
+bool tells_of_flushes(hid_t fapl) {
+  const PrivateErrors own;
+  H5F_flush_cb_t function = nullptr;
+  void* data = nullptr;
+  return h5.Pget_object_flush_cb(fapl, &function, &data) < 0 || function != nullptr;
+}
+
 std::optional<unsigned long> number_of(const BelowFile& file) {
   unsigned long number = 0;
   H5VL_file_get_args_t args{H5VL_FILE_GET_FILENO, {}};

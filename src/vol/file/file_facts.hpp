@@ -34,6 +34,8 @@ bool reads_metadata_together(hid_t fapl);
 // Whether its driver makes files that every HDF5 can open as they are.
 bool makes_ordinary_files(hid_t fapl);
 bool has_page_buffer(hid_t fapl);
+// Whether a function of the program's is called when HDF5 flushes an object.
+bool tells_of_flushes(hid_t fapl);
 
 // Of an open file, as the connector below knows it.
 struct BelowFile {

@@ -1,0 +1,221 @@
+#include "connectors/tune/rules/chunk_cache.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/log.hpp"
+#include "connectors/tune/rules/reopen.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/selection.hpp"
+
+namespace headrace::tune {
+namespace {
+
+bool others_read = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+using Numbers = std::array<hsize_t, engine::kMaxRank>;
+
+// The size of a chunk cache: slots, each of which one chunk may be found in, and bytes.
+struct Cache {
+  std::size_t slots = 0;
+  std::size_t bytes = 0;
+  double preemption = 0;
+  bool operator==(const Cache&) const = default;
+};
+
+// HDF5's default for files, which is that of their datasets.
+std::optional<Cache> default_cache() {
+  Cache cache;
+  int unused = 0;
+  if (h5.Pget_cache(h5.access_list.get(), &unused, &cache.slots, &cache.bytes, &cache.preemption) <
+      0)
+    return std::nullopt;
+  return cache;
+}
+
+std::optional<Cache> cache_in(hid_t dapl) {
+  Cache cache;
+  if (h5.Pget_chunk_cache(dapl, &cache.slots, &cache.bytes, &cache.preemption) < 0)
+    return std::nullopt;
+  return cache;
+}
+
+Id<Kind::plist> access_list_of(const vol::Object& dataset) {
+  return Id<Kind::plist>(vol::get(dataset, H5VL_DATASET_GET_DAPL).args.get_dapl.dapl_id);
+}
+
+bool is_prime(std::size_t number) {
+  for (std::size_t d = 2; d * d <= number; ++d)
+    if (number % d == 0) return false;
+  return true;
+}
+
+// HDF5 numbers chunks by their place, modulo the slots: it advises a prime of some 100 a chunk.
+std::size_t slots_for(std::uint64_t chunks, std::size_t least) {
+  constexpr std::uint64_t kMany = 1000;  // chunks from which fewer do
+  std::size_t slots = std::max<std::size_t>(chunks * (chunks < kMany ? 100 : 10), least);
+  while (!is_prime(slots)) ++slots;
+  return slots;
+}
+
+// Whether decoding gives back what was encoded. Elsewhere values depend on how often a chunk has
+// left the cache while it was written.
+bool loses_nothing(hid_t dcpl) {
+  constexpr std::array kLossless{
+      H5Z_FILTER_DEFLATE,
+      H5Z_FILTER_SHUFFLE,
+      H5Z_FILTER_FLETCHER32,
+      H5Z_FILTER_SZIP,
+      H5Z_FILTER_NBIT,
+      307,  // bzip2
+      32000,
+      32001,
+      32004,
+      32008,
+      32015  // LZF, Blosc, LZ4, Bitshuffle, Zstd
+  };
+  const int filters = h5.Pget_nfilters(dcpl);
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    unsigned settings = 0;
+    std::size_t count = 0;
+    const H5Z_filter_t filter = h5.Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &count,
+                                                nullptr, 0, nullptr, &settings);
+    if (std::ranges::find(kLossless, filter) == kLossless.end()) return false;
+  }
+  return filters >= 0;
+}
+
+// What a program selects, at most: lists and unions count as the box around them.
+std::optional<engine::Box> box_of(hid_t file_space, const engine::Grid& grid) {
+  engine::Box box;
+  if (file_space == vol::kAll) {
+    box.count = grid.dims;
+    return box;
+  }
+  Numbers first{};
+  Numbers last{};
+  if (h5.Sget_select_npoints(file_space) <= 0 ||
+      h5.Sget_select_bounds(file_space, first.data(), last.data()) < 0)
+    return std::nullopt;
+  for (unsigned d = 0; d < grid.rank; ++d) {
+    if (last.at(d) >= grid.dims[d]) return std::nullopt;
+    box.start[d] = first.at(d);
+    box.count[d] = last.at(d) - first.at(d) + 1;
+  }
+  return box;
+}
+
+}  // namespace
+
+// Whether HDF5 puts chunks of the dataset into a cache whose size the program has left alone.
+bool Watched::learn(vol::Object& dataset, FileState& file) {
+  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  if (h5.Pget_layout(dcpl.get()) != H5D_CHUNKED) return false;
+  Numbers chunk{};
+  const int rank = h5.Pget_chunk(dcpl.get(), engine::kMaxRank, chunk.data());
+  const Id<Kind::datatype> type(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  const Id<Kind::plist> dapl = access_list_of(dataset);
+  const auto cache = cache_in(dapl.get());
+  if (rank <= 0 || !type || !cache || cache != default_cache()) return false;
+  grid_.rank = static_cast<unsigned>(rank);
+  std::ranges::copy(chunk, grid_.chunk.begin());
+  grid_.dims.fill(~std::uint64_t{0});  // none that is followed
+  chunk_bytes_ = engine::volume(grid_.rank, grid_.chunk) * h5.Tget_size(type.get());
+  const std::uint64_t assumed = file.options.assume_cache;
+  capacity_ = chunk_bytes_ == 0 ? 0 : (assumed == 0 ? cache->bytes : assumed) / chunk_bytes_;
+  // Of chunks without filters that do not fit in, HDF5 reads and writes parts in the file.
+  if (chunk_bytes_ == 0 || chunk_bytes_ > file.options.memory ||
+      (capacity_ == 0 && h5.Pget_nfilters(dcpl.get()) <= 0) ||
+      (file.writes && !loses_nothing(dcpl.get())))
+    return false;
+  return vol::read_identity(dataset, identity_);
+}
+
+// The extent that HDF5 has now is that of the program's space, or must be asked for.
+bool Watched::update_grid(hid_t file_space) {
+  unsigned rank = 0;
+  engine::Index dims{};
+  if (!vol::read_dims(file_space, rank, dims) || rank != grid_.rank) return false;
+  if (dims == grid_.dims) return true;
+  grid_.dims = dims;
+  return reuse_.follow(grid_);
+}
+
+void Watched::before_transfer(vol::Object& dataset, hid_t file_space, bool between) {
+  constexpr unsigned kFirst = 2;  // what is used once and closed costs nothing
+  if (!wanted_ || ++transfers_ < kFirst || !between || others_read || dataset.under == nullptr)
+    return;
+  const auto file = dataset.connector->state.share<FileState>();
+  const PrivateErrors own;
+  known_ = known_ || learn(dataset, *file);
+  wanted_ = known_;
+  if (!wanted_) return;
+  Id<Kind::dataspace> whole;
+  if (file_space == vol::kAll) {
+    whole = Id<Kind::dataspace>(vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+    if (!whole) return;
+  } else if (!vol::is_dataspace(file_space)) {
+    return;
+  }
+  if (!update_grid(whole ? whole.get() : file_space)) {
+    wanted_ = false;
+    return;
+  }
+  const auto box = box_of(file_space, grid_);
+  const std::uint64_t chunks = box ? reuse_.touch(*box) : 0;
+  if (chunks > capacity_) enlarge(dataset, file, chunks);
+}
+
+void Watched::enlarge(vol::Object& dataset, const std::shared_ptr<FileState>& file,
+                      std::uint64_t chunks) {
+  const Id<Kind::plist> dapl = access_list_of(dataset);
+  auto cache = cache_in(dapl.get());
+  if (!cache) return;
+  const std::size_t before = cache->bytes;
+  cache->bytes = chunks * chunk_bytes_;
+  cache->slots = slots_for(chunks, cache->slots);
+  const std::uint64_t memory = cache->bytes + cache->slots * sizeof(void*);
+  const std::string name = vol::describe(dataset);
+  const std::uint64_t held = grant_ ? grant_->bytes() : 0;
+  auto grant = Grant::of(memory, file->options.memory + held);
+  if (!grant) {
+    ++statistics().beyond;
+    log(Level::info, "tune: " + name + " would need a chunk cache of " + std::to_string(memory) +
+                         " bytes, more than is left of memory=");
+    wanted_ = false;
+    return;
+  }
+  wanted_ = h5.Pset_chunk_cache(dapl.get(), cache->slots, cache->bytes, cache->preemption) >= 0 &&
+            reopen(dataset, identity_, dapl.get()) &&
+            // What is open by another handle keeps its cache.
+            cache_in(access_list_of(dataset).get()) == cache;
+  if (!wanted_) return;
+  grant_ = std::move(grant);
+  capacity_ = chunks;
+  file_ = file;
+  file_->grown.insert(identity_);
+  ++statistics().caches;
+  statistics().cache_bytes += cache->bytes;
+  log(Level::info, "tune: the chunk cache of " + name + " has " + std::to_string(cache->bytes) +
+                       " bytes now, not " + std::to_string(before) + ": chunks came again after " +
+                       std::to_string(chunks) + " others");
+}
+
+Watched::~Watched() {
+  if (file_ != nullptr) file_->grown.erase(identity_);
+}
+
+void enlarge_no_more() { others_read = true; }
+
+void restore_chunk_cache(const vol::Object& dataset, hid_t dapl) {
+  const auto* const file = dataset.connector->state.find<FileState>();
+  if (file == nullptr || file->grown.empty()) return;
+  const PrivateErrors own;
+  vol::Identity identity{};
+  const auto cache = default_cache();
+  if (cache && vol::read_identity(dataset, identity) && file->grown.contains(identity))
+    h5.Pset_chunk_cache(dapl, cache->slots, cache->bytes, cache->preemption);
+}
+
+}  // namespace headrace::tune

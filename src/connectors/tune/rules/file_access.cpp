@@ -1,0 +1,100 @@
+#include "connectors/tune/rules/file_access.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "hdf5/quiet_errors.hpp"
+
+namespace headrace::tune {
+namespace {
+
+using Value = std::vector<std::byte>;
+
+constexpr std::size_t kLargestMetadataCache = std::size_t{128} << 20U;  // H5C__MAX_MAX_CACHE_SIZE
+
+// Empty where this HDF5 has none of that size.
+Value value_in(hid_t fapl, const char* property, std::size_t size) {
+  std::size_t stored = 0;
+  if (h5.Pget_size(fapl, property, &stored) < 0 || stored != size) return {};
+  Value value(size);
+  if (h5.Pget(fapl, property, value.data()) < 0) value.clear();
+  return value;
+}
+
+template <typename T>
+Value value_of(T number) {
+  Value value(sizeof number);
+  std::memcpy(value.data(), &number, sizeof number);
+  return value;
+}
+
+class List {
+ public:
+  List(hid_t fapl, FileState& state) : fapl_(fapl), state_(state) {}
+
+  // What the program has left as HDF5 has it; empty where it has not.
+  [[nodiscard]] Value fallback(const char* property, std::size_t size) const {
+    Value value = value_in(h5.access_list.get(), property, size);
+    return value == value_in(fapl_, property, size) ? value : Value();
+  }
+  void set(const char* property, const Value& wanted, Value before) {
+    if (before.empty() || before == wanted) return;
+    if (h5.Pset(fapl_, property, wanted.data()) < 0)
+      throw Error(std::string("HDF5 does not take ") + property + " for " + state_.name);
+    log(Level::info, std::string("tune: ") + property + " of " + state_.name + " is changed");
+    ++statistics().lists;
+    state_.changed.push_back({property, std::move(before)});
+  }
+  // A number that has no other property beside it.
+  template <typename T>
+  void set_number(const char* property, std::uint64_t wanted) {
+    if (wanted > 0) set(property, value_of(static_cast<T>(wanted)), fallback(property, sizeof(T)));
+  }
+
+ private:
+  hid_t fapl_;
+  FileState& state_;
+};
+
+// Objects smaller than that lie as they did: with a threshold of 0 a file of 2 MB took 4.7 GB.
+void align(List& list, std::uint64_t alignment) {
+  Value threshold = list.fallback("threshold", sizeof(hsize_t));
+  Value multiple = list.fallback("align", sizeof(hsize_t));
+  if (alignment == 0 || threshold.empty() || multiple.empty()) return;
+  const Value wanted = value_of(static_cast<hsize_t>(alignment));
+  list.set("threshold", wanted, std::move(threshold));
+  list.set("align", wanted, std::move(multiple));
+}
+
+// A cache that grows by itself takes a while, in which it throws out what is needed again.
+void begin_large(List& list, std::uint64_t bytes) {
+  constexpr const char* kProperty = "mdc_initCacheCfg";
+  H5AC_cache_config_t config{};
+  Value before = list.fallback(kProperty, sizeof config);
+  if (bytes == 0 || before.empty()) return;
+  std::memcpy(&config, before.data(), sizeof config);
+  config.set_initial_size = true;
+  config.initial_size = std::clamp<std::size_t>(bytes, config.min_size, kLargestMetadataCache);
+  config.max_size = std::max(config.max_size, config.initial_size);
+  list.set(kProperty, value_of(config), std::move(before));
+}
+
+}  // namespace
+
+void change_access(hid_t fapl, FileState& state) {
+  const PrivateErrors own;
+  List list(fapl, state);
+  list.set_number<std::size_t>("sieve_buf_size", state.options.sieve);
+  list.set_number<hsize_t>("meta_block_size", state.options.metadata_block);
+  begin_large(list, state.options.metadata_cache);
+  align(list, state.options.alignment);
+}
+
+void restore_access(hid_t fapl, const FileState& state) {
+  const PrivateErrors own;
+  for (const Changed& one : state.changed) h5.Pset(fapl, one.property.c_str(), one.before.data());
+}
+
+}  // namespace headrace::tune

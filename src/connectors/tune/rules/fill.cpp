@@ -1,0 +1,58 @@
+#include "connectors/tune/rules/fill.hpp"
+
+#include "drivers/tune/deferred_fill.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/own_question.hpp"
+
+namespace headrace::tune {
+namespace {
+
+OpenFile* open_file_of(const vol::UnderConnector& file) {
+  const auto* const state = file.state.find<FileState>();
+  return state == nullptr || state->driver == nullptr ? nullptr : *state->driver;
+}
+
+bool is_number(hid_t type) {
+  const H5T_class_t kind = h5.Tget_class(type);
+  return (kind == H5T_INTEGER || kind == H5T_FLOAT) && h5.Tcommitted(type) <= 0;
+}
+
+}  // namespace
+
+std::vector<std::byte> fill_value_of(hid_t type, hid_t dcpl) {
+  const PrivateErrors own;
+  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+  if (h5.Pget_layout(dcpl) != H5D_CONTIGUOUS || h5.Pget_external_count(dcpl) != 0 ||
+      !vol::fills(dcpl) || !is_number(type) || h5.Pfill_value_defined(dcpl, &defined) < 0)
+    return {};
+  std::vector<std::byte> value(h5.Tget_size(type));
+  if (defined == H5D_FILL_VALUE_USER_DEFINED && h5.Pget_fill_value(dcpl, type, value.data()) < 0)
+    return {};
+  return value;
+}
+
+std::shared_ptr<OpenFile*> driver_of(const vol::Object& file, const vol::Opening& opening) {
+  if (file.connector->native() == nullptr || !opening.writes() || opening.swmr() ||
+      vol::is_parallel(opening.fapl))
+    return nullptr;
+  const PrivateErrors own;
+  FileInquiry inquiry;
+  const vol::OwnQuestion question;
+  void* handle = nullptr;
+  H5VL_native_file_optional_args_t native{};
+  native.get_vfd_handle = {kDefaultPlist, &handle};
+  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
+  h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  return inquiry.found;
+}
+
+void write_fills(const vol::UnderConnector& file) {
+  if (OpenFile* const open = open_file_of(file)) write_pending(*open);
+}
+
+void keep_no_more_fills(const vol::UnderConnector& file) {
+  write_fills(file);
+  if (OpenFile* const open = open_file_of(file)) open->defers = false;
+}
+
+}  // namespace headrace::tune

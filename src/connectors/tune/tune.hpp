@@ -1,0 +1,168 @@
+// The connector that changes property lists on their way to HDF5, where the program has left its
+// defaults: what is in files and what programs read stays as it is.
+#pragma once
+
+#include "connectors/tune/nesting.hpp"
+#include "connectors/tune/rules/chunk_cache.hpp"
+#include "connectors/tune/rules/file_access.hpp"
+#include "connectors/tune/rules/fill.hpp"
+#include "connectors/tune/settings.hpp"
+#include "drivers/tune/deferred_fill.hpp"
+#include "vol/pass_through.hpp"
+
+namespace headrace::tune {
+
+// What is kept with a handle of a dataset.
+struct DatasetState {
+  Watched watched;
+  std::vector<std::byte> filled_with;  // once storage is set aside for it; empty where it is
+};
+
+struct Connector : vol::PassThrough<Connector> {
+  using Callback = vol::Callback;
+  using During = Nesting;
+  static constexpr const char* kName = "headrace_tune";
+  static constexpr H5VL_class_value_t kValue = 7212;
+  static constexpr std::span<const Setting> kSettings = tune::kSettings;
+  static constexpr std::array kOverrides{Callback::terminate,        Callback::file_create,
+                                         Callback::file_open,        Callback::file_get,
+                                         Callback::dataset_create,   Callback::dataset_get,
+                                         Callback::dataset_read,     Callback::dataset_write,
+                                         Callback::dataset_specific, Callback::object_specific};
+
+  static vol::DriverSeat driver_seat(const Options& options) {
+    if (!is_on(kSettings, "fill", options)) return {};
+    return {"headrace_tune", "", ""};
+  }
+
+  template <Callback callback, typename... Args>
+  static void before(const Args&... args) {
+    if constexpr ((vol::all_effects_of(callback) & kFillsMustBeThere) != 0) {
+      const vol::Object* const object = vol::object_of(args...);
+      const vol::Effects effects = vol::effects_of<callback>(args...);
+      if (effects.any(vol::effect::lets_others_read)) enlarge_no_more();
+      if (object != nullptr && effects.any(kFillsMustBeThere))
+        keep_no_more_fills(*object->connector);
+    }
+  }
+
+  static herr_t terminate() {
+    tune::report_statistics();
+    return PassThrough::terminate();
+  }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req) {
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req),
+                  {name, flags, true, fapl});
+  }
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), {name, flags, false, fapl});
+  }
+
+  // Of the list for the connector below, before a file is created or opened with it.
+  static void prepare_access(const vol::FileAccess& access, const vol::Opening& opening) {
+    const auto info = vol::info_of(opening.fapl, layer());
+    auto state = std::make_shared<FileState>(
+        FileState{TuneOptions(info->options), opening.name, opening.writes(), {}, false, {}, {}});
+    state->caches = state->options.chunk_cache && may_reopen_datasets(opening);
+    change_access(access.under_fapl(), *state);
+    access.connector()->state = std::move(state);
+  }
+
+  static herr_t file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, void** req) {
+    const vol::UnderRef connector = vol::Object::from(self).connector;
+    const herr_t result = PassThrough::file_get(self, args, dxpl, req);
+    if (result >= 0 && args->op_type == H5VL_FILE_GET_FAPL)
+      if (const auto* const state = connector->state.find<FileState>())
+        restore_access(args->args.get_fapl.fapl_id, *state);
+    return result;
+  }
+
+  static herr_t dataset_get(void* self, H5VL_dataset_get_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = PassThrough::dataset_get(self, args, dxpl, req);
+    if (result >= 0 && args->op_type == H5VL_DATASET_GET_DAPL)
+      restore_chunk_cache(vol::Object::from(self), args->args.get_dapl.dapl_id);
+    return result;
+  }
+
+  static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
+                              hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
+                              hid_t dxpl, void** req) {
+    const auto* const file = vol::Object::from(self).connector->state.find<FileState>();
+    std::vector<std::byte> value;
+    if (file != nullptr && file->driver != nullptr) value = fill_value_of(type, dcpl);
+    const ExpectedFill early(value);
+    void* const made =
+        PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
+    if (made != nullptr && !value.empty())
+      vol::Object::from(made).state.get<DatasetState>().filled_with = std::move(value);
+    return made;
+  }
+
+  // A flush of the file reaches the driver, those of objects do not.
+  static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
+                                 void** req) {
+    const herr_t result = PassThrough::dataset_specific(self, args, dxpl, req);
+    return after_flush(self, args->op_type == H5VL_DATASET_FLUSH, result);
+  }
+  static herr_t object_specific(void* self, const H5VL_loc_params_t* loc,
+                                H5VL_object_specific_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = PassThrough::object_specific(self, loc, args, dxpl, req);
+    return after_flush(self, args->op_type == H5VL_OBJECT_FLUSH, result);
+  }
+
+  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+    watch(count, dset, file_space);
+    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  }
+
+  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    watch(count, dset, file_space);
+    const auto write = [&] {
+      return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
+                                        req);
+    };
+    auto* const state = vol::Object::from(dset[0]).state.find<DatasetState>();
+    if (count > 1 || state == nullptr || state->filled_with.empty()) return write();
+    const ExpectedFill late(state->filled_with);
+    const herr_t result = write();
+    if (result >= 0) state->filled_with.clear();  // it has its storage now
+    return result;
+  }
+
+ private:
+  static void* opened(void* file, const vol::Opening& opening) {
+    if (file == nullptr) return nullptr;
+    const vol::Object& object = vol::Object::from(file);
+    auto* const state = object.connector->state.find<FileState>();
+    if (state->options.fill) state->driver = driver_of(object, opening);
+    return file;
+  }
+
+  static herr_t after_flush(const void* self, bool flushed, herr_t result) {
+    if (flushed && result >= 0) write_fills(*vol::Object::from(self).connector);
+    return result;
+  }
+
+  // Over MPI ranks would have to do so together; readers of a file in SWMR mode look at what is
+  // written when; and a function of the program's is told of each flush.
+  static bool may_reopen_datasets(const vol::Opening& opening) {
+    return !vol::is_parallel(opening.fapl) && !opening.swmr() &&
+           !vol::tells_of_flushes(opening.fapl);
+  }
+
+  static void watch(std::size_t count, void* dset[], hid_t file_space[]) {
+    for (std::size_t i = 0; i < count; ++i) {
+      vol::Object& dataset = vol::Object::from(dset[i]);
+      const auto* const file = dataset.connector->state.find<FileState>();
+      if (file != nullptr && file->caches)
+        dataset.state.get<DatasetState>().watched.before_transfer(dataset, file_space[i],
+                                                                  Nesting::outermost());
+    }
+  }
+};
+
+}  // namespace headrace::tune

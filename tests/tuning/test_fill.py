@@ -1,0 +1,219 @@
+"""Fill values are not written where data takes their place, and nothing else changes."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import h5py
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from harness.layer import Layer
+
+pytestmark = pytest.mark.sanitized
+
+MIB = 1 << 20
+# 4 MiB, written row by row.
+ROWS = """
+def rows(d, first=0, last=512):
+    for i in range(first, last):
+        d[i] = np.arange(1024.0) + i
+"""
+MAKE = "d = f.create_dataset('d', (512, 1024), 'f8', fillvalue=7.5)\n"
+
+
+def written(tune: Layer) -> tuple[int, int]:
+    """Bytes of fill values that were kept back, and those of them that were written later."""
+    return tune.counted("fill_deferred_bytes"), tune.counted("fill_written_bytes")
+
+
+def test_whole(tune: Layer) -> None:
+    tune.python(ROWS + "with h5py.File('x.h5', 'w') as f:\n    " + MAKE + "    rows(d)\n")
+    assert written(tune) == (4 * MIB, 0)
+    assert tune.value("all((f['d'][i] == np.arange(1024.0) + i).all() for i in range(512))") == (
+        "True"
+    )
+
+
+def test_as_native_byte_by_byte(tune: Layer) -> None:
+    """Files in which parts are written, of datasets of all numbers."""
+    program = """
+rng = np.random.default_rng(8)
+with h5py.File(sys.argv[1] if len(sys.argv) > 1 else "x.h5", "w", libver="latest") as f:
+    for kind in ("i1", "<i2", ">i4", "u8", "f4", ">f8", "f2"):
+        for n in (3, 1000, 5000, 300000):
+            d = f.create_dataset(f"{kind}{n}".replace("<", "l").replace(">", "b"), (n,), kind,
+                                 fillvalue=3, track_times=False)
+            for _ in range(4):
+                a, b = sorted(rng.integers(0, n + 1, 2))
+                d[a:b] = rng.integers(0, 100, b - a)
+            if n == 5000:
+                f.flush()
+                d[:10] = 1
+            assert d[n - 1] is not None
+"""
+    tune.python(program)
+    ours = (tune.folder / "x.h5").read_bytes()
+    tune.plain(program)
+    assert ours == (tune.folder / "x.h5").read_bytes()
+    deferred, later = written(tune)
+    assert deferred > later > 0
+
+
+def test_read_before_it_is_written(tune: Layer) -> None:
+    tune.python(
+        ROWS
+        + "with h5py.File('x.h5', 'w') as f:\n    "
+        + MAKE
+        + """
+    rows(d, 100, 110)
+    assert (d[:100] == 7.5).all() and (d[110:] == 7.5).all() and d[105, 3] == 108
+    assert (d[:, 3][:100] == 7.5).all()
+    d[::7, ::5] = 1.0
+    assert (d[::7, ::5] == 1).all() and d[1, 1] == 7.5
+    assert f["d"].id.get_offset() > 0 and f.id.get_filesize() > 4 << 20
+"""
+    )
+    assert tune.value("(f['d'][1, 1], f['d'][7, 5], f['d'][511, 1023], f['d'][105, 3])") == str(
+        (np.float64(7.5), np.float64(1), np.float64(7.5), np.float64(108))
+    )
+
+
+@pytest.mark.parametrize(
+    "look",
+    {
+        "flush": "f.flush()",
+        "flush of the dataset": "d.flush()",
+        "flush of a group": "h5py.h5f.flush(f['/'].id)",
+        "address": "d.id.get_offset()",
+        "descriptor": "f.id.get_vfd_handle()",
+    }.items(),
+    ids=lambda each: each[0].replace(" ", "_"),
+)
+def test_there_when_others_look(tune: Layer, look: tuple[str, str]) -> None:
+    """Killed afterwards, the file holds what native HDF5's would."""
+    program = (
+        ROWS
+        + "f = h5py.File('x.h5', 'w')\n"
+        + MAKE
+        + """
+def filled():
+    with open("x.h5", "rb") as raw:
+        return raw.read().count(np.full(128, 7.5).tobytes())
+f.flush()
+rows(d, 5, 6)
+before = filled()
+"""
+        + look[1]
+        + """
+print(before, filled(), flush=True)
+os.kill(os.getpid(), 9)
+"""
+    )
+    ours = tune.start(program).out.decode().split()
+    native = tune.start(program, None).out.decode().split()
+    assert ours[0] == "0" and int(native[0]) >= 511 * 8
+    assert ours[1] == native[1]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "fillvalue=7.5, chunks=(64, 1024)",
+        "fillvalue=7.5, fill_time='never'",
+        "fillvalue=None",
+        "",
+    ],
+)
+def test_left_alone(tune: Layer, how: str) -> None:
+    """Where native HDF5 fills no storage, or fills it chunk by chunk."""
+    tune.python(
+        f"{ROWS}with h5py.File('x.h5', 'w') as f:\n"
+        f"    rows(f.create_dataset('d', (512, 1024), 'f8', {how}))\n"
+    )
+    assert written(tune) == (0, 0)
+
+
+def test_switched_off(tune: Layer) -> None:
+    tune.python(
+        ROWS + "with h5py.File('x.h5', 'w') as f:\n    " + MAKE + "    rows(d)\n", "fill=false;"
+    )
+    assert written(tune) == (0, 0)
+    assert [event["seat"] for event in tune.loads] == ["vol"]
+
+
+def test_the_program_sees_its_own_driver(tune: Layer) -> None:
+    tune.python(
+        """
+with h5py.File("x.h5", "w") as f:
+    fapl = f.id.get_access_plist()
+    assert fapl.get_driver() == h5py.h5fd.SEC2
+    assert f.driver == "sec2"
+"""
+    )
+    assert {event["seat"] for event in tune.loads} == {"vol", "vfd"}
+
+
+def test_a_full_disk(tune: Layer) -> None:
+    """What was kept back and cannot be written is an error of the flush, and tried again."""
+    tune.python(
+        ROWS
+        + """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+f = h5py.File("x.h5", "w")
+"""
+        + MAKE
+        + """
+f.flush()
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, most))
+d[5] = 1.0
+try:
+    f.flush()
+except (OSError, RuntimeError) as error:
+    print(error)
+else:
+    raise AssertionError("a flush that could not write succeeded")
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+f.flush()
+f.close()
+"""
+    )
+    assert tune.value("(f['d'][4] == 7.5).all() and (f['d'][5] == 1).all()") == "True"
+
+
+def test_netcdf(tune: Layer) -> None:
+    """Which gives each variable a fill value, and writes it step by step."""
+    netcdf4 = pytest.importorskip("netCDF4")
+    assert netcdf4
+    tune.python(
+        """
+import netCDF4
+with netCDF4.Dataset("x.nc", "w") as f:
+    f.createDimension("time", 64); f.createDimension("x", 8192)
+    v = f.createVariable("v", "f8", ("time", "x"), contiguous=True)
+    for i in range(64):
+        v[i] = np.arange(8192.0) + i
+"""
+    )
+    deferred, later = written(tune)
+    assert deferred == 4 * MIB
+    assert later == 0
+    with h5py.File(tune.folder / "x.nc") as f:
+        assert (f["v"][63] == np.arange(8192.0) + 63).all()
+
+
+def test_h5dump_reads_it(tune: Layer) -> None:
+    tune.python(ROWS + "with h5py.File('x.h5', 'w') as f:\n    " + MAKE + "    rows(d, 0, 2)\n")
+    try:
+        shown = subprocess.run(
+            ["h5dump", "-d", "/d", "-s", "1,1022", "-c", "2,2", "x.h5"],
+            cwd=tune.folder, capture_output=True, check=True, text=True,
+        ).stdout  # fmt: skip
+    except FileNotFoundError:
+        pytest.skip("no h5dump here")
+    assert "1023, 1024" in shown
+    assert "7.5, 7.5" in shown
