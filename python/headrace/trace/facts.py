@@ -83,6 +83,15 @@ def _process(value: Any) -> bool:
     return numbers and texts and forked and _texts(value.get("command", []))
 
 
+def _opened(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(value.get(key) is None or _id(value[key]) for key in ("type", "space", "list"))
+        and _id(value.get("superblock", 0))
+        and _text(value.get("token", ""))
+    )
+
+
 # Kind, which is a fact's first key -> what must be there, and what may be.
 _KEYS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]] = {
     "format": (
@@ -107,7 +116,7 @@ _KEYS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]] = {
     "type": ({"type": _id, "is": _type}, {}),
     "name": ({"name": _id, "is": _text}, {}),
     "line": ({"line": _id}, {"source": _text, "at": _id, "module": _text, "offset": _id}),
-    "arguments": ({"arguments": _id}, {}),
+    "arguments": ({"arguments": _id}, {"opened": _opened}),
     "encoded": ({"encoded": _id}, {"type": _text, "space": _text, "list": _text}),
     "file": (
         {"file": _id, "name": _text, "level": _id, "parallel": _flag, "call": _id},

@@ -122,7 +122,10 @@ std::string Arguments::word(hid_t id) {
   const H5I_type_t type = id > 0 ? h5.Iget_type(id) : H5I_BADID;
   if (type != H5I_DATATYPE && type != H5I_DATASPACE && type != H5I_GENPROP_LST) return "null";
   const LibraryContext apart;
-  const std::vector<unsigned char> bytes = encoded(id, type);
+  return word_of_encoded(encoded(id, type), type);
+}
+
+std::string Arguments::word_of_encoded(std::span<const unsigned char> bytes, H5I_type_t type) {
   if (bytes.empty()) return "null";
   static auto& known = *new KnownFacts<kMostEncoded>;
   std::string key = word_of(type);

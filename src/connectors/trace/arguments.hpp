@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "vol/callbacks.hpp"
@@ -18,6 +19,8 @@ class Arguments {
   static std::string word(const H5VL_loc_params_t* place);
   static std::string word(const char* text);
   static std::string word(hid_t id);  // of a property list, a datatype or a dataspace
+  // The same of what HDF5 has encoded one to.
+  static std::string word_of_encoded(std::span<const unsigned char> bytes, H5I_type_t type);
   static std::string word(unsigned flags) { return std::to_string(flags); }
   static std::string word(bool flag) { return flag ? "true" : "false"; }
   static std::string word(const H5VL_attr_specific_args_t* args);

@@ -17,8 +17,9 @@ struct KnownObject {
   static constexpr unsigned kDescribed = ~0U;
 
   std::uint32_t id = 0;
-  std::string path;        // from the file's root group
-  unsigned transfers = 0;  // of a dataset; kDescribed once its layout has been told
+  std::string path;             // from the file's root group
+  unsigned transfers = 0;       // of a dataset; kDescribed once its layout has been told
+  bool told_as_opened = false;  // of a dataset: what it was when it was opened first
 };
 using KnownRef = std::shared_ptr<KnownObject>;
 

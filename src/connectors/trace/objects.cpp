@@ -114,6 +114,7 @@ void tell_file(vol::Object& file, const char* name, bool created, bool parallel,
   if (!recorder.on()) return;
   auto told = std::make_shared<TracedFile>();
   told->id = recorder.next_id();
+  told->created = created;
   told->parallel = parallel;
   told->level = level;
   recorder.add_fact(JsonObject()

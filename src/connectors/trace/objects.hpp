@@ -15,6 +15,7 @@ namespace headrace::trace {
 // Kept with a file (UnderConnector::state).
 struct TracedFile {
   std::uint32_t id = 0;
+  bool created = false;   // the program has made it with this handle
   bool parallel = false;  // ranks have opened it together
   unsigned level = 0;     // how many connectors of this layer are above
   KnownPaths known;

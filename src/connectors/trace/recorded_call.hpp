@@ -1,6 +1,7 @@
 // Around each call that HDF5 makes to the connector (vol/hooks.hpp): its row in the trace.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -8,6 +9,7 @@
 #include "connectors/trace/arguments.hpp"
 #include "connectors/trace/callback_kinds.hpp"
 #include "connectors/trace/objects.hpp"
+#include "connectors/trace/opened.hpp"
 #include "connectors/trace/transfers.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "trace/current_call.hpp"
@@ -58,7 +60,7 @@ class RecordedCall : CurrentCall {
       tell<callback>(outcome, args...);
       if constexpr (has_arguments(callback))
         if (Recorder::get().choices().arguments && level == 0)
-          answered([&] { tell_arguments<callback>(args...); });
+          answered([&] { tell_arguments<callback>(outcome, args...); });
     });
     if constexpr (callback == Callback::file_close)
       if (Recorder::get().in_child()) Recorder::get().flush();  // which may end without HDF5
@@ -242,8 +244,8 @@ class RecordedCall : CurrentCall {
       tell_name(vol::Object::from(object), at.obj_type, path_below(*parent, *place, nullptr));
   }
 
-  template <Callback callback, typename... Args>
-  void tell_arguments(const Args&... args) {
+  template <Callback callback, typename R, typename... Args>
+  void tell_arguments(const vol::Outcome<R>& outcome, const Args&... args) {
     const PrivateErrors own;  // a call that has failed keeps its errors
     JsonObject fact;
     fact.number("arguments", static_cast<long long>(row_.number));
@@ -255,6 +257,9 @@ class RecordedCall : CurrentCall {
     tell_native(fact, callback, args...);
     if constexpr (callback == Callback::dataset_specific) tell_extent(fact, args...);
     if constexpr (callback == Callback::attr_write) tell_lengths(fact, args...);
+    if constexpr (opens_what_was_there(callback))
+      if (!row_.failed)
+        answered([&] { tell_what_was_there<callback>(fact, outcome.result, args...); });
     Recorder::get().add_fact(fact.str());
   }
 
@@ -284,6 +289,17 @@ class RecordedCall : CurrentCall {
   static void tell_native(JsonObject& fact, Callback callback, void* /*self*/,
                           H5VL_optional_args_t* args, hid_t /*dxpl*/, void** /*req*/) {
     fact.raw("native", Arguments::native(callback, *args));
+  }
+
+  template <Callback callback, typename... Args>
+  static void tell_what_was_there(JsonObject& fact, void* opened, const Args&... args) {
+    vol::Object& object = vol::Object::from(opened);
+    auto* const told = object.state.template find<TracedObject>();
+    H5I_type_t type = is_of_file(callback) ? H5I_FILE : opened_by(callback);
+    if constexpr (callback == Callback::object_open) type = *opened_type(args...);
+    if (told == nullptr) return;
+    const std::string words = opened_words(object, type, *told);
+    if (!words.empty()) fact.raw("opened", words);
   }
 
   static void tell_extent(JsonObject& fact, void* self, H5VL_dataset_specific_args_t* args,
