@@ -11,7 +11,7 @@ from harness.program import Program
 
 import headrace.trace
 from headrace.trace.replay.choices import Choices
-from headrace.trace.replay.run import Replay, prepared, replay
+from headrace.trace.replay.run import Replay, prepared, replay, supplied
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Recorded(Layer):
     def replayed(self, stack: str = "native", *, exact: bool = False) -> Replay:
         """Of the file x.h5, which the program has made or read; `exact`: chunks are as large."""
         choices = Choices(inputs=self.folder, limit=60)
-        if exact:
-            choices = prepared(self.folder / "traced", self.folder / "values", choices)
+        make = prepared if exact else supplied
+        choices = make(self.folder / "traced", self.folder / f"for-{stack}", choices)
         return replay(self.folder / "traced", stack, self.folder / f"under-{stack}", choices)
 
     def record(self, program: Program) -> None:

@@ -52,7 +52,7 @@ def test_a_report_tells_what_was_measured(layer: Recorded) -> None:
 
 def test_what_spares_nothing_is_not_told(layer: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     spent = {"native": 3.0, "async": 3.5, "log": 1.0}
-    monkeypatch.setattr(measured, "_spent", lambda *_: spent)
+    monkeypatch.setattr(measured, "_spent", lambda *_: (spent, ""))
     given = [advice("a", "async", 5.0), advice("b", "", 1.0), advice("c", "log", 0.5)]
     found = measured.measured(layer.folder, given, Choices())
     assert [(each.rule, each.gain) for each in found] == [("c", 2.0), ("b", 1.0)]

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from headrace.bench import stacks
 from headrace.bench.units import count, seconds
-from headrace.cli.output import console, warn
+from headrace.cli.output import console, note, warn
 from headrace.errors import FileError
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ def bench_trace(trace: Path, given: str, folder: Path, repeats: int, choices: Ch
     values = folder / "values"
     try:
         choices = run.prepared(trace.absolute(), values, choices)
+        stand_ins = [each.words for each in choices.stand_ins.values()]
+        for words in stand_ins:
+            note(words)
         for repeat in range(repeats):
             for number, name in enumerate(names):
                 where = folder / "data" / f"{repeat}-{number}"
@@ -59,6 +62,7 @@ def bench_trace(trace: Path, given: str, folder: Path, repeats: int, choices: Ch
             "repeats": [asdict(each.likeness) for each in found],
             "left_out": dict(found[0].left_out),
             "differs": differ[name],
+            "stand_ins": stand_ins,
         }
         for name, found in done.items()
     }

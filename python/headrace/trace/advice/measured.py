@@ -28,13 +28,13 @@ def measured(trace: Path, found: Sequence[Advice], choices: Choices) -> list[Adv
     out. Of other advice the gain stays an estimate. Raises FileError for what cannot be replayed.
     """
     stacks = dict.fromkeys(each.stack for each in found if each.stack)
-    spent = _spent(trace, (NATIVE, *stacks), choices) if stacks else {}
-    told = [_with_gain(each, spent) if each.stack else each for each in found]
+    spent, inputs = _spent(trace, (NATIVE, *stacks), choices) if stacks else ({}, "")
+    told = [_with_gain(each, spent, inputs) if each.stack else each for each in found]
     return sorted((each for each in told if each.gain > 0), key=lambda each: -each.gain)
 
 
-def _spent(trace: Path, stacks: Iterable[str], choices: Choices) -> dict[str, float]:
-    """The median of the seconds in HDF5, by stack."""
+def _spent(trace: Path, stacks: Iterable[str], choices: Choices) -> tuple[dict[str, float], str]:
+    """The median of the seconds in HDF5, by stack; and what the replays read that is made up."""
     found: dict[str, list[float]] = {stack: [] for stack in stacks}
     with tempfile.TemporaryDirectory(prefix=f".{trace.name}-", dir=trace.absolute().parent) as room:
         choices = prepared(trace.absolute(), Path(room) / "values", choices)
@@ -42,14 +42,15 @@ def _spent(trace: Path, stacks: Iterable[str], choices: Choices) -> dict[str, fl
             for number, stack in enumerate(found):
                 made = replay(trace.absolute(), stack, Path(room) / f"{repeat}-{number}", choices)
                 found[stack].append(made.likeness.replayed_seconds)
-    return {stack: statistics.median(each) for stack, each in found.items()}
+    inputs = "".join(f"; {each.words}" for each in choices.stand_ins.values())
+    return {stack: statistics.median(each) for stack, each in found.items()}, inputs
 
 
-def _with_gain(advice: Advice, spent: dict[str, float]) -> Advice:
+def _with_gain(advice: Advice, spent: dict[str, float], inputs: str) -> Advice:
     native, ours = spent[NATIVE], spent[advice.stack]
     return replace(
         advice,
         gain=native - ours,
         estimate=f"replays of this trace took {seconds(native)} in HDF5 natively and "
-        f"{seconds(ours)} with `--stack {advice.stack}`, medians of {_REPEATS}",
+        f"{seconds(ours)} with `--stack {advice.stack}`, medians of {_REPEATS}{inputs}",
     )

@@ -2,8 +2,9 @@
 
 Its argument is a JSON object: `sources` (of each rank the files of the trace whose calls it
 makes), `together` (whether ranks open files together), `library`, `files` (names in the trace:
-those of the replay), `compute`, and `kept` (a file of values and the names in it, or null). It
-prints a line of JSON: `rank`, `pid`, and what was left out.
+those of the replay), `tokens` (what references in stand-ins are, by those names), `compute`, and
+`kept` (a file of values and the names in it, or null). It prints a line of JSON: `rank`, `pid`, and
+what was left out.
 """
 
 import json
@@ -15,6 +16,7 @@ from typing import Any
 
 from headrace.trace.reader import read
 from headrace.trace.replay import fewer
+from headrace.trace.replay.inputs import with_tokens
 from headrace.trace.replay.kept import KeptValues
 from headrace.trace.replay.library import Library
 from headrace.trace.replay.mpi import Mpi
@@ -49,7 +51,10 @@ def _play(what: Any, rank: int, library: Library, mpi: Mpi | None) -> dict[str, 
     if what["kept"] is not None:
         file, names = what["kept"]
         kept = KeptValues(library, file, {int(id_): name for id_, name in names.items()})
-    plans = [plan_of(read(Path(each)).seats[0]) for each in what["sources"][rank]]
+    plans = [
+        with_tokens(plan_of(read(Path(each)).seats[0]), what["tokens"])
+        for each in what["sources"][rank]
+    ]
     players = [Player(each, library, what["files"], kept, mpi) for each in plans]
     if mpi is not None and len(what["sources"][0]) > 1:
         with library.taped():

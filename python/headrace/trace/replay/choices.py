@@ -1,8 +1,15 @@
 """What a user says of a replay."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headrace.trace.replay.inputs import StandIn
 
 
 @dataclass(frozen=True)
@@ -10,6 +17,7 @@ class Choices:
     """`library`: the libhdf5, the program's where it is None; `inputs`: where files to read are.
 
     `kept`: a file of values to write, and the names of datasets in it (see `run.prepared`).
+    `stand_ins`: in place of inputs that are not there, by their names in the trace.
     """
 
     library: Path | None = None
@@ -19,3 +27,4 @@ class Choices:
     ranks: int = 0  # at most as many as were recorded; 0: as many
     mpiexec: tuple[str, ...] = ()  # what starts ranks; empty: the launcher of the library's MPI
     kept: tuple[Path, Mapping[str, str]] | None = None
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,7 @@ _POOLS: Final = {
     bits: np.random.default_rng(22).integers(0, 1 << bits, 1 << 24, np.uint8)
     for bits in (*KINDS, _WHOLE_BYTES)
 }
+_NUMBERS: Final = itertools.count()
 Place = tuple[int, ...]  # of a chunk: its first element; its sides
 
 
@@ -39,10 +41,15 @@ class Filters:
         self._library, self._type, self._dcpl = library, type_, dcpl
         fapl = library.call("H5Pcreate", library.variable("H5P_CLS_FILE_ACCESS_ID_g"))
         library.call("H5Pset_fapl_core", fapl, ctypes.c_size_t(1 << 20), ctypes.c_int(0))
-        name = f"chunks {id(self)}".encode()  # HDF5 makes no file that is open
+        name = f"chunks {next(_NUMBERS)}".encode()  # HDF5 makes no file that is open
         self._file = library.call("H5Fcreate", name, ctypes.c_uint(_ANEW), 0, fapl)
         self._found: dict[tuple[Place, int, int], NDArray[np.uint8]] = {}
         self._seconds = 0.0  # that the last chunk took
+
+    def close(self) -> None:
+        """Lets the memory go; nothing is asked afterwards."""
+        self._found.clear()
+        self._library.call("H5Fclose", self._file)
 
     def size(self, extent: Place, data: NDArray[np.uint8]) -> int:
         """Bytes that are stored of one chunk, of which so much is in the dataset."""

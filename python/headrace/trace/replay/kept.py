@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 _NATIVE = 0  # H5_VOL_NATIVE
 
 
+def native_access(library: Library) -> int:
+    """An access list of files that no layer sees."""
+    call = library.call
+    native = call("H5VLget_connector_id_by_value", _NATIVE)
+    fapl = call("H5Pcreate", library.variable("H5P_CLS_FILE_ACCESS_ID_g"))
+    call("H5Pset_fapl_sec2", fapl)
+    call("H5Pset_vol", fapl, native, None)
+    return fapl
+
+
 class KeptValues:
     """The file of them, which is read past all layers; HDF5 picks and converts."""
 
@@ -20,11 +30,7 @@ class KeptValues:
         """`names` are those in the file, by ids of the trace."""
         self._library = library
         call = library.call
-        native = call("H5VLget_connector_id_by_value", _NATIVE)
-        fapl = call("H5Pcreate", library.variable("H5P_CLS_FILE_ACCESS_ID_g"))
-        call("H5Pset_fapl_sec2", fapl)
-        call("H5Pset_vol", fapl, native, None)
-        opened = call("H5Fopen", file.encode(), ctypes.c_uint(0), fapl)
+        opened = call("H5Fopen", file.encode(), ctypes.c_uint(0), native_access(library))
         self._datasets = {id_: call("H5Dopen2", opened, name.encode(), 0)
                           for id_, name in names.items()}  # fmt: skip
         self._sizes = {id_: self._size(dataset) for id_, dataset in self._datasets.items()}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headrace.trace.reader import Fact
 
 FILE, GROUP, DATATYPE, DATASET, ATTRIBUTE = 1, 2, 3, 5, 7  # H5I_type_t
-_REFERENCE, _VLEN = 7, 9  # H5T_class_t
+_REFERENCE, SEQUENCE = 7, 9  # H5T_class_t
 # Those that return something else than an int, by their last letters' meaning in HDF5.
 _IDS: Final = (
     "create", "create1", "create2", "open", "open1", "open2", "decode", "decode1", "decode2",
@@ -23,7 +23,8 @@ _IDS: Final = (
     "create_anon", "get_super", "get_type", "get_create_plist", "get_access_plist", "get_file_id",
 )  # fmt: skip
 _LONG: Final = {
-    "H5Pcopy", "H5Rdereference2", "H5Scopy", "H5Screate_simple", "H5Sget_simple_extent_npoints",
+    "H5Pcopy", "H5Rdereference2", "H5Scopy", "H5Screate_simple", "H5Sget_select_npoints",
+    "H5Sget_simple_extent_npoints",
     "H5Tcopy", "H5Tget_size", "H5VLget_connector_id_by_value",
 }  # fmt: skip
 # Those of many a program; what they return is not looked at but for failure.
@@ -150,7 +151,7 @@ class Library:
             self._types[type_] = AboutType(
                 self.call("H5Tget_size", type_),
                 strings,
-                strings or self.call("H5Tdetect_class", type_, _VLEN) > 0,
+                strings or self.call("H5Tdetect_class", type_, SEQUENCE) > 0,
                 self.call("H5Tdetect_class", type_, _REFERENCE) > 0,
             )
         return self._types[type_]

@@ -34,6 +34,12 @@ class Step:
     failed: bool
     collective: bool  # a transfer that all ranks make together
 
+    @property
+    def place(self) -> Fact:
+        """Where it looks for what it is about, beside the object that it was made on."""
+        given = self.given.get("given", ())
+        return dict(given[1]) if len(given) > 1 and isinstance(given[1], dict) else {}
+
 
 @dataclass
 class Plan:

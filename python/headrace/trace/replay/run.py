@@ -13,12 +13,12 @@ from headrace.plan import inherited_environment, prepare
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
-from headrace.trace.replay.plan import Plan, Step, plans
+from headrace.trace.replay.inputs import files_of, with_stand_ins
+from headrace.trace.replay.plan import Plan, plans
 from headrace.trace.replay.processes import play, run
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Sequence
 
 NATIVE: Final = "native"
 _LAYER: Final = "trace"
@@ -56,13 +56,14 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     """One replay in `folder`, which is made; raises FileError and errors of the stack."""
     made = plans(read(trace))
     folder.mkdir(parents=True)
-    files = _files(made, folder, choices.inputs)
+    files = files_of(made, folder, choices)
     traced = folder / _TRACE
     given = inherited_environment()
     layers = _LAYER if stack == NATIVE else f"{_LAYER},{stack.replace('+', ',')}"
     environ = prepare(layers, None, given).apply(given) | {_OUTPUT: str(traced)}
     library = _library(made[0], choices.library)
-    what = {"library": library, "files": files, "compute": choices.compute,
+    tokens = {name: dict(each.tokens) for name, each in choices.stand_ins.items() if each.tokens}
+    what = {"library": library, "files": files, "tokens": tokens, "compute": choices.compute,
             "together": any(each.together for each in made),
             "kept": choices.kept and (str(choices.kept[0]), choices.kept[1])}  # fmt: skip
     pids, left_out = play(what, [each.process.source for each in made], environ, choices)
@@ -75,15 +76,24 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     return Replay(stack, found, left_out, files, contents)
 
 
+def supplied(trace: Path, folder: Path, choices: Choices) -> Choices:
+    """The choices with stand-ins for files that the program has read and that are not there.
+
+    They are in `folder`, which stays. Raises FileError.
+    """
+    made = plans(read(trace))
+    return with_stand_ins(made, _library(made[0], choices.library), folder, choices)
+
+
 def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
-    """The choices with `kept` values, for chunks of the sizes and the time of the program's.
+    """The choices with stand-ins, and `kept` values for chunks of the program's sizes and time.
 
     A native replay and a search find the values; where HDF5 has stored chunks in another order, a
-    second round does. They are in `folder`, which stays. Where no dataset with filters was written,
-    and for several processes, the choices are as they were. Raises FileError and errors of the
-    replay.
+    second round does. There are none where no dataset with filters was written, and for several
+    processes. All is in `folder`, which stays. Raises FileError and errors of the replay.
     """
     made, *more = plans(read(trace))
+    choices = supplied(trace, folder / "inputs", choices)
     found = replace(choices, compute=False)
     for number in range(_ROUNDS if made.ratios and not more else 0):
         room = folder / str(number)
@@ -106,41 +116,3 @@ def _library(made: Plan, given: Path | None) -> str:
     if not Path(file).is_file():
         raise FileError(f"{file}, the libhdf5 of the program, is not there; name one: --hdf5 FILE")
     return file
-
-
-def _files(made: Sequence[Plan], folder: Path, inputs: Path | None) -> dict[str, str]:
-    """Names in the trace, and in the replay; files that the program has not made are copied."""
-    steps = sorted((step for each in made for step in each.steps), key=lambda step: step.begin)
-    files: dict[str, str] = {}
-    first: dict[str, str] = {}  # what a program has done first with a file
-    for step in steps:
-        if step.callback in {"file_create", "file_open"} and not step.failed:
-            first.setdefault(_named(step) or "", step.callback)
-    for step in steps:
-        name = _named(step)
-        if name is None or name in files:
-            continue
-        # By its own name it is found by links of other files, and those are as long.
-        own = folder / Path(name).name
-        target = folder / f"{len(files)}-{own.name}" if str(own) in files.values() else own
-        files[name] = str(target)
-        if first.get(name) == "file_create":
-            continue
-        source = Path(name) if inputs is None else inputs / Path(name).name
-        if source.is_file():
-            shutil.copyfile(source, target)
-        elif step.callback == "file_open" and not step.failed:
-            raise FileError(
-                f"{source}: the program has read this file, which is not there; say where "
-                "the files are that it has read: --inputs FOLDER"
-            )
-    return files
-
-
-def _named(step: Step) -> str | None:
-    """The file that a step is about by its name."""
-    given = step.given.get("given", ())
-    if step.callback in {"file_create", "file_open"} and given:
-        return str(given[0])
-    asked = given[1] if step.callback == "file_specific" and given else None
-    return str(asked["file"]) if asked and "file" in asked else None
