@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 import h5py
@@ -114,7 +113,8 @@ os.kill(os.getpid(), 9)
     )
     ours = tune.start(program).out.decode().split()
     native = tune.start(program, None).out.decode().split()
-    assert ours[0] == "0" and int(native[0]) >= 511 * 8
+    assert ours[0] == "0"
+    assert int(native[0]) >= 511 * 8
     assert ours[1] == native[1]
 
 
@@ -204,16 +204,3 @@ with netCDF4.Dataset("x.nc", "w") as f:
     assert later == 0
     with h5py.File(tune.folder / "x.nc") as f:
         assert (f["v"][63] == np.arange(8192.0) + 63).all()
-
-
-def test_h5dump_reads_it(tune: Layer) -> None:
-    tune.python(ROWS + "with h5py.File('x.h5', 'w') as f:\n    " + MAKE + "    rows(d, 0, 2)\n")
-    try:
-        shown = subprocess.run(
-            ["h5dump", "-d", "/d", "-s", "1,1022", "-c", "2,2", "x.h5"],
-            cwd=tune.folder, capture_output=True, check=True, text=True,
-        ).stdout  # fmt: skip
-    except FileNotFoundError:
-        pytest.skip("no h5dump here")
-    assert "1023, 1024" in shown
-    assert "7.5, 7.5" in shown

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headrace.trace.replay.inputs import StandIn
+    from headrace.trace.replay.stand_ins.inputs import StandIn
 
 
 @dataclass(frozen=True)

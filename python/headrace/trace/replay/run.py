@@ -13,9 +13,9 @@ from headrace.plan import inherited_environment, prepare
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
-from headrace.trace.replay.inputs import files_of, with_stand_ins
 from headrace.trace.replay.plan import Plan, plans
 from headrace.trace.replay.processes import play, run
+from headrace.trace.replay.stand_ins.inputs import files_of, with_stand_ins
 
 if TYPE_CHECKING:
     from collections import Counter

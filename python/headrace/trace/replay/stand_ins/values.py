@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from headrace.trace.replay import blocks, data
+from headrace.trace.replay import data
 from headrace.trace.replay.filters import KINDS, Filters, Place
 from headrace.trace.replay.library import SEQUENCE
+from headrace.trace.replay.stand_ins import blocks
 
 if TYPE_CHECKING:
-    from headrace.trace.replay.known import Known
     from headrace.trace.replay.library import Library
+    from headrace.trace.replay.stand_ins.known import Known
 
 _CHUNKED: Final = 2  # H5D_layout_t
 _HEAP_ENTRY: Final = 16  # bytes that a value has in a heap beside its own

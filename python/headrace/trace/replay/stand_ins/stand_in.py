@@ -14,9 +14,9 @@ from pathlib import Path
 
 from headrace.trace.reader import read
 from headrace.trace.replay.library import Library
-from headrace.trace.replay.looked_at import looked_at
-from headrace.trace.replay.making import Making
 from headrace.trace.replay.plan import plan_of
+from headrace.trace.replay.stand_ins.looked_at import looked_at
+from headrace.trace.replay.stand_ins.making import Making
 
 
 def main() -> None:

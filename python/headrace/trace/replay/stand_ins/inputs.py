@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headrace.trace.replay.choices import Choices
     from headrace.trace.replay.plan import Plan, Step
 
-_MAKER: Final = "headrace.trace.replay.stand_in"
+_MAKER: Final = "headrace.trace.replay.stand_ins.stand_in"
 _SHOWN: Final = 5  # objects that a stand-in has not
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.trace.replay.kept import native_access
-from headrace.trace.replay.known import parent_of
-from headrace.trace.replay.values import DatasetValues, made_of
+from headrace.trace.replay.stand_ins.known import parent_of
+from headrace.trace.replay.stand_ins.values import DatasetValues, made_of
 
 if TYPE_CHECKING:
-    from headrace.trace.replay.known import Contents, Known
     from headrace.trace.replay.library import Library
+    from headrace.trace.replay.stand_ins.known import Contents, Known
 
 _ANEW: Final = 2  # H5F_ACC_TRUNC
 _IN_ORDER: Final = 1 | 2  # H5P_CRT_ORDER_TRACKED, H5P_CRT_ORDER_INDEXED

@@ -14,8 +14,8 @@ from headrace.trace.replay.filters import Place
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from headrace.trace.replay.known import Touch
     from headrace.trace.replay.library import Library
+    from headrace.trace.replay.stand_ins.known import Touch
 
 _NONE, _ALL = 0, 3  # H5S_sel_type
 _PIECE: Final = 1 << 20  # bytes that are written at once where there are no chunks

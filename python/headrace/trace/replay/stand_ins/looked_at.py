@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from headrace.trace.replay.first_reads import first_reads
-from headrace.trace.replay.inputs import named
-from headrace.trace.replay.known import Contents, Known, Made, Touch, joined, parent_of
-from headrace.trace.replay.links import DELETE, LINKS, beginning
+from headrace.trace.replay.stand_ins.first_reads import first_reads
+from headrace.trace.replay.stand_ins.inputs import named
+from headrace.trace.replay.stand_ins.known import Contents, Known, Made, Touch, joined, parent_of
+from headrace.trace.replay.stand_ins.links import DELETE, LINKS, beginning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headrace.trace.replay.links import Place
     from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.stand_ins.links import Place
 
 _BY_CREATION: Final = 1  # H5_INDEX_CRT_ORDER
 _CREATES: Final = {"group_create", "dataset_create", "datatype_commit"}
