@@ -8,6 +8,8 @@ log_level = "info"
 [layers.async]              # options of a layer; the stack's own options beat them
 threads = 4
 budget = "512MiB"
+
+[found]                     # what `headrace tune` says of what it has found; nobody else reads it
 """
 
 import os
@@ -20,7 +22,7 @@ from typing import Any
 from headrace.catalogue import Catalogue
 from headrace.errors import ConfigError, SettingError, unknown
 
-_KEYS = ("stack", "settings", "layers")
+_KEYS = ("stack", "settings", "layers", "found")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import headrace
-from headrace.cli import bench, doctor, env, export, log, replay, report, run, settings
+from headrace.cli import bench, doctor, env, export, log, replay, report, run, settings, tune
 from headrace.cli.help import LayerListing
 
 app = typer.Typer(
@@ -55,6 +55,7 @@ app.command("replay", epilog=replay.EXAMPLES)(replay.replay)
 app.command("recover")(replay.recover)
 app.add_typer(log.app)
 app.add_typer(export.app)
+app.add_typer(tune.app)
 app.command("report")(report.report)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 

@@ -27,6 +27,7 @@ from headrace.doctor.summary import mpi_logs_reason, sentences
 from headrace.plan import inherited_environment, prepare, without_layers
 from headrace.stack import Stack
 from headrace.statistics import events, length, summed, table
+from headrace.tune.differing import differing
 
 _REPORT: Final = "HEADRACE_REPORT"
 _SUMMARY: Final = "HEADRACE_SUMMARY"
@@ -79,7 +80,7 @@ def run(
     """
     given = inherited_environment()
     plan = prepare(stack, config, given)
-    for warning in plan.warnings:
+    for warning in (*plan.warnings, *(differing(config, command, Path.cwd()) if config else ())):
         warn(warning)
     environ = plan.apply(given)
     told = []

@@ -1,0 +1,239 @@
+"""`headrace tune`: settings for a program, found by replaying its trace."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.table import Table
+from typer.core import TyperGroup
+
+from headrace.bench.units import seconds
+from headrace.cli.output import CommandArgument, console, fail, note, reports_errors, warn
+from headrace.errors import FileError
+from headrace.plan import inherited_environment, prepare
+from headrace.tune.differing import program_of
+
+if TYPE_CHECKING:
+    from headrace.bench.stats import Ratio
+    from headrace.trace.reader import Trace
+    from headrace.tune.search import Trial
+    from headrace.tune.space import Setting
+
+EXAMPLES = """
+**Examples**
+
+    headrace tune --budget 10min -- python analysis.py
+
+    headrace run --config tuned.toml -- python analysis.py
+
+    headrace tune explain tuned.toml
+
+    headrace tune undo tuned.toml 'tune(sieve=1MiB)'
+"""
+_OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
+_SUFFIX: Final = ".hrtrace"
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)?")
+_UNITS: Final = {"s": 1, "min": 60, "h": 3600}
+
+
+class _SearchesByDefault(TyperGroup):
+    """`headrace tune TRACE` is `headrace tune search TRACE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts the subcommand in where there is none."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["search", *args]
+        return list(super().parse_args(ctx, args))
+
+
+app = typer.Typer(
+    name="tune",
+    cls=_SearchesByDefault,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    epilog=EXAMPLES,
+    help="Find settings for a program by replaying its calls: `headrace tune -- COMMAND`, or "
+    "`headrace tune TRACE` for what `headrace trace` has recorded with arguments=true.",
+)
+
+BudgetOption = Annotated[
+    str,
+    typer.Option(metavar="TIME", help="How long to search, such as 90s, 10min, 1h; what was found "
+                 "is compared with native HDF5 after that."),
+]  # fmt: skip
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", help="The configuration that is written.")
+]
+InputsOption = Annotated[
+    Path | None, typer.Option(help="Where files are that the program has read.")
+]
+Hdf5Option = Annotated[
+    Path | None,
+    typer.Option("--hdf5", metavar="LIBHDF5", help="If not the program's."),
+]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="What a search has written.")]
+
+
+@app.command("search", context_settings={"allow_interspersed_args": False})
+@reports_errors
+def search(
+    command: CommandArgument,
+    budget: BudgetOption = "10min",
+    output: OutputOption = Path("tuned.toml"),
+    inputs: InputsOption = None,
+    hdf5: Hdf5Option = None,
+) -> None:
+    """Replay a program's calls under stacks and settings, and write those that are faster.
+
+    A program is run first, and its calls are recorded. What is written was compared with native
+    HDF5 in runs by turns, and each setting of it with the same without it; where nothing is
+    faster, nothing is written. The files that replays write are read back by plain HDF5.
+    """
+    limit = _seconds(budget)
+    try:
+        import optuna  # noqa: F401, PLC0415, told of before the program runs
+    except ImportError:
+        raise FileError("to search, optuna is needed: pip install 'headrace[tune]'") from None
+    trace = _trace_of(command)
+    from headrace.trace.replay.choices import Choices  # noqa: PLC0415, needs what a base has not
+
+    choices = Choices(library=hdf5, inputs=inputs, compute=True)
+    # Beside the result: replays are to write to the same file system as the program does.
+    with tempfile.TemporaryDirectory(prefix=".tune-", dir=output.absolute().parent) as room:
+        _search(trace, Path(room), choices, limit, output)
+
+
+@app.command("explain")
+@reports_errors
+def explain(file: FileArgument) -> None:
+    """Show what a configuration sets, why, what each setting gains, and what did not help."""
+    from headrace.tune import written  # noqa: PLC0415, needs what a base has not
+
+    found = written.read(file)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("setting", "against none of it", "for"):
+        table.add_column(heading, overflow="fold")
+    for each in found.lines:
+        table.add_row(str(each.setting), each.gain, each.reason)
+    console().print(f"found for {' '.join(found.about.command)} on {found.about.file_system} with "
+                    f"HDF5 {found.about.hdf5}: {found.gain} as native HDF5",
+                    soft_wrap=True, markup=False, highlight=False)  # fmt: skip
+    console().print(table, markup=False)
+    for name, outcome in found.tried.items():
+        console().print(f"tried, and left out: {name}: {outcome}", markup=False, highlight=False)
+
+
+@app.command("undo")
+@reports_errors
+def undo(
+    file: FileArgument,
+    setting: Annotated[str, typer.Argument(help="As `explain` shows it; all without it.")] = "",
+) -> None:
+    """Take a setting out of a configuration, or remove the configuration."""
+    from headrace.tune import written  # noqa: PLC0415, needs what a base has not
+
+    found = written.read(file)
+    if not setting:
+        file.unlink()
+        note(f"{file} is removed: programs run as before without --config")
+        return
+    known = [str(each.setting) for each in found.lines]
+    if setting not in known:
+        fail(f"{file} does not set {setting}; it sets {', '.join(known)}")
+    written.remove(file, next(each.setting for each in found.lines if str(each.setting) == setting))
+
+
+def _search(trace: Path, room: Path, choices: Any, limit: float, output: Path) -> None:
+    from headrace.bench import machine  # noqa: PLC0415
+    from headrace.trace.reader import read  # noqa: PLC0415
+    from headrace.trace.signature import signature  # noqa: PLC0415, needs what a base has not
+    from headrace.tune import confirm, space, written  # noqa: PLC0415
+    from headrace.tune.replays import Replays  # noqa: PLC0415
+    from headrace.tune.search import search as look  # noqa: PLC0415
+
+    opened = read(trace)
+    if len(opened.seats) > 1:
+        raise FileError(f"{trace}: several processes recorded it; a search takes the trace of one")
+    knobs = space.knobs_for(opened)
+    replays = Replays(trace, room / "replays", choices)
+    trials = look(replays.seconds, knobs, limit, _tell_trial)
+    native = trials[0]
+    best = min(trials, key=lambda each: each.seconds)
+    if not math.isfinite(native.seconds):
+        raise FileError(f"{trace}: it cannot be replayed: {native.why}")
+    console().print(f"the best of {len(trials)} is {space.stack_of(best.candidate)}; comparing it "
+                    "with native HDF5, and each setting with none", markup=False)  # fmt: skip
+    found = confirm.confirm(replays.seconds, best.candidate, _tell_share)
+    if not found.candidate:
+        note("nothing that was tried is surely faster than native HDF5: nothing is written")
+        return
+    tried = {str(each): written.gain_of(share) for each, share in found.dropped.items()}
+    tried |= {space.stack_of(each.candidate): each.why for each in trials if each.why}
+    about = written.About(
+        _command_of(opened), str(machine.storage(output.absolute().parent).get("file_system", "")),
+        _version_of(opened), datetime.datetime.now(datetime.UTC).date().isoformat(),
+        signature(opened),
+    )  # fmt: skip
+    written.write(output, found, about, tried)
+    console().print(f"written: {output}: {written.gain_of(found.gain)} as native HDF5",
+                    soft_wrap=True, markup=False, highlight=False)  # fmt: skip
+
+
+def _tell_trial(trial: Trial) -> None:
+    from headrace.tune.space import stack_of  # noqa: PLC0415
+
+    outcome = trial.why or f"{seconds(trial.seconds)} in HDF5"
+    console().print(f"{stack_of(trial.candidate)}: {outcome}", soft_wrap=True, markup=False,
+                    highlight=False)  # fmt: skip
+
+
+def _tell_share(setting: Setting, share: Ratio) -> None:
+    from headrace.tune.written import gain_of  # noqa: PLC0415
+
+    kept = "" if share.verdict == "faster" else "; left out"
+    console().print(f"{setting}: {gain_of(share)} as without{kept}", soft_wrap=True,
+                    markup=False, highlight=False)  # fmt: skip
+
+
+def _trace_of(command: list[str]) -> Path:
+    """The trace itself, or that of the program, which is run."""
+    if len(command) == 1 and Path(command[0]).is_dir():
+        return Path(command[0])
+    folder = Path(Path(program_of(command)).stem + _SUFFIX).absolute()
+    shutil.rmtree(folder, ignore_errors=True)
+    given = inherited_environment()
+    recording = prepare("trace(arguments=true)", None, given).apply(given)
+    try:
+        status = subprocess.run(
+            command, check=False, env=recording | {_OUTPUT: str(folder)}
+        ).returncode
+    except OSError as error:
+        raise FileError(f"{command[0]}: {error.strerror}") from None
+    if not folder.is_dir():
+        fail(f"{command[0]} has opened no HDF5 file under the layer trace", status or 1)
+    if status:
+        warn(f"{command[0]} has ended with status {status}; its calls until then are replayed")
+    return folder
+
+
+def _seconds(text: str) -> float:
+    found = _DURATION.fullmatch(text.strip())
+    if found is None:
+        fail(f"--budget {text}: expected a time such as 90s, 10min or 1h")
+    return float(found[1]) * _UNITS[found[2] or "s"]
+
+
+def _command_of(trace: Trace) -> list[str]:
+    return [str(each) for each in trace.processes[0].about.get("command") or []]
+
+
+def _version_of(trace: Trace) -> str:
+    return str(trace.processes[0].about.get("hdf5", ""))

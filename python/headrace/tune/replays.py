@@ -1,0 +1,57 @@
+"""How long a program's calls take under a candidate: replays of its trace."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from headrace.errors import FileError
+from headrace.trace.replay.run import NATIVE as NATIVE_STACK
+from headrace.trace.replay.run import Replay, differences, prepared, replay
+from headrace.tune.space import NATIVE, stack_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headrace.trace.replay.choices import Choices
+    from headrace.tune.space import Candidate
+
+
+class Replays:
+    """Of one trace, in a folder that must not be there yet; close() removes it."""
+
+    def __init__(self, trace: Path, folder: Path, choices: Choices) -> None:
+        """Makes values as large as the program's where chunks have filters. Raises FileError."""
+        self._trace = trace.absolute()
+        self._folder = folder
+        folder.mkdir(parents=True)
+        self._choices = prepared(self._trace, folder / "values", choices)
+        self._count = 0
+        self._native = self._replay(NATIVE)
+
+    def seconds(self, candidate: Candidate) -> float:
+        """In HDF5, of one replay.
+
+        Raises FileError where plain HDF5 does not read the same afterwards as after a native
+        replay, and what the replay raises.
+        """
+        made = self._replay(candidate)
+        if different := differences(self._native, made):
+            raise FileError(
+                f"after a replay under {stack_of(candidate)} plain HDF5 reads something else of "
+                f"{', '.join(different[:3])}"
+            )
+        return made.likeness.replayed_seconds
+
+    def close(self) -> None:
+        """Removes all that replays have left."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _replay(self, candidate: Candidate) -> Replay:
+        where = self._folder / str(self._count)
+        self._count += 1
+        stack = stack_of(candidate) if candidate else NATIVE_STACK
+        try:
+            return replay(self._trace, stack, where, self._choices)
+        finally:
+            shutil.rmtree(where, ignore_errors=True)

@@ -1,0 +1,175 @@
+"""The search, on programs whose times are known, and what it writes."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness.stack import CLEAN
+
+from headrace.bench.stats import Ratio
+from headrace.errors import ConfigError, FileError
+from headrace.tune import confirm, space, written
+from headrace.tune.differing import differing
+from headrace.tune.search import search
+from headrace.tune.space import NATIVE, Candidate, Setting
+
+TUNE, ASYNC, LOG = Setting("tune"), Setting("async"), Setting("log")
+SIEVE = Setting("tune", "sieve", "1MiB")
+HEADRACE = Path(sys.executable).with_name("headrace")
+
+
+def seconds(candidate: Candidate) -> float:
+    """A program that gains by two settings, loses by one and does not care for others."""
+    gain = {TUNE: 0.3, SIEVE: 0.4, LOG: -0.5}
+    return 2.0 - sum(gain.get(each, 0.0) for each in candidate)
+
+
+def noisy() -> Callable[[Candidate], float]:
+    """The same with a spread of 2 %, that is the same in each test."""
+    drift = itertools.cycle((0.98, 1.01, 0.99, 1.02, 1.0, 0.985, 1.015))
+    return lambda candidate: seconds(candidate) * next(drift)
+
+
+def test_the_search_finds_the_best() -> None:
+    trials = search(seconds, space.KNOBS, 60, lambda _: None)
+    best = min(trials, key=lambda each: each.seconds)
+    assert trials[0].candidate == NATIVE
+    assert {TUNE, SIEVE} <= best.candidate
+    assert LOG not in best.candidate
+    assert len({each.candidate for each in trials}) == len(trials) < 60
+
+
+def test_what_is_known_is_tried_first() -> None:
+    known = frozenset({SIEVE})
+    trials = search(seconds, space.KNOBS, 0, lambda _: None, [known])
+    assert [each.candidate for each in trials] == [NATIVE]  # no time left
+    trials = search(seconds, space.KNOBS, 60, lambda _: None, [known])
+    assert trials[1].candidate == {TUNE, SIEVE}
+
+
+def test_a_candidate_that_fails_is_told_and_not_chosen() -> None:
+    def measure(candidate: Candidate) -> float:
+        if ASYNC in candidate:
+            raise FileError("something else is read")
+        return seconds(candidate)
+
+    trials = search(measure, space.KNOBS, 60, lambda _: None)
+    failed = [each for each in trials if each.why]
+    assert failed
+    assert all(ASYNC in each.candidate for each in failed)
+    assert ASYNC not in min(trials, key=lambda each: each.seconds).candidate
+
+
+def test_only_what_gains_is_confirmed() -> None:
+    told: list[Setting] = []
+    found = confirm.confirm(
+        noisy(), frozenset({TUNE, SIEVE, ASYNC, LOG}), lambda setting, _: told.append(setting)
+    )
+    assert found.candidate == {TUNE, SIEVE}
+    assert found.gain.verdict == "faster"
+    assert found.gain.median == pytest.approx(2 / 1.3, rel=0.05)
+    assert set(found.shares) == {TUNE, SIEVE}
+    assert set(found.dropped) == {ASYNC, LOG}
+    assert told.index(SIEVE) < told.index(TUNE)
+
+
+def test_nothing_is_confirmed_where_nothing_gains() -> None:
+    found = confirm.confirm(noisy(), frozenset({ASYNC}), lambda *_: None)
+    assert found.candidate == NATIVE
+
+
+def test_stacks() -> None:
+    assert space.stack_of(NATIVE) == "native"
+    assert space.stack_of(frozenset({LOG, ASYNC, TUNE, SIEVE})) == "tune(sieve=1MiB),async,log"
+    assert space.without(frozenset({TUNE, SIEVE, LOG}), TUNE) == {LOG}
+    assert space.complete(frozenset({SIEVE})) == {TUNE, SIEVE}
+
+
+@pytest.fixture
+def tuned(tmp_path: Path) -> Path:
+    gain = Ratio(1.5, 5, 1.2, 1.7, 0.94)
+    found = confirm.Confirmed(
+        frozenset({TUNE, SIEVE, ASYNC}),
+        gain,
+        dict.fromkeys((TUNE, SIEVE, ASYNC), gain),
+        {LOG: Ratio(0.9, 9)},
+    )
+    about = written.About(['py"thon', "größe\\n.py"], "ext4", "2.0.0", "2026-11-27", {"calls": 0.5})
+    file = tmp_path / "tuned.toml"
+    written.write(file, found, about, {"log": "0.90 times as fast"})
+    return file
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [HEADRACE, *words], env=CLEAN, capture_output=True, text=True, check=False
+    )
+
+
+def test_what_is_written_is_read_and_run(tuned: Path) -> None:
+    found = written.read(tuned)
+    assert {each.setting for each in found.lines} == {TUNE, SIEVE, ASYNC}
+    assert found.about.command == ['py"thon', "größe\\n.py"]
+    shown = run("env", "--config", tuned, "--shell", "bash")
+    assert shown.returncode == 0, shown.stderr
+    assert f"sieve={1 << 20}" in shown.stdout
+    told = run("tune", "explain", tuned).stdout
+    assert "1.50 times as fast" in told
+    assert "log: 0.90 times as fast" in " ".join(told.split())
+
+
+def test_undo(tuned: Path) -> None:
+    assert run("tune", "undo", tuned, "tune(sieve=2MiB)").returncode == 2
+    assert run("tune", "undo", tuned, str(SIEVE)).returncode == 0
+    assert {each.setting for each in written.read(tuned).lines} == {TUNE, ASYNC}
+    assert run("tune", "undo", tuned, "tune").returncode == 0
+    assert {each.setting for each in written.read(tuned).lines} == {ASYNC}
+    assert run("tune", "undo", tuned).returncode == 0
+    assert not tuned.exists()
+
+
+@pytest.mark.parametrize("text", ["", "stack = 3", "[found]", "stack = 'null'\n[found", "\x00"])
+def test_files_of_others(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"x\.toml"):
+        written.read(file)
+
+
+def test_other_programs_are_told_of(tuned: Path, tmp_path: Path) -> None:
+    told = list(differing(tuned, ["python", "other.py"], tmp_path))
+    assert "größe\\n.py, and this is other.py" in told[0]
+    done = run("run", "--config", tuned, "--", "true")
+    assert "and this is true" in done.stderr
+
+
+def test_a_trace_without_arguments_is_refused(tmp_path: Path) -> None:
+    assert run("tune", "--budget", "soon", "true").returncode == 2
+    done = run("tune", "-o", tmp_path / "t.toml", "true")
+    assert done.returncode != 0
+    assert "opened no HDF5 file" in done.stderr
+
+
+@pytest.mark.long
+def test_a_program(tmp_path: Path) -> None:
+    """From the program to a configuration, or to the word that nothing is faster."""
+    program = tmp_path / "rows.py"
+    program.write_text(
+        "import h5py, numpy as np\n"
+        "data = np.random.default_rng(1).integers(0, 9, (1500, 1024))\n"
+        "with h5py.File('x.h5', 'w') as f:\n"
+        "    d = f.create_dataset('d', data.shape, 'i8', chunks=data.shape, compression=1)\n"
+        "    for i in range(0, 1500, 50): d[i : i + 50] = data[i : i + 50]\n"
+    )
+    done = subprocess.run(
+        [HEADRACE, "tune", "--budget", "60s", "--", sys.executable, program],
+        env=CLEAN, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=800,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = written.read(tmp_path / "tuned.toml")
+    assert {each.setting for each in found.lines} & {TUNE, ASYNC}
