@@ -86,24 +86,26 @@ bool loses_nothing(hid_t dcpl) {
   return filters >= 0;
 }
 
-// What a program selects, at most: lists and unions count as the box around them.
-std::optional<engine::Box> box_of(hid_t file_space, const engine::Grid& grid) {
-  engine::Box box;
-  if (file_space == vol::kAll) {
-    box.count = grid.dims;
-    return box;
-  }
+// What a program selects, at most: lists and unions count as the box around them. None where that
+// is nothing, or not known without asking for the extent.
+std::optional<engine::Box> box_of(hid_t file_space) {
   Numbers first{};
   Numbers last{};
-  if (h5.Sget_select_npoints(file_space) <= 0 ||
+  if (!vol::is_dataspace(file_space) || h5.Sget_select_npoints(file_space) <= 0 ||
       h5.Sget_select_bounds(file_space, first.data(), last.data()) < 0)
     return std::nullopt;
-  for (unsigned d = 0; d < grid.rank; ++d) {
-    if (last.at(d) >= grid.dims[d]) return std::nullopt;
+  engine::Box box;
+  for (unsigned d = 0; d < engine::kMaxRank; ++d) {
     box.start[d] = first.at(d);
     box.count[d] = last.at(d) - first.at(d) + 1;
   }
   return box;
+}
+
+bool lies_within(const engine::Box& box, const engine::Grid& grid) {
+  for (unsigned d = 0; d < grid.rank; ++d)
+    if (box.start[d] >= grid.dims[d] || box.count[d] > grid.dims[d] - box.start[d]) return false;
+  return true;
 }
 
 }  // namespace
@@ -143,28 +145,38 @@ bool Watched::update_grid(hid_t file_space) {
 }
 
 void Watched::before_transfer(vol::Object& dataset, hid_t file_space, bool between) {
-  constexpr unsigned kFirst = 2;  // what is used once and closed costs nothing
-  if (!wanted_ || ++transfers_ < kFirst || !between || others_read || dataset.under == nullptr)
+  if (!wanted_ || ++transfers_ % stride_ != 0 || !between || others_read ||
+      dataset.under == nullptr)
     return;
-  const auto file = dataset.connector->state.share<FileState>();
   const PrivateErrors own;
-  known_ = known_ || learn(dataset, *file);
-  wanted_ = known_;
+  if (transfers_ == 1) {  // what is used once and closed costs next to nothing
+    first_ = box_of(file_space);
+    return;
+  }
+  const auto file = dataset.connector->state.share<FileState>();
+  wanted_ = known_ = known_ || learn(dataset, *file);
   if (!wanted_) return;
   Id<Kind::dataspace> whole;
-  if (file_space == vol::kAll) {
+  if (file_space == vol::kAll)
     whole = Id<Kind::dataspace>(vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
-    if (!whole) return;
-  } else if (!vol::is_dataspace(file_space)) {
+  else if (!vol::is_dataspace(file_space))
     return;
-  }
-  if (!update_grid(whole ? whole.get() : file_space)) {
-    wanted_ = false;
-    return;
-  }
-  const auto box = box_of(file_space, grid_);
-  const std::uint64_t chunks = box ? reuse_.touch(*box) : 0;
-  if (chunks > capacity_) enlarge(dataset, file, chunks);
+  wanted_ = update_grid(whole ? whole.get() : file_space);
+  if (!wanted_) return;
+  note_quiet();
+  for (const auto& box : {std::exchange(first_, std::nullopt),
+                          whole ? std::optional(engine::Box{{}, grid_.dims}) : box_of(file_space)})
+    if (box && lies_within(*box, grid_))
+      if (const std::uint64_t chunks = reuse_.touch(*box) * stride_; chunks > capacity_)
+        enlarge(dataset, file, chunks);
+}
+
+// Of a program that has had no use for a larger cache for long, ever fewer transfers are looked at.
+void Watched::note_quiet() {
+  constexpr unsigned kLong = 64;
+  if (++quiet_ < kLong) return;
+  quiet_ = 0;
+  stride_ = std::min(2 * stride_, kLong);
 }
 
 void Watched::enlarge(vol::Object& dataset, const std::shared_ptr<FileState>& file,
@@ -193,6 +205,8 @@ void Watched::enlarge(vol::Object& dataset, const std::shared_ptr<FileState>& fi
   if (!wanted_) return;
   grant_ = std::move(grant);
   capacity_ = chunks;
+  quiet_ = 0;
+  stride_ = 1;
   file_ = file;
   file_->grown.insert(identity_);
   ++statistics().caches;

@@ -35,12 +35,16 @@ class Watched {
 
  private:
   bool learn(vol::Object& dataset, FileState& file);
+  void note_quiet();
   bool update_grid(hid_t file_space);
   void enlarge(vol::Object& dataset, const std::shared_ptr<FileState>& file, std::uint64_t chunks);
 
   bool wanted_ = true;  // false once there is nothing more to find out
   bool known_ = false;
-  unsigned transfers_ = 0;
+  std::uint64_t transfers_ = 0;
+  unsigned stride_ = 1;               // of so many transfers one is looked at
+  unsigned quiet_ = 0;                // that were, since nothing was wanted
+  std::optional<engine::Box> first_;  // of the first one, until the second
   engine::Grid grid_;
   engine::ChunkReuse reuse_;
   std::uint64_t chunk_bytes_ = 0;
