@@ -122,6 +122,8 @@ bench: setup-test
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-advice
 	@$(STAGE) "how near replays are" $(PYTHON) bench/replay/run.py \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-replay
+	@$(STAGE) "what the layer tune gains" $(PYTHON) bench/tune/run.py \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-tune
 	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \
 	    --stack 'native,async,async(mpi_staging=true)' --hdf5 $(PARALLEL_HDF5) \
 	    --repeats $(BENCH_REPEATS) --out bench/results/$$(date +%F)-async-ranks

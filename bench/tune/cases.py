@@ -12,13 +12,14 @@ from bench.trace.cases import KERNELS
 from .programs import PROGRAMS, Program
 
 TUNE = Way("tune", "tune")
+FILL = Way(TUNE.name, "tune(fill=true)")  # of programs that it is for
 PYTHON = "python"
 _SECONDS = "300ms"  # at least, of a kernel: short ones are repeated in their process
 
 
 @dataclass(frozen=True)
 class Case:
-    """Natively and under the rules that are on by themselves."""
+    """Natively and under the layer, by itself with the rules that are on without a word."""
 
     kernel: str
     name: str
@@ -37,6 +38,15 @@ def cases(*, quick: bool = False) -> list[Case]:
     """`quick`: as small as tests want them."""
     counts = {each.name: 6 if quick else each.count for each in PROGRAMS}
     return [
-        *(Case(PYTHON, each.name, {"N": counts[each.name]}, each) for each in PROGRAMS),
+        *(
+            Case(
+                PYTHON,
+                each.name,
+                {"N": counts[each.name]},
+                each,
+                ways=(NATIVE, FILL if each.bytes else TUNE),
+            )
+            for each in PROGRAMS
+        ),
         *(Case(kernel, name, {"words": list(words)}) for kernel, name, words in KERNELS),
     ]

@@ -35,11 +35,12 @@ class Runner:
 
     def sample(self, case: Case, way: Way) -> dict[str, Any]:
         """The record of one run; what it has written is what a native run writes."""
+        work = self.folder / "work"
         if case.program is None:
+            work.mkdir(exist_ok=True)
             settle(self.folder, _PAYLOAD)
             start = program.Start(case.name, case.words)
-            return program.sample(start, self._stacks.of(way), self.environ, self.folder / "work")
-        work = self.folder / "work"
+            return program.sample(start, self._stacks.of(way), self.environ, work)
         if not work.exists():
             work.mkdir()
             if case.program.make:

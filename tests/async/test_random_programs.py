@@ -33,7 +33,6 @@ WORK = {
     "filters_bare": [("vol", "chunks_encoded")],
     "log": [("vol", "writes_logged")],
     "log_later": [("vol", "writes_logged")],
-    "tune": [("vol", "fill_deferred_bytes")],
     "tune_small": [("vol", "chunk_caches_enlarged")],
 }
 # The stacks of a group run side by side and share the native run; each group has its own programs.

@@ -10,5 +10,5 @@ from harness.layer import Layer
 
 @pytest.fixture
 def tune(tmp_path: Path) -> Layer:
-    """The layer over native HDF5."""
-    return Layer(tmp_path, "tune", usual="")
+    """The layer over native HDF5, with all of its rules."""
+    return Layer(tmp_path, "tune", always="fill=true;", usual="")

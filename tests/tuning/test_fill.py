@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-
-if TYPE_CHECKING:
-    from harness.layer import Layer
+from harness.layer import Layer
 
 pytestmark = pytest.mark.sanitized
 
@@ -136,10 +134,10 @@ def test_left_alone(tune: Layer, how: str) -> None:
     assert written(tune) == (0, 0)
 
 
-def test_switched_off(tune: Layer) -> None:
-    tune.python(
-        ROWS + "with h5py.File('x.h5', 'w') as f:\n    " + MAKE + "    rows(d)\n", "fill=false;"
-    )
+def test_only_when_told(tmp_path: Path) -> None:
+    """The option is off by itself, and the driver is not there then."""
+    tune = Layer(tmp_path, "tune", usual="")
+    tune.python(ROWS + "with h5py.File('x.h5', 'w') as f:\n    " + MAKE + "    rows(d)\n")
     assert written(tune) == (0, 0)
     assert [event["seat"] for event in tune.loads] == ["vol"]
 

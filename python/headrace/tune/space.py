@@ -70,8 +70,9 @@ def _always(_: Facts) -> bool:
 
 
 KNOBS: Final = (
-    Knob("tune", "", (ON,), "chunk caches that hold what comes again; fill values written once",
-         _always),
+    Knob("tune", "", (ON,), "chunk caches that hold what comes again", _always),
+    Knob("tune", "fill", ("true",), "fill values that are written only where no data is",
+         lambda facts: facts.writes),
     Knob("tune", "sieve", ("4KiB", "1MiB", "16MiB"), "small parts of contiguous datasets",
          lambda facts: facts.small_contiguous > _SMALL),
     Knob("tune", "metadata_block", ("64KiB", "1MiB"), "metadata that lies together",

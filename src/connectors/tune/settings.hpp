@@ -15,7 +15,7 @@ inline constexpr std::array kSettings{
     Setting{"assume_cache", "HEADRACE_TUNE_ASSUME_CACHE", Type::size, "", "bytes", "0",
             "What HDF5's chunk caches are taken to hold, to try the rule on small data; 0 takes "
             "what they hold."},
-    Setting{"fill", "HEADRACE_TUNE_FILL", Type::boolean, "", "", "true",
+    Setting{"fill", "HEADRACE_TUNE_FILL", Type::boolean, "", "", "false",
             "Write the fill value of a contiguous dataset only where no data takes its place."},
     Setting{"sieve", "HEADRACE_TUNE_SIEVE", Type::size, "", "bytes", "0",
             "The buffer through which small parts of a contiguous dataset are read and written; "
