@@ -12,7 +12,7 @@ from bench.trace.cases import KERNELS
 from .programs import PROGRAMS, Program
 
 TUNE = Way("tune", "tune")
-FILL = Way(TUNE.name, "tune(fill=true)")  # of programs that it is for
+FILL = Way(TUNE.name, "tune(seat=both)")  # of programs that it is for
 PYTHON = "python"
 _SECONDS = "300ms"  # at least, of a kernel: short ones are repeated in their process
 

@@ -47,6 +47,6 @@ def main(words: Sequence[str] | None = None) -> int:
         given.output.mkdir(parents=True, exist_ok=True)
         whole = {"machine": about, "claims": [each.json() for each in judged], "samples": samples}
         write_text(given.output / "results.json", json.dumps(whole, indent=1) + "\n")
-        write_text(given.output / "README.md", page.render(about, samples, judged))
+        write_text(given.output / "README.md", page.render({"machine": about}, samples, judged))
     failures = [f"{each['case']}: {each['error']}" for each in samples if "error" in each]
     return session.fail(failures, console)

@@ -39,7 +39,7 @@ STACKS = {
     "trace": "trace",
     "trace,async": "trace,async",
     "trace,log": "trace,log",
-    "tune": "tune(fill=true)",
+    "tune": "tune(seat=both)",
     "tune,async": "tune,async",
     "below_pass_through": f"{PASS_THROUGH},{VOL}",
     "above_pass_through": f"{VOL},{PASS_THROUGH}",

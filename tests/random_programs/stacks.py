@@ -43,8 +43,8 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
     "trace": ("trace", "seat=both", True),
-    "tune": ("tune", "fill=true", True),
-    "tune_small": ("tune", "fill=true;assume_cache=1;memory=100KiB", False),
+    "tune": ("tune", "seat=both", True),
+    "tune_small": ("tune", "seat=both;assume_cache=1;memory=100KiB", False),
 }
 
 

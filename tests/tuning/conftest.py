@@ -11,4 +11,4 @@ from harness.layer import Layer
 @pytest.fixture
 def tune(tmp_path: Path) -> Layer:
     """The layer over native HDF5, with all of its rules."""
-    return Layer(tmp_path, "tune", always="fill=true;", usual="")
+    return Layer(tmp_path, "tune", always="seat=both;", usual="")

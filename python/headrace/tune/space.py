@@ -71,7 +71,7 @@ def _always(_: Facts) -> bool:
 
 KNOBS: Final = (
     Knob("tune", "", (ON,), "chunk caches that hold what comes again", _always),
-    Knob("tune", "fill", ("true",), "fill values that are written only where no data is",
+    Knob("tune", "seat", ("both",), "fill values that are written only where no data is",
          lambda facts: facts.writes),
     Knob("tune", "sieve", ("4KiB", "1MiB", "16MiB"), "small parts of contiguous datasets",
          lambda facts: facts.small_contiguous > _SMALL),

@@ -12,7 +12,6 @@ TuneOptions::TuneOptions(const Options& options)
     : memory(number_of(kSettings, "memory", options)),
       chunk_cache(is_on(kSettings, "chunk_cache", options)),
       assume_cache(number_of(kSettings, "assume_cache", options)),
-      fill(is_on(kSettings, "fill", options)),
       sieve(number_of(kSettings, "sieve", options)),
       metadata_block(number_of(kSettings, "metadata_block", options)),
       metadata_cache(number_of(kSettings, "metadata_cache", options)),

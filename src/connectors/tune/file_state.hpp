@@ -22,7 +22,6 @@ struct TuneOptions {
   std::uint64_t memory;
   bool chunk_cache;
   std::uint64_t assume_cache;
-  bool fill;
   std::uint64_t sieve;
   std::uint64_t metadata_block;
   std::uint64_t metadata_cache;

@@ -31,8 +31,7 @@ struct Connector : vol::PassThrough<Connector> {
                                          Callback::dataset_specific, Callback::object_specific};
 
   static vol::DriverSeat driver_seat(const Options& options) {
-    if (!is_on(kSettings, "fill", options)) return {};
-    return {"headrace_tune", "", ""};
+    return vol::driver_seat(kSettings, options, "headrace_tune", "");
   }
 
   template <Callback callback, typename... Args>
@@ -138,7 +137,7 @@ struct Connector : vol::PassThrough<Connector> {
     if (file == nullptr) return nullptr;
     const vol::Object& object = vol::Object::from(file);
     auto* const state = object.connector->state.find<FileState>();
-    if (state->options.fill) state->driver = driver_of(object, opening);
+    state->driver = driver_of(object, opening);
     return file;
   }
 

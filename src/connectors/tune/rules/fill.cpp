@@ -32,8 +32,8 @@ std::vector<std::byte> fill_value_of(hid_t type, hid_t dcpl) {
 }
 
 std::shared_ptr<OpenFile*> driver_of(const vol::Object& file, const vol::Opening& opening) {
-  if (file.connector->native() == nullptr || !opening.writes() || opening.swmr() ||
-      vol::is_parallel(opening.fapl))
+  if (file.connector->seat().serial.empty() || file.connector->native() == nullptr ||
+      !opening.writes() || opening.swmr() || vol::is_parallel(opening.fapl))
     return nullptr;
   const PrivateErrors own;
   FileInquiry inquiry;
