@@ -30,7 +30,7 @@ def test_measures_and_reports(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((output / "results.json").read_text())
     assert [each["stack"] for each in found["samples"]] == ["native", TUNE.name] * 2
-    assert all(each["bytes"] and each["memory"] for each in found["samples"])
+    assert all(each["memory"] > 0 for each in found["samples"])
     assert "python/rows-read" in (output / "README.md").read_text()
 
 
