@@ -13,7 +13,7 @@ namespace headrace::engine {
 class ChunkReuse {
  public:
   // Bytes of memory at most.
-  static constexpr std::uint64_t kMemory = std::uint64_t{8} << 20U;
+  static constexpr std::uint64_t kMemory = std::uint64_t{1} << 20U;
 
   // Of an array in chunks. False when it has more chunks than can be followed. Forgets what was
   // touched where another dimension than the first one has changed.

@@ -125,6 +125,7 @@ def took_part(report: Report, stack: str, hdf5: Hdf5, processes: int) -> None:
         "trace",
         "trace,async",
         "tune,async",
+        "tune",
     ):
         seats = ["vol", "vfd"]
     for seat in seats:

@@ -93,6 +93,23 @@ def test_left_alone(tune: Layer, name: str, program: str) -> None:
     assert tune.counted("chunk_caches_beyond_memory") == (name == "too little memory")
 
 
+def test_rows_by_the_hundreds_need_one_enlargement(tune: Layer) -> None:
+    """Of many alike transfers only some are looked at: that changes nothing of what they need."""
+    tune.python(
+        f"{MADE}make(copies=8)\nwith h5py.File('x.h5') as f:\n    d = f['g/d']\n"
+        "    for i in range(900):\n        d[:, i % 256]"
+    )
+    assert enlarged(tune) == ["16777216"]
+
+
+def test_small_reads_of_what_fits(tune: Layer) -> None:
+    tune.python(
+        f"{MADE}make(copies=8)\nwith h5py.File('x.h5') as f:\n    d = f['g/d']\n"
+        "    for i in range(5000):\n        d[i % 256, i % 512]"
+    )
+    assert not enlarged(tune)
+
+
 def test_chunks_without_filters_that_do_not_fit(tune: Layer) -> None:
     """Of which HDF5 reads parts: a cache would have it read all of each."""
     tune.python(

@@ -44,12 +44,8 @@ def test_the_search_finds_the_best() -> None:
     assert len({each.candidate for each in trials}) == len(trials) < 60
 
 
-def test_what_is_known_is_tried_first() -> None:
-    known = frozenset({SIEVE})
-    trials = search(seconds, space.KNOBS, 0, lambda _: None, [known])
-    assert [each.candidate for each in trials] == [NATIVE]  # no time left
-    trials = search(seconds, space.KNOBS, 60, lambda _: None, [known])
-    assert trials[1].candidate == {TUNE, SIEVE}
+def test_no_time_is_enough_for_native_hdf5_alone() -> None:
+    assert [each.candidate for each in search(seconds, space.KNOBS, 0, lambda _: None)] == [NATIVE]
 
 
 def test_a_candidate_that_fails_is_told_and_not_chosen() -> None:
@@ -87,7 +83,6 @@ def test_stacks() -> None:
     assert space.stack_of(NATIVE) == "native"
     assert space.stack_of(frozenset({LOG, ASYNC, TUNE, SIEVE})) == "tune(sieve=1MiB),async,log"
     assert space.without(frozenset({TUNE, SIEVE, LOG}), TUNE) == {LOG}
-    assert space.complete(frozenset({SIEVE})) == {TUNE, SIEVE}
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def run(command: CommandArgument, output: OutputOption = None, stack: StackOptio
     if len(command) == 1 and command[0].endswith(SUFFIX) and Path(command[0]).is_dir():
         _summarise(Path(command[0]))
         return
-    folder = (output or _named_after(command)).absolute()
+    folder = (output or named_after(command)).absolute()
     given = inherited_environment()
     plan = prepare(_LAYER if stack is None else stack, None, given)
     if _LAYER not in {each.info.name for each in plan.stack.layers}:
@@ -83,7 +83,7 @@ def run(command: CommandArgument, output: OutputOption = None, stack: StackOptio
         warn(warning)
     if text := obstacle(command, given):
         warn(text)
-    _make_room(folder)
+    make_room(folder)
     child = fork()
     if child == 0:
         try:
@@ -173,7 +173,8 @@ def _changes(before: Path, after: Path) -> list[Any]:
     return compare.changes(first, second)
 
 
-def _named_after(command: Sequence[str]) -> Path:
+def named_after(command: Sequence[str]) -> Path:
+    """The folder that the trace of a program gets where no other is named."""
     scripts = [word for word in command[1:] if word.endswith(".py") and not word.startswith("-")]
     return Path(Path((scripts or command)[0]).stem + SUFFIX)
 
@@ -185,7 +186,7 @@ def _is_trace(file: Path) -> bool:
         return file.suffix == ".trace" and opened.read(4) in {b"HRTS", b""}
 
 
-def _make_room(folder: Path) -> None:
+def make_room(folder: Path) -> None:
     """Takes the place of an earlier trace, and of nothing else."""
     try:
         others = [each for each in folder.iterdir() if not _is_trace(each)]

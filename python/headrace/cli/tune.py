@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -17,9 +16,9 @@ from typer.core import TyperGroup
 
 from headrace.bench.units import seconds
 from headrace.cli.output import CommandArgument, console, fail, note, reports_errors, warn
+from headrace.cli.trace import make_room, named_after
 from headrace.errors import FileError
 from headrace.plan import inherited_environment, prepare
-from headrace.tune.differing import program_of
 
 if TYPE_CHECKING:
     from headrace.bench.stats import Ratio
@@ -39,7 +38,6 @@ EXAMPLES = """
     headrace tune undo tuned.toml 'tune(sieve=1MiB)'
 """
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
-_SUFFIX: Final = ".hrtrace"
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)?")
 _UNITS: Final = {"s": 1, "min": 60, "h": 3600}
 
@@ -207,8 +205,8 @@ def _trace_of(command: list[str]) -> Path:
     """The trace itself, or that of the program, which is run."""
     if len(command) == 1 and Path(command[0]).is_dir():
         return Path(command[0])
-    folder = Path(Path(program_of(command)).stem + _SUFFIX).absolute()
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = named_after(command).absolute()
+    make_room(folder)
     given = inherited_environment()
     recording = prepare("trace(arguments=true)", None, given).apply(given)
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Replays:
-    """Of one trace, in a folder that must not be there yet; close() removes it."""
+    """Of one trace, in a folder that must not be there yet, and that the caller removes."""
 
     def __init__(self, trace: Path, folder: Path, choices: Choices) -> None:
         """Makes values as large as the program's where chunks have filters. Raises FileError."""
@@ -42,10 +42,6 @@ class Replays:
                 f"{', '.join(different[:3])}"
             )
         return made.likeness.replayed_seconds
-
-    def close(self) -> None:
-        """Removes all that replays have left."""
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _replay(self, candidate: Candidate) -> Replay:
         where = self._folder / str(self._count)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import HeadraceError
-from headrace.tune.space import NATIVE, ON, Candidate, Setting, complete
+from headrace.tune.space import NATIVE, ON, Candidate, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,9 +36,8 @@ def search(
     knobs: Sequence[Knob],
     budget: float,
     say: Callable[[Trial], None],
-    first: Iterable[Candidate] = (),
 ) -> list[Trial]:
-    """All that was tried, in order; native HDF5 comes first, then `first`, then each layer alone.
+    """All that was tried, in order; native HDF5 comes first, then each layer alone.
 
     `budget`: seconds, after which no more begins.
     """
@@ -47,7 +46,7 @@ def search(
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     sampler = optuna.samplers.TPESampler(seed=1, n_startup_trials=2 * _SETTLED)
     study = optuna.create_study(sampler=sampler)
-    for each in _first(knobs, first):
+    for each in _first(knobs):
         study.enqueue_trial({knob.name: _value(each, knob) for knob in knobs}, skip_if_exists=True)
     tried: dict[Candidate, Trial] = {}
     end = time.monotonic() + budget
@@ -68,9 +67,9 @@ def search(
     return list(tried.values())
 
 
-def _first(knobs: Sequence[Knob], known: Iterable[Candidate]) -> Iterable[Candidate]:
+def _first(knobs: Sequence[Knob]) -> Iterable[Candidate]:
     layers = [frozenset({Setting(knob.layer)}) for knob in knobs if not knob.option]
-    return [NATIVE, *map(complete, known), *layers, frozenset().union(*layers[:2])]
+    return [NATIVE, *layers, frozenset().union(*layers[:2])]
 
 
 def _value(candidate: Candidate, knob: Knob) -> str:

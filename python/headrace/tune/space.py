@@ -109,11 +109,6 @@ def stack_of(candidate: Candidate) -> str:
     return ",".join(layers) or "native"
 
 
-def complete(candidate: Candidate) -> Candidate:
-    """With the layers that options are of."""
-    return candidate | {Setting(each.layer) for each in candidate}
-
-
 def without(candidate: Candidate, setting: Setting) -> Candidate:
     """The candidate without a setting; without a layer, without its options."""
     if setting.option:

@@ -159,14 +159,8 @@ void end_pauses_for(const vol::UnderConnector& connector) {
 }
 
 OpenFile* driver_of(const vol::Object& file) {
-  const PrivateErrors own;
   FileInquiry inquiry;
-  const vol::OwnQuestion question;
-  void* handle = nullptr;
-  H5VL_native_file_optional_args_t native{};
-  native.get_vfd_handle = {kDefaultPlist, &handle};
-  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
-  h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  vol::ask_driver(file);
   return inquiry.found;
 }
 

@@ -61,19 +61,19 @@ std::size_t slots_for(std::uint64_t chunks, std::size_t least) {
 // Whether decoding gives back what was encoded. Elsewhere values depend on how often a chunk has
 // left the cache while it was written.
 bool loses_nothing(hid_t dcpl) {
-  constexpr std::array kLossless{
-      H5Z_FILTER_DEFLATE,
-      H5Z_FILTER_SHUFFLE,
-      H5Z_FILTER_FLETCHER32,
-      H5Z_FILTER_SZIP,
-      H5Z_FILTER_NBIT,
-      307,  // bzip2
-      32000,
-      32001,
-      32004,
-      32008,
-      32015  // LZF, Blosc, LZ4, Bitshuffle, Zstd
-  };
+  constexpr H5Z_filter_t kBzip2 = 307, kLzf = 32000, kBlosc = 32001, kLz4 = 32004;
+  constexpr H5Z_filter_t kBitshuffle = 32008, kZstd = 32015;
+  constexpr std::array kLossless{H5Z_FILTER_DEFLATE,
+                                 H5Z_FILTER_SHUFFLE,
+                                 H5Z_FILTER_FLETCHER32,
+                                 H5Z_FILTER_SZIP,
+                                 H5Z_FILTER_NBIT,
+                                 kBzip2,
+                                 kLzf,
+                                 kBlosc,
+                                 kLz4,
+                                 kBitshuffle,
+                                 kZstd};
   const int filters = h5.Pget_nfilters(dcpl);
   for (int i = 0; i < filters; ++i) {
     unsigned flags = 0;
@@ -167,11 +167,12 @@ void Watched::before_transfer(vol::Object& dataset, hid_t file_space, bool betwe
   for (const auto& box : {std::exchange(first_, std::nullopt),
                           whole ? std::optional(engine::Box{{}, grid_.dims}) : box_of(file_space)})
     if (box && lies_within(*box, grid_))
-      if (const std::uint64_t chunks = reuse_.touch(*box) * stride_; chunks > capacity_)
+      if (const std::uint64_t chunks = reuse_.touch(*box); chunks > capacity_)
         enlarge(dataset, file, chunks);
 }
 
-// Of a program that has had no use for a larger cache for long, ever fewer transfers are looked at.
+// Of a program that has had no use for a larger cache for long, ever fewer transfers are looked at:
+// what those in between touch is not counted, so a cache may be found to need less, never more.
 void Watched::note_quiet() {
   constexpr unsigned kLong = 64;
   if (++quiet_ < kLong) return;

@@ -1,7 +1,6 @@
 #include "connectors/tune/rules/file_access.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "base/log.hpp"

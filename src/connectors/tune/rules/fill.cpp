@@ -35,14 +35,8 @@ std::shared_ptr<OpenFile*> driver_of(const vol::Object& file, const vol::Opening
   if (file.connector->seat().serial.empty() || file.connector->native() == nullptr ||
       !opening.writes() || opening.swmr() || vol::is_parallel(opening.fapl))
     return nullptr;
-  const PrivateErrors own;
   FileInquiry inquiry;
-  const vol::OwnQuestion question;
-  void* handle = nullptr;
-  H5VL_native_file_optional_args_t native{};
-  native.get_vfd_handle = {kDefaultPlist, &handle};
-  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
-  h5.VLfile_optional(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  vol::ask_driver(file);
   return inquiry.found;
 }
 
