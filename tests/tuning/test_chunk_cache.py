@@ -144,7 +144,7 @@ for _ in range(3):
 
 
 def test_within_an_iteration(tune: Layer) -> None:
-    """HDF5 holds on to the dataset whose attributes it goes through."""
+    """HDF5 holds on to objects that it goes through."""
     tune.python(
         MADE
         + """
@@ -153,13 +153,33 @@ with h5py.File("x.h5", "r+") as f:
     d = f["g/d"]
     for i in range(20):
         d.attrs[f"a{i}"] = i
-    def look(name, *_):
-        j = int(name[1:])
-        assert (d[:, j] == data[:, j]).all()
+    def look(*_):
+        for j in range(6):
+            assert (d[:, j] == data[:, j]).all()
+    f.visititems(look)
     h5py.h5a.iterate(d.id, look)
 """
     )
     assert not enlarged(tune)
+
+
+def test_a_soft_link_that_leads_elsewhere_by_now(tune: Layer) -> None:
+    """The dataset is opened again by a name that still leads to it."""
+    tune.python(
+        MADE
+        + """
+data = make(copies=8)
+with h5py.File("x.h5", "r+") as f:
+    f.create_dataset("other", data=data + 1, chunks=(256, 256), compression=1)
+    f["soft"] = h5py.SoftLink("/g/d")
+    d = f["soft"]
+    del f["soft"]
+    f["soft"] = h5py.SoftLink("/other")
+    for j in range(12):
+        assert (d[:, j] == data[:, j]).all()
+"""
+    )
+    assert enlarged(tune)
 
 
 def test_what_no_link_leads_to(tune: Layer) -> None:

@@ -24,11 +24,10 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_tune";
   static constexpr H5VL_class_value_t kValue = 7212;
   static constexpr std::span<const Setting> kSettings = tune::kSettings;
-  static constexpr std::array kOverrides{Callback::terminate,        Callback::file_create,
-                                         Callback::file_open,        Callback::file_get,
-                                         Callback::dataset_create,   Callback::dataset_get,
-                                         Callback::dataset_read,     Callback::dataset_write,
-                                         Callback::dataset_specific, Callback::object_specific};
+  static constexpr std::array kOverrides{Callback::terminate,      Callback::file_create,
+                                         Callback::file_open,      Callback::file_get,
+                                         Callback::dataset_create, Callback::dataset_get,
+                                         Callback::dataset_read,   Callback::dataset_write};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_tune", "");
@@ -99,18 +98,6 @@ struct Connector : vol::PassThrough<Connector> {
     return made;
   }
 
-  // A flush of the file reaches the driver, those of objects do not.
-  static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
-                                 void** req) {
-    const herr_t result = PassThrough::dataset_specific(self, args, dxpl, req);
-    return after_flush(self, args->op_type == H5VL_DATASET_FLUSH, result);
-  }
-  static herr_t object_specific(void* self, const H5VL_loc_params_t* loc,
-                                H5VL_object_specific_args_t* args, hid_t dxpl, void** req) {
-    const herr_t result = PassThrough::object_specific(self, loc, args, dxpl, req);
-    return after_flush(self, args->op_type == H5VL_OBJECT_FLUSH, result);
-  }
-
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     watch(count, dset, file_space);
@@ -139,11 +126,6 @@ struct Connector : vol::PassThrough<Connector> {
     auto* const state = object.connector->state.find<FileState>();
     state->driver = driver_of(object, opening);
     return file;
-  }
-
-  static herr_t after_flush(const void* self, bool flushed, herr_t result) {
-    if (flushed && result >= 0) write_fills(*vol::Object::from(self).connector);
-    return result;
   }
 
   // Over MPI ranks would have to do so together; readers of a file in SWMR mode look at what is

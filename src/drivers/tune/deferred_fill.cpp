@@ -14,6 +14,11 @@ void write_pending(OpenFile& file) {
   });
 }
 
+void keep_no_more(OpenFile& file) {
+  write_pending(file);
+  file.defers = false;
+}
+
 FillStatistics& fill_statistics() {
   static FillStatistics statistics;
   return statistics;

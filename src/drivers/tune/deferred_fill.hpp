@@ -34,6 +34,8 @@ struct OpenFile : vfd::File {
 
 // Writes what is pending. Throws Error, and keeps what could not be written.
 void write_pending(OpenFile& file);
+// The same, and nothing is kept back from then on.
+void keep_no_more(OpenFile& file);
 
 // While it lives, get_handle of our driver tells its file instead of a descriptor: how the
 // connector finds it through HDF5.

@@ -46,7 +46,7 @@ struct Driver : vfd::PassThrough<Driver, vfd::Over::sec2, OpenFile> {
       inquiry->found = mine.self;
       return 0;
     }
-    stop(mine);
+    keep_no_more(mine);
     return Base::get_handle(file, fapl, handle);
   }
 
@@ -86,17 +86,12 @@ struct Driver : vfd::PassThrough<Driver, vfd::Over::sec2, OpenFile> {
 
   // Who writes to the file past this driver must find all of it there.
   static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
-    stop(OpenFile::of(file));
+    keep_no_more(OpenFile::of(file));
     return Base::device(file, name);
   }
 
  private:
   static constexpr std::size_t kLeast = 4096;  // bytes: less is written as soon as it is noted
-
-  static void stop(OpenFile& file) {
-    write_pending(file);
-    file.defers = false;
-  }
 };
 
 }  // namespace headrace::tune

@@ -7,11 +7,6 @@
 namespace headrace::tune {
 namespace {
 
-OpenFile* open_file_of(const vol::UnderConnector& file) {
-  const auto* const state = file.state.find<FileState>();
-  return state == nullptr || state->driver == nullptr ? nullptr : *state->driver;
-}
-
 bool is_number(hid_t type) {
   const H5T_class_t kind = h5.Tget_class(type);
   return (kind == H5T_INTEGER || kind == H5T_FLOAT) && h5.Tcommitted(type) <= 0;
@@ -40,13 +35,10 @@ std::shared_ptr<OpenFile*> driver_of(const vol::Object& file, const vol::Opening
   return inquiry.found;
 }
 
-void write_fills(const vol::UnderConnector& file) {
-  if (OpenFile* const open = open_file_of(file)) write_pending(*open);
-}
-
 void keep_no_more_fills(const vol::UnderConnector& file) {
-  write_fills(file);
-  if (OpenFile* const open = open_file_of(file)) open->defers = false;
+  const auto* const state = file.state.find<FileState>();
+  if (state != nullptr && state->driver != nullptr && *state->driver != nullptr)
+    keep_no_more(**state->driver);
 }
 
 }  // namespace headrace::tune

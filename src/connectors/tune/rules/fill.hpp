@@ -28,9 +28,8 @@ std::shared_ptr<OpenFile*> driver_of(const vol::Object& file, const vol::Opening
 constexpr unsigned kFillsMustBeThere =
     vol::effect::tells_addresses | vol::effect::gives_handle | vol::effect::lets_others_read;
 
-// Writes the fill values that are kept back of a file. Throws Error where they cannot be written.
-void write_fills(const vol::UnderConnector& file);
-// The same, and from then on none are kept back.
+// Writes the fill values that are kept back of a file, and has none kept back from then on. Throws
+// Error where they cannot be written. Flushes of whatever kind reach the driver by themselves.
 void keep_no_more_fills(const vol::UnderConnector& file);
 
 }  // namespace headrace::tune
