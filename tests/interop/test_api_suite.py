@@ -125,8 +125,9 @@ def took_part(report: Report, stack: str, hdf5: Hdf5, processes: int) -> None:
         "trace",
         "trace,async",
         "tune,async",
-        "tune",
     ):
+        seats = ["vol", "vfd"]
+    if stack == "tune" and processes == 1:  # over MPI its driver has nothing to do
         seats = ["vol", "vfd"]
     for seat in seats:
         pids = {load["pid"] for load in report.select("load", seat=seat)}
