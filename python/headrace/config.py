@@ -9,20 +9,26 @@ log_level = "info"
 threads = 4
 budget = "512MiB"
 
+[[rules]]                   # options of the layer tune for files and datasets by pattern
+dataset = "/fields/*"
+chunk_cache = false
+
 [found]                     # what `headrace tune` says of what it has found; nobody else reads it
 """
 
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from headrace.catalogue import Catalogue
 from headrace.errors import ConfigError, SettingError, unknown
 
-_KEYS = ("stack", "settings", "layers", "found")
+_KEYS = ("stack", "settings", "layers", "rules", "found")
+_RULED = "tune"  # the layer that reads rules
+_PATTERNS = ("file", "dataset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,8 @@ class Config:
     settings: Mapping[str, str] = field(default_factory=dict)
     # By layer, then by option.
     layers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # Whether it has options by pattern.
+    rules: bool = False
 
 
 def load(file: str | os.PathLike[str], catalogue: Catalogue) -> Config:
@@ -45,9 +53,14 @@ def load(file: str | os.PathLike[str], catalogue: Catalogue) -> Config:
     except ValueError as error:
         raise ConfigError(f"{os.fspath(file)}: not UTF-8 text: {error}") from None
     try:
-        return parse(text, catalogue)
+        found = parse(text, catalogue)
     except ConfigError as error:
         raise ConfigError(f"{os.fspath(file)}: {error}") from None
+    if not found.rules:
+        return found
+    # The layer reads them itself, from there.
+    options = {"rules": str(Path(file).absolute()), **found.layers.get(_RULED, {})}
+    return replace(found, layers={**found.layers, _RULED: options})
 
 
 def parse(text: str, catalogue: Catalogue) -> Config:
@@ -69,7 +82,25 @@ def parse(text: str, catalogue: Catalogue) -> Config:
         layers[layer] = _options(catalogue, layer, options, f"layers.{layer}")
     rows = catalogue.settings.of_layer("")
     settings = _options(catalogue, "", _table(content, "settings"), "settings")
-    return Config(stack, {rows[key].env: text for key, text in settings.items()}, layers)
+    named = {rows[key].env: text for key, text in settings.items()}
+    return Config(stack, named, layers, _has_rules(content, catalogue))
+
+
+def _has_rules(content: dict[str, Any], catalogue: Catalogue) -> bool:
+    """Raises ConfigError where they are none that the layer would take."""
+    rules = content.get("rules", [])
+    if not isinstance(rules, list):
+        raise ConfigError("key rules: expected tables, each as [[rules]]")
+    for number, rule in enumerate(rules, 1):
+        where = f"rules, number {number}"
+        if not isinstance(rule, dict):
+            raise ConfigError(f"key {where}: expected a table")
+        for pattern in _PATTERNS:
+            if not isinstance(rule.get(pattern, ""), str):
+                raise ConfigError(f'key {where}: {pattern}: expected text such as "*.nc"')
+        options = {key: value for key, value in rule.items() if key not in _PATTERNS}
+        _options(catalogue, _RULED, options, where)
+    return bool(rules)
 
 
 def _options(catalogue: Catalogue, layer: str, options: object, where: str) -> dict[str, str]:

@@ -144,6 +144,37 @@ int lowest_on_node(void* handle, int* rank) {
   return code;
 }
 
+// Of a list's hints and what is to be put in, where it has none of that name.
+int add_hints(MPI_Info info, const char* const* pairs, std::size_t count) {
+  int code = MPI_SUCCESS;
+  for (std::size_t i = 0; i + 1 < count && code == MPI_SUCCESS; i += 2) {
+    int length = 0;
+    int found = 0;
+    code = MPI_Info_get_valuelen(info, pairs[i], &length, &found);
+    if (code == MPI_SUCCESS && found == 0) code = MPI_Info_set(info, pairs[i], pairs[i + 1]);
+  }
+  return code;
+}
+
+int set_hints(void* get_mpi_params, void* set_mpi_params, std::int64_t fapl,
+              const char* const* pairs, std::size_t count) {
+  using GetMpiParams = int(std::int64_t fapl, MPI_Comm* comm, MPI_Info* info);
+  using SetMpiParams = int(std::int64_t fapl, MPI_Comm comm, MPI_Info info);
+  if (!running()) return kMpiNotRunning;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  if (reinterpret_cast<GetMpiParams*>(get_mpi_params)(fapl, &comm, &info) < 0)
+    return kMpiNoParameters;
+  int code = info == MPI_INFO_NULL ? MPI_Info_create(&info) : MPI_SUCCESS;
+  if (code == MPI_SUCCESS) code = add_hints(info, pairs, count);
+  if (code == MPI_SUCCESS && comm != MPI_COMM_NULL &&
+      reinterpret_cast<SetMpiParams*>(set_mpi_params)(fapl, comm, info) < 0)
+    code = kMpiNoParameters;
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  return code;
+}
+
 int place_in_file(const void* mpi_file, int* rank, int* ranks) {
   if (!running()) return kMpiNotRunning;
   MPI_Group group = MPI_GROUP_NULL;
@@ -185,6 +216,7 @@ constexpr MpiTable kTable{
     .finish = &finish,
     .world = &world,
     .set_mpio = &set_mpio,
+    .set_hints = &set_hints,
     .place_in_file = &place_in_file,
     .error_text = &error_text,
 };

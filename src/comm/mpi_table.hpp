@@ -11,7 +11,7 @@
 namespace headrace {
 
 // Grows with every change to this file.
-inline constexpr std::uint32_t kMpiTableVersion = 4;
+inline constexpr std::uint32_t kMpiTableVersion = 5;
 inline constexpr const char* kMpiTableSymbol = "headrace_mpi_table";
 
 inline constexpr int kMpiNoParameters = -1;  // HDF5 could not tell; its records are on the stack
@@ -47,7 +47,10 @@ struct MpiTable {
   // H5Pset_fapl_mpio with this communicator; collective over it.
   int (*set_mpio)(void* set_fapl_mpio, std::int64_t fapl, void* comm);
 
-  // Local.
+  // Local: puts hints for MPI-IO into a file access property list that has a communicator, but for
+  // those that are in it. `pairs`: a key and a value by turns, `count` of both together.
+  int (*set_hints)(void* get_mpi_params, void* set_mpi_params, std::int64_t fapl,
+                   const char* const* pairs, std::size_t count);
   int (*place_in_file)(const void* mpi_file, int* rank, int* ranks);  // mpi_file: MPI_File*
   void (*error_text)(int code, char* text, std::size_t size);
 };

@@ -79,6 +79,8 @@ struct Api {
   herr_t (*close_context)(void* context) = nullptr;
   // H5Pget_mpi_params(fapl, MPI_Comm *, MPI_Info *); null when the library is not parallel.
   void* get_mpi_params = nullptr;
+  // H5Pset_mpi_params(fapl, MPI_Comm, MPI_Info); as the one before.
+  void* set_mpi_params = nullptr;
   // The library's table of the kinds of ids (H5I_type_info_array_g); null where it is hidden.
   const void* id_types = nullptr;
   // PMPI_Get_library_version of the MPI that the library uses; null when it is not parallel. This

@@ -3,19 +3,24 @@
 #include <utility>
 
 #include "base/events.hpp"
-#include "connectors/tune/settings.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 
 namespace headrace::tune {
 
-TuneOptions::TuneOptions(const Options& options)
-    : memory(number_of(kSettings, "memory", options)),
-      chunk_cache(is_on(kSettings, "chunk_cache", options)),
-      assume_cache(number_of(kSettings, "assume_cache", options)),
-      sieve(number_of(kSettings, "sieve", options)),
-      metadata_block(number_of(kSettings, "metadata_block", options)),
-      metadata_cache(number_of(kSettings, "metadata_cache", options)),
-      alignment(number_of(kSettings, "alignment", options)) {}
+FileState::FileState(const Options& given, const vol::Opening& opening)
+    : options(given, opening.name),
+      of_datasets(options.of_dataset("")),
+      name(opening.name),
+      parallel(vol::is_parallel(opening.fapl)),
+      writes(opening.writes()) {}
+
+DatasetOptions FileState::options_of(const vol::Object& object, H5I_type_t type,
+                                     const char* name) const {
+  if (!options.depend_on_path()) return of_datasets;
+  std::string path = vol::name_of(object, type);
+  if (name != nullptr) path = *name == '/' ? name : path + (path == "/" ? "" : "/") + name;
+  return options.of_dataset(path);
+}
 
 Statistics& statistics() {
   static Statistics statistics;

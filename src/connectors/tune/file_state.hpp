@@ -7,26 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "connectors/tune/options.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/file/file_facts.hpp"
 
 namespace headrace::tune {
 
 struct OpenFile;  // drivers/tune/deferred_fill.hpp
-
-// The layer's options, of a file.
-struct TuneOptions {
-  // Throws Error for a malformed one.
-  explicit TuneOptions(const Options& options);
-
-  std::uint64_t memory;
-  bool chunk_cache;
-  std::uint64_t assume_cache;
-  std::uint64_t sieve;
-  std::uint64_t metadata_block;
-  std::uint64_t metadata_cache;
-  std::uint64_t alignment;
-};
 
 // A property of an access list that was changed, by HDF5's name for it.
 struct Changed {
@@ -35,13 +22,25 @@ struct Changed {
 };
 
 struct FileState {
+  // Throws Error as TuneOptions does.
+  FileState(const Options& given, const vol::Opening& opening);
+
   TuneOptions options;
+  DatasetOptions of_datasets;         // as far as they do not depend on a path
   std::string name;                   // as the program has opened it
+  bool parallel;                      // whether ranks have opened it together
   bool writes;                        // whether the program may write to it
   std::vector<Changed> changed;       // in the list that it is open with
-  bool caches;                        // whether caches of its datasets may be enlarged
-  std::set<vol::Identity> grown;      // datasets of which one is
+  bool may_reopen = false;            // whether its datasets may be closed and opened anew
+  std::set<vol::Identity> grown;      // datasets of which the chunk cache is enlarged
   std::shared_ptr<OpenFile*> driver;  // null where no fill values are kept back
+  CommunicatorHandle ranks;           // with which reads are shared; null where they are not
+  Id<Kind::plist> transfer_list;      // in place of HDF5's default; none where that is left
+
+  // `object`: an open one of that type, through which the dataset is reached by `name`; null where
+  // it is the dataset, and empty for one without a name.
+  [[nodiscard]] DatasetOptions options_of(const vol::Object& object, H5I_type_t type,
+                                          const char* name) const;
 };
 
 // Counts for the report.

@@ -4,8 +4,11 @@
 
 #include "connectors/tune/nesting.hpp"
 #include "connectors/tune/rules/chunk_cache.hpp"
+#include "connectors/tune/rules/creation.hpp"
 #include "connectors/tune/rules/file_access.hpp"
 #include "connectors/tune/rules/fill.hpp"
+#include "connectors/tune/rules/hints.hpp"
+#include "connectors/tune/rules/read_once.hpp"
 #include "connectors/tune/settings.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 #include "vol/pass_through.hpp"
@@ -16,6 +19,12 @@ namespace headrace::tune {
 struct DatasetState {
   Watched watched;
   std::vector<std::byte> filled_with;  // once storage is set aside for it; empty where it is
+};
+
+// Whether the file that is being opened may be made of pages.
+struct Pages : CallScope<Pages> {
+  explicit Pages(bool maybe) : possible(maybe) {}
+  bool possible;
 };
 
 struct Connector : vol::PassThrough<Connector> {
@@ -51,20 +60,36 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req),
+    const TuneOptions options(vol::info_of(fapl, layer())->options, name);
+    const Id<Kind::plist> changed = changed_file_creation(fcpl, options);
+    const hid_t list = changed ? changed.get() : fcpl;
+    const Pages pages(makes_pages(list));
+    return opened(PassThrough::file_create(name, flags, list, fapl, dxpl, req),
                   {name, flags, true, fapl});
   }
+  // HDF5 opens no other file than one that is made of pages with a page buffer.
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), {name, flags, false, fapl});
+    const auto open = [&](bool with_pages) {
+      const Pages pages(with_pages);
+      return opened(PassThrough::file_open(name, flags, fapl, dxpl, req),
+                    {name, flags, false, fapl});
+    };
+    void* const file = open(true);
+    if (file != nullptr || TuneOptions(vol::info_of(fapl, layer())->options, name).page_buffer == 0)
+      return file;
+    h5.Eclear2(kDefaultStack);
+    return open(false);
   }
 
   // Of the list for the connector below, before a file is created or opened with it.
   static void prepare_access(const vol::FileAccess& access, const vol::Opening& opening) {
     const auto info = vol::info_of(opening.fapl, layer());
-    auto state = std::make_shared<FileState>(
-        FileState{TuneOptions(info->options), opening.name, opening.writes(), {}, false, {}, {}});
-    state->caches = state->options.chunk_cache && may_reopen_datasets(opening);
-    change_access(access.under_fapl(), *state);
+    auto state = std::make_shared<FileState>(info->options, opening);
+    const bool parallel = vol::is_parallel(opening.fapl);
+    const Pages* const pages = Pages::current();
+    state->may_reopen = may_reopen_datasets(opening);
+    change_access(access.under_fapl(), *state, parallel, pages == nullptr || pages->possible);
+    if (parallel) add_hints(access.under_fapl(), *state);
     access.connector()->state = std::move(state);
   }
 
@@ -87,12 +112,22 @@ struct Connector : vol::PassThrough<Connector> {
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
                               hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
                               hid_t dxpl, void** req) {
-    const auto* const file = vol::Object::from(self).connector->state.find<FileState>();
+    const vol::Object& object = vol::Object::from(self);
+    const auto* const file = object.connector->state.find<FileState>();
+    const Id<Kind::plist> changed = changed_creation(file, object, *loc, name, type, space, dcpl);
     std::vector<std::byte> value;
-    if (file != nullptr && file->driver != nullptr) value = fill_value_of(type, dcpl);
+    if (file != nullptr && file->driver != nullptr)
+      value = fill_value_of(type, changed ? changed.get() : dcpl);
     const ExpectedFill early(value);
-    void* const made =
-        PassThrough::dataset_create(self, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req);
+    const auto create = [&](hid_t list) {
+      return PassThrough::dataset_create(self, loc, name, lcpl, type, space, list, dapl, dxpl, req);
+    };
+    void* made = nullptr;
+    if (changed) {
+      const PrivateErrors own;  // where HDF5 does not take it, the program's is
+      made = create(changed.get());
+    }
+    if (made == nullptr) made = create(dcpl);
     if (made != nullptr && !value.empty())
       vol::Object::from(made).state.get<DatasetState>().filled_with = std::move(value);
     return made;
@@ -101,14 +136,23 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
     watch(count, dset, file_space);
-    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    const vol::Object& first = vol::Object::from(dset[0]);
+    const auto* const file = first.connector->state.find<FileState>();
+    if (count == 1 && file != nullptr && file->ranks != nullptr)
+      if (const auto done = read_once(first, *file->ranks, mem_type[0], mem_space[0], file_space[0],
+                                      dxpl, buf[0]))
+        return *done;
+    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
+                                     changed_transfer(file, dxpl), buf, req);
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
     watch(count, dset, file_space);
+    const auto* const file = vol::Object::from(dset[0]).connector->state.find<FileState>();
+    const hid_t changed = changed_transfer(file, dxpl);
     const auto write = [&] {
-      return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
+      return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, changed, buf,
                                         req);
     };
     auto* const state = vol::Object::from(dset[0]).state.find<DatasetState>();
@@ -125,7 +169,27 @@ struct Connector : vol::PassThrough<Connector> {
     const vol::Object& object = vol::Object::from(file);
     auto* const state = object.connector->state.find<FileState>();
     state->driver = driver_of(object, opening);
+    if (state->options.conversion_buffer > 0)
+      state->transfer_list = transfer_list_with(state->options.conversion_buffer);
+    if (state->options.read_once && !vol::reads_metadata_together(opening.fapl) &&
+        !state->options.collective_metadata)
+      state->ranks = vol::ranks_of(opening.fapl);
     return file;
+  }
+
+  static hid_t changed_transfer(const FileState* file, hid_t dxpl) {
+    const bool left = dxpl == kDefaultPlist || dxpl == h5.transfer_list.get();
+    return left && file != nullptr && file->transfer_list ? file->transfer_list.get() : dxpl;
+  }
+
+  // Over MPI the ranks would have to write what is stored in headers together.
+  static Id<Kind::plist> changed_creation(const FileState* file, const vol::Object& object,
+                                          const H5VL_loc_params_t& loc, const char* name,
+                                          hid_t type, hid_t space, hid_t dcpl) {
+    if (file == nullptr || !file->options.may_change_layout()) return {};
+    DatasetOptions options = file->options_of(object, loc.obj_type, name);
+    if (file->parallel) options.compact = 0;
+    return changed_dataset_creation(type, space, dcpl, options);
   }
 
   // Over MPI ranks would have to do so together; readers of a file in SWMR mode look at what is
@@ -139,7 +203,7 @@ struct Connector : vol::PassThrough<Connector> {
     for (std::size_t i = 0; i < count; ++i) {
       vol::Object& dataset = vol::Object::from(dset[i]);
       const auto* const file = dataset.connector->state.find<FileState>();
-      if (file != nullptr && file->caches)
+      if (file != nullptr && file->may_reopen)
         dataset.state.get<DatasetState>().watched.before_transfer(dataset, file_space[i],
                                                                   Nesting::outermost());
     }

@@ -144,13 +144,13 @@ bool leaves_data_alone(hid_t dxpl) {
          conversion == nullptr && h5.Pget_data_transform(dxpl, nullptr, 0) < 0;
 }
 
-std::string name_of(const Object& object) {
+std::string name_of(const Object& object, H5I_type_t type) {
   const PrivateErrors own;
   std::array<char, 1024> name{};
   std::size_t length = 0;
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
   args.args.get_name = {name.size(), name.data(), &length};
-  const H5VL_loc_params_t self{H5I_DATASET, H5VL_OBJECT_BY_SELF, {}};
+  const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
   h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
                   nullptr);
   return name.data();

@@ -65,7 +65,7 @@ void extents_may_have_changed();
 bool leaves_data_alone(hid_t dxpl);
 
 // Its name in the file, empty when HDF5 does not tell.
-std::string name_of(const Object& object);
+std::string name_of(const Object& object, H5I_type_t type = H5I_DATASET);
 // That of its file, as it was opened.
 std::string file_name_of(const Object& object);
 // Both, for errors.

@@ -112,8 +112,9 @@ bool lies_within(const engine::Box& box, const engine::Grid& grid) {
 
 // Whether HDF5 puts chunks of the dataset into a cache whose size the program has left alone.
 bool Watched::learn(vol::Object& dataset, FileState& file) {
+  const DatasetOptions options = file.options_of(dataset, H5I_DATASET, nullptr);
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
-  if (h5.Pget_layout(dcpl.get()) != H5D_CHUNKED) return false;
+  if (!options.chunk_cache || h5.Pget_layout(dcpl.get()) != H5D_CHUNKED) return false;
   Numbers chunk{};
   const int rank = h5.Pget_chunk(dcpl.get(), engine::kMaxRank, chunk.data());
   const Id<Kind::datatype> type(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
@@ -124,7 +125,7 @@ bool Watched::learn(vol::Object& dataset, FileState& file) {
   std::ranges::copy(chunk, grid_.chunk.begin());
   grid_.dims.fill(~std::uint64_t{0});  // none that is followed
   chunk_bytes_ = engine::volume(grid_.rank, grid_.chunk) * h5.Tget_size(type.get());
-  const std::uint64_t assumed = file.options.assume_cache;
+  const std::uint64_t assumed = options.assume_cache;
   capacity_ = chunk_bytes_ == 0 ? 0 : (assumed == 0 ? cache->bytes : assumed) / chunk_bytes_;
   // Of chunks without filters that do not fit in, HDF5 reads and writes parts in the file.
   if (chunk_bytes_ == 0 || chunk_bytes_ > file.options.memory ||

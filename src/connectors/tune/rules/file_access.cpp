@@ -80,20 +80,45 @@ void begin_large(List& list, std::uint64_t bytes) {
   list.set(kProperty, value_of(config), std::move(before));
 }
 
+// What the program's default has for the newest is the newest of this HDF5.
+void use_newest(List& list) {
+  Value newest = list.fallback("libver_high_bound", sizeof(H5F_libver_t));
+  Value oldest = list.fallback("libver_low_bound", sizeof(H5F_libver_t));
+  if (!newest.empty()) list.set("libver_low_bound", newest, std::move(oldest));
+}
+
 }  // namespace
 
-void change_access(hid_t fapl, FileState& state) {
+void change_access(hid_t fapl, FileState& state, bool parallel, bool with_pages) {
   const PrivateErrors own;
   List list(fapl, state);
   list.set_number<std::size_t>("sieve_buf_size", state.options.sieve);
   list.set_number<hsize_t>("meta_block_size", state.options.metadata_block);
   begin_large(list, state.options.metadata_cache);
   align(list, state.options.alignment);
+  if (state.options.newest_format) use_newest(list);
+  if (parallel && state.options.collective_metadata) {
+    constexpr int kTogether = 1;  // H5P_USER_TRUE
+    list.set_number<int>("collective_metadata_read", kTogether);
+    list.set_number<bool>("collective_metadata_write", 1);
+  }
+  if (!parallel && with_pages)
+    list.set_number<std::size_t>("page_buffer_size", state.options.page_buffer);
 }
 
 void restore_access(hid_t fapl, const FileState& state) {
   const PrivateErrors own;
   for (const Changed& one : state.changed) h5.Pset(fapl, one.property.c_str(), one.before.data());
+}
+
+Id<Kind::plist> transfer_list_with(std::uint64_t conversion_buffer) {
+  const PrivateErrors own;
+  Id<Kind::plist> list(h5.Pcopy(h5.transfer_list.get()));
+  const std::size_t size = conversion_buffer;
+  if (h5.Pset(list.get(), "max_temp_buf", &size) < 0)
+    throw Error("HDF5 does not take a conversion buffer of " + std::to_string(size) + " bytes");
+  ++statistics().lists;
+  return list;
 }
 
 }  // namespace headrace::tune

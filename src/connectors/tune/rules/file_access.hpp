@@ -1,5 +1,7 @@
 // Rules for the access property list of a file: each sets what an option says, where the program
-// has left HDF5's default. None changes what is in the file but for where it lies.
+// has left HDF5's default. None changes what is in the file but for where it lies, and with
+// allow=layout in which format. Collective metadata make ranks wait for each other in calls in
+// which they otherwise do not: only the option puts them on.
 #pragma once
 
 #include "connectors/tune/file_state.hpp"
@@ -7,10 +9,14 @@
 namespace headrace::tune {
 
 // Changes the list that the file is about to be opened with, and notes what was in it. Throws
-// Error where HDF5 does not take a value.
-void change_access(hid_t fapl, FileState& state);
+// Error where HDF5 does not take a value. `parallel`: ranks open it together. `with_pages`: it may
+// be made of pages.
+void change_access(hid_t fapl, FileState& state, bool parallel, bool with_pages);
 
 // Puts into a copy of that list what the program had in its own.
 void restore_access(hid_t fapl, const FileState& state);
+
+// HDF5's default transfer list but for the buffer that elements are converted in.
+Id<Kind::plist> transfer_list_with(std::uint64_t conversion_buffer);
 
 }  // namespace headrace::tune

@@ -1,0 +1,153 @@
+#include "connectors/tune/rules/creation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/elements.hpp"
+
+namespace headrace::tune {
+namespace {
+
+constexpr std::uint64_t kLargestCompact = 60000;  // bytes: a header's message has fewer than 64 KiB
+constexpr const char* kStrategy = "file_space_strategy";
+constexpr const char* kPage = "file_space_page_size";
+
+struct Extent {
+  int rank = -1;
+  std::array<hsize_t, engine::kMaxRank> dims{};
+  std::array<hsize_t, engine::kMaxRank> most{};
+};
+
+Extent extent_of(hid_t space) {
+  Extent found;
+  const int rank = h5.Sget_simple_extent_ndims(space);
+  if (rank < 0 || rank > static_cast<int>(engine::kMaxRank) ||
+      h5.Sget_simple_extent_dims(space, found.dims.data(), found.most.data()) < 0)
+    return found;
+  found.rank = rank;
+  return found;
+}
+
+bool is_fixed(const Extent& extent) { return extent.dims == extent.most; }
+
+// A creation list that is being changed.
+class Creation {
+ public:
+  Creation(hid_t type, hid_t space, hid_t dcpl)
+      : type_(type),
+        space_(space),
+        extent_(extent_of(space)),
+        list_(h5.Pcopy(dcpl)),
+        layout_(h5.Pget_layout(dcpl)) {}
+
+  // Virtual and external datasets say where their data are.
+  [[nodiscard]] bool is_plain() const {
+    return list_ && extent_.rank >= 0 && (layout_ == H5D_CONTIGUOUS || layout_ == H5D_CHUNKED) &&
+           h5.Pget_external_count(list_.get()) == 0;
+  }
+
+  bool chunk(const std::vector<hsize_t>& wanted) {
+    if (wanted.empty() || static_cast<int>(wanted.size()) != extent_.rank) return false;
+    std::vector<hsize_t> dims = wanted;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (extent_.most.at(d) == 0) return false;
+      dims[d] = std::min(dims[d], extent_.most.at(d));  // H5S_UNLIMITED is the largest
+    }
+    if (h5.Pset_chunk(list_.get(), extent_.rank, dims.data()) < 0) return false;
+    layout_ = H5D_CHUNKED;
+    return true;
+  }
+
+  // Of what is compressed by other filters the program knows better.
+  bool deflate(std::optional<unsigned> level) {
+    if (!level || layout_ != H5D_CHUNKED || !deflates_at_most()) return false;
+    h5.Premove_filter(list_.get(), H5Z_FILTER_SHUFFLE);
+    h5.Premove_filter(list_.get(), H5Z_FILTER_DEFLATE);
+    if (*level == 0) return true;
+    if (h5.Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0) return false;
+    return h5.Pset_shuffle(list_.get()) >= 0 && h5.Pset_deflate(list_.get(), *level) >= 0;
+  }
+
+  bool compact(std::uint64_t most) {
+    const hssize_t elements = h5.Sget_simple_extent_npoints(space_);
+    if (layout_ != H5D_CONTIGUOUS || !is_fixed(extent_) || elements < 0 ||
+        static_cast<std::uint64_t>(elements) * h5.Tget_size(type_) >
+            std::min(most, kLargestCompact))
+      return false;
+    H5D_alloc_time_t time = H5D_ALLOC_TIME_ERROR;
+    return most > 0 && h5.Pset_layout(list_.get(), H5D_COMPACT) >= 0 &&
+           h5.Pget_alloc_time(list_.get(), &time) >= 0 && time == H5D_ALLOC_TIME_EARLY;
+  }
+
+  // HDF5 fills what holds references into its heap always.
+  bool fill_never() {
+    H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
+    return h5.Pget_fill_time(list_.get(), &time) >= 0 && time == H5D_FILL_TIME_IFSET &&
+           h5.Tdetect_class(type_, H5T_VLEN) == 0 && h5.Tis_variable_str(type_) == 0 &&
+           h5.Pset_fill_time(list_.get(), H5D_FILL_TIME_NEVER) >= 0;
+  }
+
+  Id<Kind::plist> take() { return std::move(list_); }
+
+ private:
+  [[nodiscard]] bool deflates_at_most() const {
+    const int filters = h5.Pget_nfilters(list_.get());
+    for (int i = 0; i < filters; ++i) {
+      unsigned flags = 0;
+      unsigned settings = 0;
+      std::size_t count = 0;
+      const H5Z_filter_t filter = h5.Pget_filter2(list_.get(), static_cast<unsigned>(i), &flags,
+                                                  &count, nullptr, 0, nullptr, &settings);
+      if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_DEFLATE) return false;
+    }
+    return filters >= 0;
+  }
+
+  hid_t type_;
+  hid_t space_;
+  Extent extent_;
+  Id<Kind::plist> list_;
+  H5D_layout_t layout_;
+};
+
+H5F_fspace_strategy_t strategy_of(hid_t fcpl) {
+  H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_NTYPES;
+  return h5.Pget(fcpl, kStrategy, &strategy) < 0 ? H5F_FSPACE_STRATEGY_NTYPES : strategy;
+}
+
+}  // namespace
+
+bool makes_pages(hid_t fcpl) {
+  const PrivateErrors own;
+  return strategy_of(fcpl) == H5F_FSPACE_STRATEGY_PAGE;
+}
+
+Id<Kind::plist> changed_file_creation(hid_t fcpl, const TuneOptions& options) {
+  const PrivateErrors own;
+  if (options.page == 0) return {};
+  Id<Kind::plist> list(h5.Pcopy(fcpl));
+  const H5F_fspace_strategy_t pages = H5F_FSPACE_STRATEGY_PAGE;
+  const hsize_t size = options.page;
+  if (!list || strategy_of(fcpl) != H5F_FSPACE_STRATEGY_FSM_AGGR ||  // the program has chosen
+      h5.Pset(list.get(), kStrategy, &pages) < 0 || h5.Pset(list.get(), kPage, &size) < 0)
+    return {};
+  return list;
+}
+
+Id<Kind::plist> changed_dataset_creation(hid_t type, hid_t space, hid_t dcpl,
+                                         const DatasetOptions& options) {
+  const PrivateErrors own;
+  if (!options.change_layout()) return {};
+  Creation creation(type, space, dcpl);
+  if (!creation.is_plain()) return {};
+  // Whether or not the one before has changed something.
+  const bool chunked = creation.chunk(options.chunk);
+  const bool deflated = creation.deflate(options.deflate);
+  const bool unfilled = options.never_fill && creation.fill_never();
+  if (!chunked && creation.compact(options.compact)) return creation.take();
+  if (!chunked && !deflated && !unfilled) return {};
+  return creation.take();
+}
+
+}  // namespace headrace::tune
