@@ -42,7 +42,7 @@ FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
 PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/async tests/machines tests/kernels \
-    tests/filters tests/bench tests/demo tests/fault tests/crash tests/log tests/launcher tests/model tests/tracing tests/tuning tests/replay examples python/tests)
+    tests/filters tests/bench tests/demo tests/fault tests/crash tests/log tests/launcher tests/model tests/tracing tests/tune tests/replay examples python/tests)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
 # right to look into other processes, and with more ranks than there are cores to wait busily on.

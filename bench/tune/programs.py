@@ -104,7 +104,7 @@ with h5py.File("z.h5") as f:
 with h5py.File("z.h5", "w") as f:
     d = f.create_dataset("d", (250, 40000), "f8", chunks=(250, 1000), compression="gzip",
                          compression_opts=1)
-    d[...] = rng.integers(0, 9, 40000)
+    d[...] = np.broadcast_to(rng.integers(0, 9, 40000), d.shape)
 """),
     Program("tiny-datasets", 3000, """
 with h5py.File("y.h5", "w") as f:

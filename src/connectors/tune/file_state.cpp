@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/events.hpp"
+#include "comm/agreement.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 
 namespace headrace::tune {
@@ -22,6 +23,28 @@ DatasetOptions FileState::options_of(const vol::Object& object, H5I_type_t type,
   return options.of_dataset(path);
 }
 
+std::shared_ptr<FileState> agreed_state(const vol::Layer& layer, const vol::Opening& opening) {
+  CommunicatorHandle ranks = vol::ranks_of(opening.fapl);
+  std::shared_ptr<FileState> state;
+  const auto malformed = error_of([&] {
+    state = std::make_shared<FileState>(vol::info_of(opening.fapl, layer)->options, opening);
+  });
+  if (ranks != nullptr) agree(*ranks, malformed);
+  if (malformed != nullptr) std::rethrow_exception(malformed);
+  if (ranks == nullptr) return state;
+  const TuneOptions& options = state->options;
+  const auto mine = static_cast<std::int64_t>(std::hash<std::string>()(options.text()) >> 1U);
+  if (ranks->reduce(mine, Reduction::min) != ranks->reduce(mine, Reduction::max))
+    throw Error("layer tune: its options for " + state->name + " are not the same on all ranks");
+  // Questions about a dataset that one rank asks would wait for the others.
+  state->shares_reads = options.read_once && !options.collective_metadata &&
+                        !vol::reads_metadata_together(opening.fapl);
+  if (!state->shares_reads && !options.check_ranks) return state;
+  state->ranks = std::move(ranks);
+  if (options.check_ranks) state->check = std::make_unique<RankCheck>(*state->ranks, state->name);
+  return state;
+}
+
 Statistics& statistics() {
   static Statistics statistics;
   return statistics;
@@ -33,6 +56,7 @@ void report_statistics() {
   const std::vector<std::pair<std::string_view, std::uint64_t>> values{
       {"properties_changed", done.lists},      {"chunk_caches_enlarged", done.caches},
       {"chunk_cache_bytes", done.cache_bytes}, {"chunk_caches_beyond_memory", done.beyond},
+      {"reads_shared", done.reads_shared},     {"layouts_changed", done.layouts},
       {"fill_deferred_bytes", fills.deferred}, {"fill_written_bytes", fills.written},
   };
   headrace::report_statistics(Seat::vol, "headrace_tune", "", values);

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "connectors/tune/options.hpp"
+#include "connectors/tune/rules/rank_check.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/file/file_facts.hpp"
+#include "vol/file/info.hpp"
 
 namespace headrace::tune {
 
@@ -34,7 +36,9 @@ struct FileState {
   bool may_reopen = false;            // whether its datasets may be closed and opened anew
   std::set<vol::Identity> grown;      // datasets of which the chunk cache is enlarged
   std::shared_ptr<OpenFile*> driver;  // null where no fill values are kept back
-  CommunicatorHandle ranks;           // with which reads are shared; null where they are not
+  CommunicatorHandle ranks;           // null where none are asked for anything
+  bool shares_reads = false;          // with these ranks
+  std::unique_ptr<RankCheck> check;   // whether these ranks keep apart; null where nobody asks
   Id<Kind::plist> transfer_list;      // in place of HDF5's default; none where that is left
 
   // `object`: an open one of that type, through which the dataset is reached by `name`; null where
@@ -43,12 +47,18 @@ struct FileState {
                                           const char* name) const;
 };
 
+// What is to be kept with a file that is about to be created or opened. Collective over MPI: throws
+// Error, on all ranks, where it is malformed on one, or options are not the same on all.
+std::shared_ptr<FileState> agreed_state(const vol::Layer& layer, const vol::Opening& opening);
+
 // Counts for the report.
 struct Statistics {
-  std::uint64_t lists = 0;        // properties of access lists
-  std::uint64_t caches = 0;       // of chunks, enlarged
-  std::uint64_t cache_bytes = 0;  // that those were enlarged to
-  std::uint64_t beyond = 0;       // not enlarged, as the memory did not suffice
+  std::uint64_t lists = 0;         // properties of access lists
+  std::uint64_t caches = 0;        // of chunks, enlarged
+  std::uint64_t cache_bytes = 0;   // that those were enlarged to
+  std::uint64_t reads_shared = 0;  // that one rank has made for all
+  std::uint64_t layouts = 0;       // datasets and files created otherwise
+  std::uint64_t beyond = 0;        // not enlarged, as the memory did not suffice
 };
 Statistics& statistics();
 // Writes them into the report and starts counting anew.

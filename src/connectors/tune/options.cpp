@@ -120,6 +120,7 @@ TuneOptions::TuneOptions(Options all, std::vector<Pattern> patterns)
   alignment = number("alignment", all_);
   collective_metadata = on("collective_metadata", all_);
   read_once = on("read_once", all_);
+  check_ranks = on("check_ranks", all_);
   newest_format = value("libver", all_) == "latest";
   page = number("page", all_);
   hints = hints_of(all_);
@@ -133,6 +134,16 @@ DatasetOptions TuneOptions::of_dataset(const std::string& path) const {
   for (const Pattern& one : patterns_)
     if (fits(one.dataset, path)) options = with(std::move(options), one.options);
   return DatasetOptions(options);
+}
+
+std::string TuneOptions::text() const {
+  std::string all;
+  for (const Setting& setting : kSettings) all += value_of(setting, all_) + ";";
+  for (const Pattern& one : patterns_) {
+    all += one.dataset + ":";
+    for (const auto& [option, text] : one.options) all.append(option).append(text + ";");
+  }
+  return all;
 }
 
 }  // namespace headrace::tune

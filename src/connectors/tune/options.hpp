@@ -55,6 +55,7 @@ class TuneOptions {
   std::uint64_t alignment = 0;
   bool collective_metadata = false;
   bool read_once = false;
+  bool check_ranks = false;
   bool newest_format = false;
   std::uint64_t page = 0;
   std::vector<std::pair<std::string, std::string>> hints;  // for MPI-IO, by their keys
@@ -63,6 +64,8 @@ class TuneOptions {
   [[nodiscard]] bool may_change_layout() const { return changes_layout_; }
   // Whether it depends on the path what is done with a dataset.
   [[nodiscard]] bool depend_on_path() const { return !patterns_.empty(); }
+  // All of them, for comparison.
+  [[nodiscard]] std::string text() const;
   // `path`: the dataset's in the file; empty for one without a name.
   [[nodiscard]] DatasetOptions of_dataset(const std::string& path) const;
 

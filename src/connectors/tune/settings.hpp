@@ -45,6 +45,10 @@ inline constexpr std::array kSettings{
     Setting{"read_once", "HEADRACE_TUNE_READ_ONCE", Type::boolean, "", "", "false",
             "Over MPI: where all ranks read a whole dataset together, one reads it and sends it to "
             "the others."},
+    Setting{
+        "check_ranks", "HEADRACE_TUNE_CHECK_RANKS", Type::boolean, "", "", "false",
+        "Over MPI: a flush or close fails where ranks have not kept apart since the one before, "
+        "as async(mpi_staging=true) and log(mpi_logs=rank) demand."},
     Setting{"cb_nodes", "HEADRACE_TUNE_CB_NODES", Type::integer, "", "", "0",
             "Hint for MPI-IO: ranks that write and read for all in collective transfers; 0 gives "
             "none."},

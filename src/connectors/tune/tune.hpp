@@ -21,10 +21,13 @@ struct DatasetState {
   std::vector<std::byte> filled_with;  // once storage is set aside for it; empty where it is
 };
 
-// Whether the file that is being opened may be made of pages.
-struct Pages : CallScope<Pages> {
-  explicit Pages(bool maybe) : possible(maybe) {}
-  bool possible;
+// While a file is being created or opened: what is to be kept with it, and whether it may be made
+// of pages.
+struct OpeningFile : CallScope<OpeningFile> {
+  OpeningFile(std::shared_ptr<FileState> file, bool pages)
+      : state(std::move(file)), with_pages(pages) {}
+  std::shared_ptr<FileState> state;
+  bool with_pages;
 };
 
 struct Connector : vol::PassThrough<Connector> {
@@ -35,6 +38,7 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr std::span<const Setting> kSettings = tune::kSettings;
   static constexpr std::array kOverrides{Callback::terminate,      Callback::file_create,
                                          Callback::file_open,      Callback::file_get,
+                                         Callback::file_specific,  Callback::file_close,
                                          Callback::dataset_create, Callback::dataset_get,
                                          Callback::dataset_read,   Callback::dataset_write};
 
@@ -60,37 +64,36 @@ struct Connector : vol::PassThrough<Connector> {
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    const TuneOptions options(vol::info_of(fapl, layer())->options, name);
-    const Id<Kind::plist> changed = changed_file_creation(fcpl, options);
+    const vol::Opening opening{name, flags, true, fapl};
+    auto state = agreed_state(layer(), opening);
+    const Id<Kind::plist> changed = changed_file_creation(fcpl, state->options);
     const hid_t list = changed ? changed.get() : fcpl;
-    const Pages pages(makes_pages(list));
-    return opened(PassThrough::file_create(name, flags, list, fapl, dxpl, req),
-                  {name, flags, true, fapl});
+    const OpeningFile scope(std::move(state), makes_pages(list));
+    return opened(PassThrough::file_create(name, flags, list, fapl, dxpl, req), opening);
   }
   // HDF5 opens no other file than one that is made of pages with a page buffer.
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    const auto open = [&](bool with_pages) {
-      const Pages pages(with_pages);
-      return opened(PassThrough::file_open(name, flags, fapl, dxpl, req),
-                    {name, flags, false, fapl});
+    const vol::Opening opening{name, flags, false, fapl};
+    const auto open = [&](std::shared_ptr<FileState> state, bool with_pages) {
+      const OpeningFile scope(std::move(state), with_pages);
+      return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), opening);
     };
-    void* const file = open(true);
-    if (file != nullptr || TuneOptions(vol::info_of(fapl, layer())->options, name).page_buffer == 0)
-      return file;
+    auto state = agreed_state(layer(), opening);
+    const bool buffers = state->options.page_buffer > 0 && !state->parallel;
+    void* const file = open(std::move(state), true);
+    if (file != nullptr || !buffers) return file;
     h5.Eclear2(kDefaultStack);
-    return open(false);
+    return open(agreed_state(layer(), opening), false);
   }
 
   // Of the list for the connector below, before a file is created or opened with it.
   static void prepare_access(const vol::FileAccess& access, const vol::Opening& opening) {
-    const auto info = vol::info_of(opening.fapl, layer());
-    auto state = std::make_shared<FileState>(info->options, opening);
-    const bool parallel = vol::is_parallel(opening.fapl);
-    const Pages* const pages = Pages::current();
-    state->may_reopen = may_reopen_datasets(opening);
-    change_access(access.under_fapl(), *state, parallel, pages == nullptr || pages->possible);
-    if (parallel) add_hints(access.under_fapl(), *state);
-    access.connector()->state = std::move(state);
+    const OpeningFile& scope = *OpeningFile::current();
+    FileState& state = *scope.state;
+    state.may_reopen = may_reopen_datasets(opening);
+    change_access(access.under_fapl(), state, scope.with_pages);
+    if (state.parallel) add_hints(access.under_fapl(), state);
+    access.connector()->state = scope.state;
   }
 
   static herr_t file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, void** req) {
@@ -107,6 +110,16 @@ struct Connector : vol::PassThrough<Connector> {
     if (result >= 0 && args->op_type == H5VL_DATASET_GET_DAPL)
       restore_chunk_cache(vol::Object::from(self), args->args.get_dapl.dapl_id);
     return result;
+  }
+
+  // What ranks are to be told of follows what HDF5 does together.
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    if (args->op_type == H5VL_FILE_FLUSH) check_ranks(*vol::Object::from(self).connector);
+    return PassThrough::file_specific(self, args, dxpl, req);
+  }
+  static herr_t file_close(void* self, hid_t dxpl, void** req) {
+    check_ranks(*vol::Object::from(self).connector);
+    return PassThrough::file_close(self, dxpl, req);
   }
 
   static void* dataset_create(void* self, const H5VL_loc_params_t* loc, const char* name,
@@ -138,7 +151,10 @@ struct Connector : vol::PassThrough<Connector> {
     watch(count, dset, file_space);
     const vol::Object& first = vol::Object::from(dset[0]);
     const auto* const file = first.connector->state.find<FileState>();
-    if (count == 1 && file != nullptr && file->ranks != nullptr)
+    if (file != nullptr && file->check != nullptr)
+      for (std::size_t i = 0; i < count; ++i)
+        file->check->note_read(vol::Object::from(dset[i]), file_space[i]);
+    if (count == 1 && file != nullptr && file->shares_reads)
       if (const auto done = read_once(first, *file->ranks, mem_type[0], mem_space[0], file_space[0],
                                       dxpl, buf[0]))
         return *done;
@@ -151,6 +167,9 @@ struct Connector : vol::PassThrough<Connector> {
     watch(count, dset, file_space);
     const auto* const file = vol::Object::from(dset[0]).connector->state.find<FileState>();
     const hid_t changed = changed_transfer(file, dxpl);
+    if (file != nullptr && file->check != nullptr)
+      for (std::size_t i = 0; i < count; ++i)
+        file->check->note_write(vol::Object::from(dset[i]), file_space[i]);
     const auto write = [&] {
       return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, changed, buf,
                                         req);
@@ -171,10 +190,17 @@ struct Connector : vol::PassThrough<Connector> {
     state->driver = driver_of(object, opening);
     if (state->options.conversion_buffer > 0)
       state->transfer_list = transfer_list_with(state->options.conversion_buffer);
-    if (state->options.read_once && !vol::reads_metadata_together(opening.fapl) &&
-        !state->options.collective_metadata)
-      state->ranks = vol::ranks_of(opening.fapl);
     return file;
+  }
+
+  static void check_ranks(vol::UnderConnector& connector) {
+    const auto* const state = connector.state.find<FileState>();
+    if (state == nullptr || state->check == nullptr) return;
+    try {
+      if (auto violation = state->check->violation()) connector.defer(std::move(violation));
+    } catch (const Error& error) {  // MPI has ended before the file is closed
+      log(Level::warning, "tune: ranks are not compared for " + state->name + ": " + error.what());
+    }
   }
 
   static hid_t changed_transfer(const FileState* file, hid_t dxpl) {

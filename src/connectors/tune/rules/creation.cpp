@@ -145,8 +145,9 @@ Id<Kind::plist> changed_dataset_creation(hid_t type, hid_t space, hid_t dcpl,
   const bool chunked = creation.chunk(options.chunk);
   const bool deflated = creation.deflate(options.deflate);
   const bool unfilled = options.never_fill && creation.fill_never();
-  if (!chunked && creation.compact(options.compact)) return creation.take();
-  if (!chunked && !deflated && !unfilled) return {};
+  const bool in_header = !chunked && creation.compact(options.compact);
+  if (!chunked && !deflated && !unfilled && !in_header) return {};
+  ++statistics().layouts;
   return creation.take();
 }
 

@@ -89,7 +89,7 @@ void use_newest(List& list) {
 
 }  // namespace
 
-void change_access(hid_t fapl, FileState& state, bool parallel, bool with_pages) {
+void change_access(hid_t fapl, FileState& state, bool with_pages) {
   const PrivateErrors own;
   List list(fapl, state);
   list.set_number<std::size_t>("sieve_buf_size", state.options.sieve);
@@ -97,12 +97,12 @@ void change_access(hid_t fapl, FileState& state, bool parallel, bool with_pages)
   begin_large(list, state.options.metadata_cache);
   align(list, state.options.alignment);
   if (state.options.newest_format) use_newest(list);
-  if (parallel && state.options.collective_metadata) {
+  if (state.parallel && state.options.collective_metadata) {
     constexpr int kTogether = 1;  // H5P_USER_TRUE
     list.set_number<int>("collective_metadata_read", kTogether);
     list.set_number<bool>("collective_metadata_write", 1);
   }
-  if (!parallel && with_pages)
+  if (!state.parallel && with_pages)
     list.set_number<std::size_t>("page_buffer_size", state.options.page_buffer);
 }
 

@@ -9,9 +9,8 @@
 namespace headrace::tune {
 
 // Changes the list that the file is about to be opened with, and notes what was in it. Throws
-// Error where HDF5 does not take a value. `parallel`: ranks open it together. `with_pages`: it may
-// be made of pages.
-void change_access(hid_t fapl, FileState& state, bool parallel, bool with_pages);
+// Error where HDF5 does not take a value. `with_pages`: the file may be made of pages.
+void change_access(hid_t fapl, FileState& state, bool with_pages);
 
 // Puts into a copy of that list what the program had in its own.
 void restore_access(hid_t fapl, const FileState& state);

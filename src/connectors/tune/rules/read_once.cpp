@@ -79,6 +79,7 @@ std::optional<herr_t> read_once(const vol::Object& dataset, Communicator& ranks,
     if (reads) read_alone(dataset, mem_type, buffer);
   });
   ranks.broadcast({static_cast<std::byte*>(buffer), bytes}, 0);
+  ++statistics().reads_shared;
   return 0;
 }
 
