@@ -12,7 +12,6 @@ from bench.trace.cases import KERNELS
 from .programs import PROGRAMS, Program
 
 TUNE = Way("tune", "tune")
-FILL = Way(TUNE.name, "tune(seat=both)")  # of programs that it is for
 PYTHON = "python"
 _SECONDS = "300ms"  # at least, of a kernel: short ones are repeated in their process
 
@@ -44,9 +43,15 @@ def cases(*, quick: bool = False) -> list[Case]:
                 each.name,
                 {"N": counts[each.name]},
                 each,
-                ways=(NATIVE, FILL if each.bytes else TUNE),
+                ways=_ways(each),
             )
             for each in PROGRAMS
         ),
         *(Case(kernel, name, {"words": list(words)}) for kernel, name, words in KERNELS),
     ]
+
+
+def _ways(program: Program) -> tuple[Way, Way]:
+    if not program.storage:
+        return NATIVE, Way(TUNE.name, program.stack)
+    return Way(NATIVE.name, program.storage), Way(TUNE.name, f"{program.stack},{program.storage}")

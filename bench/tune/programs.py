@@ -19,11 +19,26 @@ with h5py.File("x.h5", "w") as f:
                      compression="gzip", compression_opts=1)
     f.create_dataset("e", (500, 5000), "f8")
 """
+_FILL = "tune(seat=both)"
+_NFS = "model(mode=delay,preset=nfs)"
+_SMALL = """
+with h5py.File("y.h5", "w") as f:
+    for i in range(N):
+        d = f.create_dataset(f"d{i}", data=np.arange(10.0) + i)
+        d.attrs["units"], d.attrs["n"] = "m/s", i
+with h5py.File("y.h5") as f:
+    for i in range(N):
+        d = f[f"d{i}"]
+        d[()], d.attrs["units"], d.attrs["n"]
+"""
 
 
 @dataclass(frozen=True)
 class Program:
-    """`gains`: the least ratio of native time that is promised; `bytes`: the most of its bytes."""
+    """`gains`: the least ratio of native time that is promised; `bytes`: the most of its bytes.
+
+    `stack` is compared with native HDF5, both over `storage`, a layer that stands for a slow one.
+    """
 
     name: str
     count: int
@@ -31,6 +46,8 @@ class Program:
     make: str = ""
     gains: float = 0
     bytes: float = 0
+    stack: str = "tune"
+    storage: str = ""
 
 
 PROGRAMS = (
@@ -61,7 +78,7 @@ with h5py.File("y.h5", "w") as f:
     d = f.create_dataset("d", (N, 1000), "f8", fillvalue=1.0)
     for i in range(N):
         d[i] = data
-""", bytes=0.55),
+""", bytes=0.55, stack=_FILL),
     Program("netcdf-steps", 200, """
 data = rng.random(40000)
 with netCDF4.Dataset("y.nc", "w") as f:
@@ -69,7 +86,7 @@ with netCDF4.Dataset("y.nc", "w") as f:
     v = f.createVariable("v", "f8", ("time", "x"), contiguous=True)
     for i in range(N):
         v[i] = data
-""", bytes=0.55),
+""", bytes=0.55, stack=_FILL),
     Program("rows-and-writes", 100, """
 with h5py.File("x.h5", "r+") as f:
     d, e = f["d"], f["e"]
@@ -114,6 +131,9 @@ with h5py.File("y.h5") as f:
     for i in range(N):
         f[f"d{i}"][()]
 """),
+    Program("small-datasets-nfs", 2000, _SMALL, gains=1.3, stack="tune,async", storage=_NFS),
+    Program("small-datasets-nfs-consent", 2000, _SMALL, gains=3, storage=_NFS,
+            stack="tune(allow=layout,page=64KiB,page_buffer=4MiB)"),
     Program("sequential", 3000, """
 data = rng.random(10000)
 with h5py.File("y.h5", "w") as f:

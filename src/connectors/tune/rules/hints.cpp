@@ -12,7 +12,7 @@ void add_hints(hid_t fapl, FileState& state) {
   for (const auto& [key, value] : state.options.hints) {
     pairs.push_back(key.c_str());
     pairs.push_back(value.c_str());
-    told += " " + key + "=" + value;
+    told.append(" ").append(key).append("=").append(value);
   }
   try {
     const MpiTable& mpi = mpi_module();

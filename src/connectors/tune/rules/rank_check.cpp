@@ -51,10 +51,11 @@ bool add_points(hid_t space, unsigned rank, std::size_t most, TouchedElements& t
 bool add_blocks(hid_t space, unsigned rank, std::size_t most, TouchedElements& to) {
   const hssize_t count = h5.Sget_select_hyper_nblocks(space);
   if (count < 0 || static_cast<std::uint64_t>(count) > most) return false;
-  std::vector<hsize_t> corners(static_cast<std::size_t>(count) * 2 * rank);
+  const std::size_t width = std::size_t{2} * rank;
+  std::vector<hsize_t> corners(static_cast<std::size_t>(count) * width);
   if (h5.Sget_select_hyper_blocklist(space, 0, static_cast<hsize_t>(count), corners.data()) < 0)
     return false;
-  for (std::size_t i = 0; i < corners.size(); i += 2 * rank) {
+  for (std::size_t i = 0; i < corners.size(); i += width) {
     SteppedBox one;
     for (unsigned d = 0; d < rank; ++d) {
       one.box.start[d] = corners[i + d];
@@ -168,12 +169,14 @@ std::optional<RankCheck::Conflict> RankCheck::conflict(const std::vector<Dataset
         if (!both) continue;
         const std::string who = std::to_string(one) + " and " + std::to_string(other);
         const std::string where = "elements " + text_of(written.rank(), *both) + " of ";
-        if (written.exact() && theirs.exact())
-          return Conflict{static_cast<int>(one),
-                          "ranks " + who +
-                              (writes ? " have both written " : " have written and read ") + where};
-        log(Level::warning, "tune: ranks " + who + " may both have touched " + where +
-                                "a dataset of " + file_ + ": they select too many parts to tell");
+        std::string text = "ranks ";
+        text.append(who);
+        if (written.exact() && theirs.exact()) {
+          text.append(writes ? " have both written " : " have written and read ").append(where);
+          return Conflict{static_cast<int>(one), text};
+        }
+        text.append(" may both have touched ").append(where).append("a dataset of ").append(file_);
+        log(Level::warning, "tune: " + text + ": they select too many parts to tell");
       }
     }
   }
