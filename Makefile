@@ -41,7 +41,7 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/async tests/machines tests/kernels \
+PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/async tests/machines tests/kernels tests/stripe \
     tests/filters tests/bench tests/demo tests/fault tests/crash tests/log tests/launcher tests/model tests/tracing tests/tune tests/replay examples python/tests)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the

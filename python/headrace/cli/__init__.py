@@ -5,7 +5,19 @@ from typing import Annotated
 import typer
 
 import headrace
-from headrace.cli import bench, doctor, env, export, log, replay, report, run, settings, tune
+from headrace.cli import (
+    bench,
+    doctor,
+    env,
+    export,
+    log,
+    replay,
+    report,
+    run,
+    settings,
+    stripe,
+    tune,
+)
 from headrace.cli.help import LayerListing
 
 app = typer.Typer(
@@ -56,6 +68,10 @@ app.command("recover")(replay.recover)
 app.add_typer(log.app)
 app.add_typer(export.app)
 app.add_typer(tune.app)
+app.command("fuse", epilog=stripe.EXAMPLES)(stripe.fuse)
+app.command("split", epilog=stripe.EXAMPLES)(stripe.split)
+app.command("restripe")(stripe.restripe)
+app.add_typer(stripe.app)
 app.command("report")(report.report)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 

@@ -1,0 +1,186 @@
+"""`headrace fuse`, `split`, `restripe` and `stripe`: files that lie in pieces."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+from headrace.cli.output import console, error_console, fail, note, reports_errors
+from headrace.stripe import check
+from headrace.stripe import fuse as making
+from headrace.stripe.sets import Layout, StripedSet, find
+from headrace.values import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+EXAMPLES = """
+**Examples**
+
+    headrace fuse out.h5 --output whole.h5
+
+    headrace split whole.h5 --files 8 --dirs /nvme0,/nvme1
+
+    headrace stripe ls out.h5
+"""
+
+app = typer.Typer(
+    name="stripe",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Look at files that lie in pieces, as HDF5's subfiling writes them, and move them.",
+)
+
+StubArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The file's name, which its stub has.")
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config-dir", metavar="DIR", help="Where the set's configuration lies, if not "
+                 "beside FILE (H5FD_SUBFILING_CONFIG_FILE_PREFIX)."),
+]  # fmt: skip
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="NEW", help="Leave FILE as it is, and make this one."),
+]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify", help="Read everything back and compare it.")
+]
+FilesOption = Annotated[int, typer.Option("--files", metavar="N", min=1, help="How many pieces.")]
+SizeOption = Annotated[str, typer.Option("--size", metavar="SIZE", help="The size of a stripe.")]
+DirsOption = Annotated[
+    str,
+    typer.Option("--dirs", metavar="DIR,DIR", help="Folders that the pieces lie in, in turn; "
+                 "beside the stub are links to them."),
+]  # fmt: skip
+
+
+@reports_errors
+def fuse(
+    file: StubArgument,
+    output: OutputOption = None,
+    verify: VerifyOption = False,
+    config_dir: ConfigOption = None,
+) -> None:
+    """Make one HDF5 file of the pieces that HDF5's subfiling, or `headrace split`, has written.
+
+    Without --output it takes the place of FILE, and the pieces are removed then.
+    """
+    found = find(file, config_dir)
+    _require_whole(found)
+    with _progress("fusing", found.size) as done:
+        making.fuse(found, output or file, done, verify=verify)
+    if output is None:
+        making.remove_pieces(found)
+    note(f"{output or file}: {found.size} bytes of {found.layout.count} subfiles")
+
+
+@reports_errors
+def split(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An HDF5 file.")],
+    files: FilesOption,
+    size: SizeOption = "32MiB",
+    dirs: DirsOption = "",
+    output: OutputOption = None,
+) -> None:
+    """Cut an HDF5 file into pieces, which HDF5's subfiling reads.
+
+    Without --output a stub, which says what it is, takes the place of FILE.
+    """
+    layout = _layout(size, files)
+    folders = [Path(each) for each in dirs.split(",") if each]
+    with _progress("splitting", file.stat().st_size) as done:
+        made = making.split(file, output or file, layout, folders, done)
+    note(f"{made.stub}: {layout.count} subfiles with stripes of {layout.stripe} bytes")
+
+
+@reports_errors
+def restripe(
+    file: StubArgument,
+    size: SizeOption = "32MiB",
+    files: Annotated[
+        int, typer.Option("--files", metavar="N", min=0, help="0: as many as now.")
+    ] = 0,
+    dirs: DirsOption = "",
+) -> None:
+    """Deal a file's pieces out anew; the old ones go once the new ones are complete."""
+    found = find(file)
+    _require_whole(found)
+    layout = _layout(size, files or found.layout.count)
+    whole = file.with_name(f".{file.name}.whole")
+    folders = [Path(each) for each in dirs.split(",") if each]
+    try:
+        with _progress("restriping", 2 * found.size) as done:
+            making.fuse(found, whole, done, verify=False)
+            making.split(whole, file, layout, folders, done)
+    finally:
+        whole.unlink(missing_ok=True)
+    making.remove_pieces(found)
+    note(f"{file}: {layout.count} subfiles with stripes of {layout.stripe} bytes")
+
+
+@app.command("ls")
+@reports_errors
+def ls(file: StubArgument, config_dir: ConfigOption = None) -> None:
+    """Show how a file is dealt out, and its pieces."""
+    found = find(file, config_dir)
+    console().print(f"{file}: {found.size} bytes, stripes of {found.layout.stripe} bytes in "
+                    f"{found.layout.count} subfiles", markup=False, highlight=False)  # fmt: skip
+    for path, size in zip(found.subfiles, found.sizes, strict=True):
+        where = f" -> {path.resolve()}" if path.is_symlink() else ""
+        console().print(f"{size:>15}  {path}{where}", markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command("verify")
+@reports_errors
+def verify(file: StubArgument, config_dir: ConfigOption = None) -> None:
+    """Tell whether all pieces are there and make up a whole HDF5 file."""
+    found = find(file, config_dir)
+    _require_whole(found)
+    console().print(f"{file}: complete, {found.size} bytes", markup=False, highlight=False)
+
+
+@app.command("move")
+@reports_errors
+def move(
+    file: StubArgument,
+    target: Annotated[Path, typer.Argument(metavar="NEW", help="The new name, or a folder.")],
+    config_dir: ConfigOption = None,
+) -> None:
+    """Move a file with its pieces, so that HDF5's subfiling finds them there, too."""
+    found = find(file, config_dir)
+    _require_whole(found)
+    stub = target / file.name if target.is_dir() else target
+    if stub.exists():
+        fail(f"{stub} is there already")
+    with _progress("moving", found.size) as done:
+        making.copy_set(found, stub, done)
+    making.remove_pieces(found)
+    file.unlink()
+
+
+def _layout(size: str, files: int) -> Layout:
+    try:
+        stripe = parse("size", size)
+    except ValueError as error:
+        fail(f"--size: {error}")
+    if not isinstance(stripe, int) or stripe < 1:
+        fail(f"--size {size}: a stripe has at least one byte")
+    return Layout(stripe, files)
+
+
+def _require_whole(found: StripedSet) -> None:
+    if fault := check.fault_of(found):
+        fail(f"{found.stub}: {fault}")
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, console=error_console(), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.advance(task, count)

@@ -1,0 +1,219 @@
+"""Makes one file of a set, and a set of one file. Whoever is interrupted leaves what was there."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from headrace.errors import FileError
+from headrace.stripe.pieces import copy, data_ranges
+from headrace.stripe.sets import Layout, StripedSet, config_name, subfile_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_WORKERS: Final = 8  # more do not help one disk
+_SAMPLE: Final = 1 << 20
+
+
+def fuse(found: StripedSet, output: Path, done: Callable[[int], None], *, verify: bool) -> None:
+    """Writes the whole file to `output`, which is there complete or not at all.
+
+    `done` is told of bytes as they are written, by several threads. Raises FileError.
+    """
+    with _new_file(output) as target:
+        os.ftruncate(target, found.size)
+        _deal(found.subfiles, lambda number: _fuse_one(found, number, target, done))
+        if verify:
+            _deal(found.subfiles, lambda number: _compare(found, number, target))
+
+
+def split(
+    whole: Path,
+    stub: Path,
+    layout: Layout,
+    folders: Sequence[Path],
+    done: Callable[[int], None],
+) -> StripedSet:
+    """Makes a set of a file; its stub comes last, and may take the file's own place.
+
+    Subfiles lie in the folders in turn; beside the stub they are links then. Raises FileError.
+    """
+    size = whole.stat().st_size
+    source = os.open(whole, os.O_RDONLY | os.O_CLOEXEC)
+
+    def cut(number: int, target: int) -> None:
+        length = layout.piece_size(number, size)
+        os.ftruncate(target, length)
+        for here, there, count in _stripes(layout, number, 0, length):
+            for begin, end in data_ranges(source, there + count, there):
+                copy(source, begin, target, here + begin - there, end - begin)
+            done(count)
+
+    try:
+        return _make(stub, layout, whole.stat().st_mode, folders, cut)
+    finally:
+        os.close(source)
+
+
+def copy_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> StripedSet:
+    """The same pieces under another name, as HDF5's subfiling finds them. Raises FileError."""
+
+    def copy_piece(number: int, target: int) -> None:
+        with found.subfiles[number].open("rb") as source:
+            os.ftruncate(target, found.sizes[number])
+            for begin, end in data_ranges(source.fileno(), found.sizes[number]):
+                copy(source.fileno(), begin, target, begin, end - begin)
+                done(end - begin)
+
+    return _make(stub, found.layout, found.stub.stat().st_mode, (), copy_piece)
+
+
+def _make(
+    stub: Path,
+    layout: Layout,
+    mode: int,
+    folders: Sequence[Path],
+    fill: Callable[[int, int], None],
+) -> StripedSet:
+    """`fill` writes the subfile of a number to a descriptor."""
+    partial = _partial(stub)
+    made = [partial]
+    try:
+        partial.write_text(stub_text(stub.name, layout), encoding="utf-8")
+        partial.chmod(mode & 0o777)
+        inode = partial.stat().st_ino
+        names = subfile_names(stub.name, inode, layout.count)
+        subfiles = [_place(stub.parent, folders, number, each, made)
+                    for number, each in enumerate(names)]  # fmt: skip
+        _deal(subfiles, lambda number: _fill(subfiles[number], number, fill))
+        config = stub.parent / config_name(stub.name, inode)
+        made.append(config)
+        _write_config(config, stub, layout, names)
+        partial.replace(stub)
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
+    return StripedSet(stub, config, layout, tuple(subfiles),
+                      tuple(each.stat().st_size for each in subfiles))  # fmt: skip
+
+
+def _fill(path: Path, number: int, fill: Callable[[int, int], None]) -> None:
+    try:
+        target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            fill(number, target)
+            os.fsync(target)
+        finally:
+            os.close(target)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+
+
+def stub_text(name: str, layout: Layout) -> str:
+    """What a stub says to who opens it by itself: HDF5 finds no signature in it, and says so."""
+    return (
+        f"{name} is a file in {layout.count} pieces, with stripes of {layout.stripe} bytes, which "
+        "lie beside it as HDF5's subfiling writes them.\n"
+        f"headrace fuse {name}   makes one HDF5 file of them.\n"
+        "HDF5's own subfiling driver reads them as they are.\n"
+    )
+
+
+def remove_pieces(found: StripedSet) -> None:
+    """All of a set but its stub; the configuration first, so that no half of a set is found."""
+    found.config.unlink(missing_ok=True)
+    for path in found.subfiles:
+        if path.is_symlink() and path.resolve().name == path.name:  # as split() makes them
+            path.resolve().unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _new_file(output: Path) -> Iterator[int]:
+    """A descriptor; the file has its name once it is complete and on the disk."""
+    partial = _partial(output)
+    handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        yield handle
+        os.fsync(handle)
+        partial.replace(output)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(handle)
+
+
+def _partial(output: Path) -> Path:
+    return output.with_name(f".{output.name}.{secrets.token_hex(4)}.partial")
+
+
+def _deal(subfiles: Sequence[Path], work: Callable[[int], None]) -> None:
+    """Of each subfile, some beside one another; the first error is told."""
+    with ThreadPoolExecutor(min(_WORKERS, len(subfiles))) as workers:
+        for each in [workers.submit(work, number) for number in range(len(subfiles))]:
+            each.result()
+
+
+def _stripes(layout: Layout, number: int, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """A range of a subfile by stripes: where each lies in it, where in the file, and its length."""
+    while begin < end:
+        row, inside = divmod(begin, layout.stripe)
+        length = min(layout.stripe - inside, end - begin)
+        if layout.count == 1:
+            length = end - begin
+        yield begin, (row * layout.count + number) * layout.stripe + inside, length
+        begin += length
+
+
+def _fuse_one(found: StripedSet, number: int, target: int, done: Callable[[int], None]) -> None:
+    path = found.subfiles[number]
+    try:
+        source = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            for begin, end in data_ranges(source, found.sizes[number]):
+                for here, there, length in _stripes(found.layout, number, begin, end):
+                    copy(source, here, target, there, length)
+                    done(length)
+        finally:
+            os.close(source)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+
+
+def _compare(found: StripedSet, number: int, target: int) -> None:
+    with found.subfiles[number].open("rb") as source:
+        for here, there, length in _stripes(found.layout, number, 0, found.sizes[number]):
+            for at in range(0, length, _SAMPLE):
+                size = min(_SAMPLE, length - at)
+                if os.pread(source.fileno(), size, here + at) != os.pread(target, size, there + at):
+                    raise FileError(f"{found.subfiles[number]}: byte {here + at} and on are not in "
+                                    "the file that was made")  # fmt: skip
+
+
+def _place(beside: Path, folders: Sequence[Path], number: int, name: str, made: list[Path]) -> Path:
+    path = beside / name
+    folder = folders[number % len(folders)] if folders else beside
+    made.append(folder / name)
+    if folder.resolve() != beside.resolve():
+        made.append(path)
+        path.symlink_to((folder / name).absolute())
+    return path
+
+
+def _write_config(config: Path, stub: Path, layout: Layout, names: Sequence[str]) -> None:
+    lines = [
+        f"stripe_size={layout.stripe}",
+        f"aggregator_count={layout.count}",
+        f"subfile_count={layout.count}",
+        f"hdf5_file={stub.absolute()}",
+        f"subfile_dir={stub.absolute().parent}",
+        *names,
+    ]
+    config.write_bytes(os.fsencode("\n".join(lines) + "\n"))

@@ -1,0 +1,158 @@
+"""A set: a stub with the file's name, a configuration and subfiles, as HDF5's subfiling has them.
+
+The names are those of H5FDsubfile_int.c (HDF5 1.14 to 2.2): beside the stub `out.h5`, whose inode
+is part of them, lie `out.h5.subfile_INODE.config` and `out.h5.subfile_INODE_K_of_N` with K from 1
+on. Stripe s of the file is stripe s // N of subfile s % N.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from headrace.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MOST_SUBFILES: Final = 1_000_000
+_MOST_TEXT: Final = 64 << 20  # bytes of a configuration: a name for each of a million subfiles
+_CONFIG: Final = re.compile(r"\.subfile_(\d+)\.config")
+_KEYS: Final = ("stripe_size", "aggregator_count", "subfile_count", "hdf5_file", "subfile_dir")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is dealt out: `stripe` bytes at a time, to `count` subfiles in turn."""
+
+    stripe: int
+    count: int
+
+    def whole_size(self, sizes: Sequence[int]) -> int:
+        """Of the file, by the sizes of its subfiles in order."""
+        return max((self._end(number, size) for number, size in enumerate(sizes)), default=0)
+
+    def _end(self, number: int, size: int) -> int:
+        if size == 0:
+            return 0
+        row, rest = divmod(size - 1, self.stripe)
+        return (row * self.count + number) * self.stripe + rest + 1
+
+    def piece_size(self, number: int, whole: int) -> int:
+        """Of a subfile, by the file's: the inverse of `whole_size`."""
+        rows, rest = divmod(whole, self.stripe * self.count)
+        return rows * self.stripe + min(max(rest - number * self.stripe, 0), self.stripe)
+
+
+@dataclass(frozen=True)
+class StripedSet:
+    """A set that is there as a whole."""
+
+    stub: Path
+    config: Path
+    layout: Layout
+    subfiles: tuple[Path, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Of the file, in bytes."""
+        return self.layout.whole_size(self.sizes)
+
+
+def config_name(stub: str, inode: int) -> str:
+    """Of a set's configuration."""
+    return f"{stub}.subfile_{inode}.config"
+
+
+def subfile_names(stub: str, inode: int, count: int) -> list[str]:
+    """Of its subfiles, in order."""
+    digits = len(str(count))
+    return [f"{stub}.subfile_{inode}_{k:0{digits}}_of_{count}" for k in range(1, count + 1)]
+
+
+def find(stub: Path, folder: Path | None = None) -> StripedSet:
+    """The set of a stub; `folder`: where its configuration is, if not beside the stub.
+
+    Raises FileError that names what is missing or does not fit. Files are looked for beside the
+    configuration first, so a set may be moved as a whole.
+    """
+    config = _config_of(stub, folder or stub.parent)
+    told = _read(config)
+    layout = Layout(
+        _number(config, told, "stripe_size", 1 << 62),
+        _number(config, told, "subfile_count", MOST_SUBFILES),
+    )
+    names = _names(config, told["names"], layout.count)
+    subfiles = tuple(_subfile(config, told["subfile_dir"], name) for name in names)
+    return StripedSet(
+        stub, config, layout, subfiles, tuple(each.stat().st_size for each in subfiles)
+    )
+
+
+def _config_of(stub: Path, folder: Path) -> Path:
+    try:
+        inode = stub.stat().st_ino
+        beside = [each.name for each in folder.iterdir() if each.name.startswith(stub.name)]
+    except OSError as error:
+        raise FileError(f"{error.filename}: {error.strerror}") from None
+    mine = config_name(stub.name, inode)
+    found = sorted(each for each in beside if _CONFIG.fullmatch(each[len(stub.name) :]))
+    if mine in found:
+        return folder / mine
+    if len(found) > 1:
+        raise FileError(f"{stub}: several sets have that name, none with its inode {inode}: "
+                        f"{', '.join(found)}")  # fmt: skip
+    if not found:
+        raise FileError(f"{stub}: no configuration of a set lies beside it ({mine})")
+    return folder / found[0]
+
+
+def _read(config: Path) -> dict[str, str]:
+    """By key; `names` has the rest, a line each."""
+    try:
+        with config.open("rb") as opened:
+            text = opened.read(_MOST_TEXT + 1)
+    except OSError as error:
+        raise FileError(f"{config}: {error.strerror}") from None
+    if len(text) > _MOST_TEXT:
+        raise FileError(f"{config}: too long for the configuration of a set")
+    told: dict[str, str] = {}
+    lines = os.fsdecode(text).split("\n")
+    for number, key in enumerate(_KEYS):
+        line = lines[number] if number < len(lines) else ""
+        if not line.startswith(f"{key}="):
+            raise FileError(f"{config}: line {number + 1} is not {key}=…")
+        told[key] = line[len(key) + 1 :]
+    told["names"] = "\n".join(lines[len(_KEYS) :])
+    return told
+
+
+def _number(config: Path, told: Mapping[str, str], key: str, most: int) -> int:
+    text = told[key].strip()
+    if not re.fullmatch(r"\d{1,19}", text) or not 1 <= int(text) <= most:
+        raise FileError(f"{config}: {key}={text[:40]} is no number from 1 to {most}")
+    return int(text)
+
+
+def _names(config: Path, text: str, count: int) -> Iterable[str]:
+    names = [each for each in text.split("\n") if each]
+    if len(names) != count:
+        raise FileError(f"{config}: it names {len(names)} subfiles of {count}")
+    for name in names:
+        if "/" in name or "\0" in name or name in (".", ".."):
+            raise FileError(f"{config}: {name[:80]!r} is no name of a subfile")
+    if len(set(names)) != len(names):
+        raise FileError(f"{config}: it names a subfile twice")
+    return names
+
+
+def _subfile(config: Path, told_folder: str, name: str) -> Path:
+    for folder in (config.parent, Path(told_folder)):
+        path = folder / name
+        if path.is_file():
+            return path
+    raise FileError(f"{config.parent / name}: this subfile is missing (nor is it in {told_folder})")
