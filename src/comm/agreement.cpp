@@ -18,6 +18,10 @@ std::string text_of(const std::exception_ptr& error) {
 }
 
 void agree(Communicator& ranks, const std::exception_ptr& error) {
+  if (ranks.size() == 1) {
+    if (error != nullptr) std::rethrow_exception(error);
+    return;
+  }
   const int none = ranks.size();
   const auto first =
       static_cast<int>(ranks.reduce(error != nullptr ? ranks.rank() : none, Reduction::min));

@@ -20,7 +20,8 @@ std::exception_ptr error_of(const Action& action) {
   }
 }
 
-// Collective. Throws Error, on all ranks that of the first that has one.
+// Collective. Throws Error, on all ranks that of the first that has one; a process that is alone
+// its own.
 void agree(Communicator& ranks, const std::exception_ptr& error);
 
 template <typename Action>

@@ -63,8 +63,12 @@ struct Api {
   // Deprecated functions that a library may be built without; null then.
   decltype(&::H5Eget_auto1) Eget_auto1 = nullptr;
   decltype(&::H5Eset_auto1) Eset_auto1 = nullptr;
-  // H5FDwrite_vector_from_selection, which the first releases of 1.14 do not have; null then and
-  // when the library is not parallel.
+  // H5FDwrite_vector_from_selection and H5FDread_vector_from_selection, which the first releases of
+  // 1.14 do not have; null then and when the library is not parallel.
+  herr_t (*read_vector_from_selection)(H5FD_t* file, H5FD_mem_t type, hid_t dxpl,
+                                       std::uint32_t count, hid_t mem_spaces[], hid_t file_spaces[],
+                                       haddr_t offsets[], std::size_t element_sizes[],
+                                       void* buffers[]) = nullptr;
   herr_t (*write_vector_from_selection)(H5FD_t* file, H5FD_mem_t type, hid_t dxpl,
                                         std::uint32_t count, hid_t mem_spaces[],
                                         hid_t file_spaces[], haddr_t offsets[],

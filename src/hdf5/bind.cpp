@@ -106,6 +106,8 @@ void bind_drivers(void* handle, bool major2) {
   h5.mpio_driver = &driver_id<&mpio>;
   h5.write_vector_from_selection = reinterpret_cast<decltype(h5.write_vector_from_selection)>(
       dlsym(handle, "H5FDwrite_vector_from_selection"));
+  h5.read_vector_from_selection = reinterpret_cast<decltype(h5.read_vector_from_selection)>(
+      dlsym(handle, "H5FDread_vector_from_selection"));
   h5.get_mpi_params = dlsym(handle, "H5Pget_mpi_params");
   h5.set_mpi_params = dlsym(handle, "H5Pset_mpi_params");
   // A handle leads to the library's dependencies as well.

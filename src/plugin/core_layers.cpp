@@ -6,6 +6,7 @@
 #include "connectors/log/log.hpp"
 #include "connectors/model/model.hpp"
 #include "connectors/null/null.hpp"
+#include "connectors/stripe/stripe.hpp"
 #include "connectors/trace/trace.hpp"
 #include "connectors/tune/tune.hpp"
 #include "drivers/async/async.hpp"
@@ -13,6 +14,7 @@
 #include "drivers/fault/fault.hpp"
 #include "drivers/model/model.hpp"
 #include "drivers/null/null.hpp"
+#include "drivers/stripe/stripe.hpp"
 #include "drivers/trace/trace.hpp"
 #include "drivers/tune/tune.hpp"
 #include "plugin/layer_entry.hpp"
@@ -45,6 +47,10 @@ std::span<const LayerEntry> layers() {
                  null::kSettings, connector<null::Connector>("libheadrace_null.so"),
                  driver<null::Driver<vfd::Over::sec2>>("libheadrace_null_vfd.so"),
                  driver<null::Driver<vfd::Over::mpio>>("libheadrace_null_vfd_mpi.so")},
+      LayerEntry{"stripe", "deals new files out to several, as HDF5's subfiling does",
+                 stripe::kSettings, connector<stripe::Connector>("libheadrace_stripe.so"),
+                 driver<stripe::Driver<vfd::Over::sec2>>("libheadrace_stripe_vfd.so"),
+                 driver<stripe::Driver<vfd::Over::mpio>>("libheadrace_stripe_vfd_mpi.so")},
       LayerEntry{"trace", "records each call and each request to the storage", trace::kSettings,
                  connector<trace::Connector>("libheadrace_trace.so"),
                  driver<trace::Driver<vfd::Over::sec2>>("libheadrace_trace_vfd.so"),

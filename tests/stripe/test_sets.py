@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -20,9 +20,7 @@ from headrace.stripe import check
 from headrace.stripe.fuse import copy_set, fuse, remove_pieces, split
 from headrace.stripe.sets import Layout, StripedSet, find
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+HEADRACE = Path(sys.executable).with_name("headrace")
 KIB = 1 << 10
 
 
@@ -178,7 +176,7 @@ def test_whoever_is_killed_loses_nothing(tmp_path: Path, words: tuple[str, ...])
     before = make(path, 8 << 20)
     cut(path, 4 * KIB, 4)
     first, *rest = words
-    command = [sys.executable, "-m", "headrace", first, *rest]
+    command = [str(HEADRACE), first, *rest]
     command += [str(path), str(target)] if rest == ["move"] else [str(path)]
     for delay in np.linspace(0.15, 0.8, 8):
         started = subprocess.Popen(command, stderr=subprocess.DEVNULL)

@@ -1,0 +1,66 @@
+// The connector that puts the stripe driver below the native connector. Over MPI it also keeps
+// collective transfers from being made in MPI's own datatypes, which only HDF5's mpio driver
+// understands: HDF5 makes them so where it cannot give a driver selections.
+#pragma once
+
+#include "connectors/stripe/transfers.hpp"
+#include "drivers/stripe/settings.hpp"
+#include "drivers/stripe/striped_file.hpp"
+#include "vol/pass_through.hpp"
+
+namespace headrace::stripe {
+
+struct Connector : vol::PassThrough<Connector> {
+  using Callback = vol::Callback;
+  static constexpr const char* kName = "headrace_stripe";
+  static constexpr H5VL_class_value_t kValue = 7214;
+  static constexpr std::span<const Setting> kSettings = stripe::kSettings;
+  static constexpr std::array kOverrides{Callback::dataset_read, Callback::dataset_write};
+
+  // The driver sees that its connector is there by the option `seat`, which others do not get.
+  static vol::DriverSeat driver_seat(const Options& options) {
+    vol::DriverSeat seat =
+        vol::driver_seat(kSettings, options, "headrace_stripe", "headrace_stripe_mpi");
+    if (!seat.serial.empty()) seat.config = with_seat(seat.config);
+    return seat;
+  }
+
+  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
+    const Id<Kind::plist> alone =
+        StripedFile::any_over_mpi() ? independent(dxpl) : Id<Kind::plist>();
+    const herr_t result = PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
+                                                    alone ? alone.get() : dxpl, buf, req);
+    if (alone) vol::tell_independent(dxpl);
+    return result;
+  }
+
+  // Filtered chunks are encoded by all ranks together, and written as plain pieces.
+  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
+    const Id<Kind::plist> alone =
+        StripedFile::any_over_mpi() ? independent(dxpl) : Id<Kind::plist>();
+    if (!alone)
+      return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
+                                        req);
+    const auto pass = [&](Transfers part, hid_t list) {
+      return PassThrough::dataset_write(part.datasets.size(), part.datasets.data(),
+                                        part.mem_types.data(), part.mem_spaces.data(),
+                                        part.file_spaces.data(), list, part.buffers.data(), req);
+    };
+    const Transfers all{{dset, dset + count},
+                        {mem_type, mem_type + count},
+                        {mem_space, mem_space + count},
+                        {file_space, file_space + count},
+                        {buf, buf + count}};
+    const auto [filtered, plain] = parted(all);
+    const bool together = !filtered.datasets.empty();
+    if (together && pass(filtered, dxpl) < 0) return -1;
+    if (plain.datasets.empty()) return 0;
+    const herr_t result = pass(plain, alone.get());
+    if (!together) vol::tell_independent(dxpl);
+    return result;
+  }
+};
+
+}  // namespace headrace::stripe

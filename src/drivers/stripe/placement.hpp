@@ -1,0 +1,29 @@
+// How a new file is dealt out, by the layer's options and, where these leave it open, by what
+// HDF5's subfiling reads from the environment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/settings.hpp"
+#include "comm/communicator.hpp"
+#include "sidecar/striped_set.hpp"
+
+namespace headrace::stripe {
+
+struct Placement {
+  // Throws Error for malformed values.
+  explicit Placement(const Options& options);
+
+  // Collective where that depends on nodes. Throws Error.
+  [[nodiscard]] engine::StripeLayout layout(Communicator& ranks) const;
+
+  std::uint64_t stripe = 0;  // in bytes
+  std::uint64_t files = 0;
+  enum class Per { node, rank, total } per = Per::node;
+  std::uint64_t every = 1;  // over so many ranks one file, where that is per rank
+  sidecar::SetFolders folders;
+  bool sync = false;
+};
+
+}  // namespace headrace::stripe

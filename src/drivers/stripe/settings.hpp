@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+
+#include "base/settings.hpp"
+
+namespace headrace::stripe {
+
+inline constexpr std::array kSettings{
+    Setting{
+        "seat", "HEADRACE_STRIPE_SEAT", Type::choice, "vfd|both", "", "both",
+        "Where the layer sits: below the native connector only (vfd), or above it, too (both)."},
+    Setting{"size", "HEADRACE_STRIPE_SIZE", Type::size, "", "bytes", "0",
+            "Bytes of a new file that lie in one subfile before the next has its turn; 0 is "
+            "H5FD_SUBFILING_STRIPE_SIZE, or 32MiB."},
+    Setting{"files", "HEADRACE_STRIPE_FILES", Type::integer, "", "", "0",
+            "Subfiles of a new file, as `per` counts them; 0 is H5FD_SUBFILING_IOC_PER_NODE, or "
+            "one, and at least one in each of `dirs`."},
+    Setting{"per", "HEADRACE_STRIPE_PER", Type::choice, "node|rank|total", "", "node",
+            "What `files` counts: subfiles of each node, of each rank, or of a file in all."},
+    Setting{"dirs", "HEADRACE_STRIPE_DIRS", Type::string, "", "", "",
+            "Folders that the subfiles of new files lie in, in turn, separated by colons; empty is "
+            "H5FD_SUBFILING_SUBFILE_PREFIX, or beside the file."},
+    Setting{"config_dir", "HEADRACE_STRIPE_CONFIG_DIR", Type::path, "", "", "",
+            "Folder of sets' configurations; empty is H5FD_SUBFILING_CONFIG_FILE_PREFIX, or beside "
+            "the file."},
+    Setting{"sync", "HEADRACE_STRIPE_SYNC", Type::boolean, "", "", "false",
+            "A flush returns when what was written survives a crash of the machine, too."},
+};
+
+}  // namespace headrace::stripe

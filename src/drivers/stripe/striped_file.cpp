@@ -1,0 +1,200 @@
+#include "drivers/stripe/striped_file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/connection_string.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "comm/agreement.hpp"
+#include "drivers/stripe/subfile_driver.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vfd/device.hpp"
+
+namespace headrace::stripe {
+namespace {
+
+// H5F_ACC_RDWR, H5F_ACC_TRUNC, H5F_ACC_EXCL and H5F_ACC_CREAT, macros that call the library.
+constexpr unsigned kReadWrite = 0x01;
+constexpr unsigned kTruncate = 0x02;
+constexpr unsigned kExclusive = 0x04;
+constexpr unsigned kCreate = 0x10;
+
+// Rank 0's text is everyone's.
+void share(Communicator& ranks, std::string& text) {
+  std::uint64_t size = text.size();
+  ranks.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  text.resize(size);
+  ranks.broadcast(std::as_writable_bytes(std::span(text)), 0);
+}
+
+void share(Communicator& ranks, std::uint64_t& number) {
+  ranks.broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
+}
+
+// Rank 0's set, and how long the file is, are everyone's.
+void share(Communicator& ranks, sidecar::StripedSet& set, std::uint64_t& size) {
+  std::uint64_t count = set.layout.count;
+  share(ranks, count);
+  share(ranks, set.layout.stripe);
+  share(ranks, size);
+  share(ranks, set.stub);
+  set.layout.count = static_cast<std::uint32_t>(count);
+  set.subfiles.resize(count);
+  std::string paths;  // none has a null in it
+  for (const std::string& path : set.subfiles) paths.append(path).push_back('\0');
+  share(ranks, paths);
+  std::size_t begin = 0;
+  for (std::string& path : set.subfiles) {
+    path = paths.substr(begin, paths.find('\0', begin) - begin);
+    begin += path.size() + 1;
+  }
+}
+
+// Open files of the process that it has with other ranks. The application's thread only.
+unsigned over_mpi = 0;
+
+bool is_new(const std::string& path, unsigned flags) {
+  if ((flags & (kTruncate | kExclusive)) != 0) return true;
+  struct stat status{};
+  return (flags & kCreate) != 0 && ::stat(path.c_str(), &status) == 0 && status.st_size == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags, hid_t fapl,
+                                               const vfd::Layer& layer) {
+  CommunicatorHandle ranks = communicator_of(fapl);
+  std::optional<Placement> placement;
+  do_together(*ranks, [&] { placement.emplace(vfd::options_of(fapl, layer)); });
+  const engine::StripeLayout layout = placement->layout(*ranks);
+  std::optional<sidecar::StripedSet> set;
+  std::uint64_t size = 0;
+  do_together(*ranks, [&] {
+    if (ranks->rank() != 0) return;
+    const std::string path = std::filesystem::canonical(name);
+    set = is_new(path, flags) ? sidecar::make_set(path, layout, placement->folders)
+                              : sidecar::find_set(path, placement->folders.config);
+    if (set) size = set->layout.whole_size(sidecar::subfile_sizes(*set));
+  });
+  std::uint64_t there = set ? 1 : 0;
+  share(*ranks, there);
+  if (there == 0) return nullptr;
+  if (!set) set.emplace();
+  share(*ranks, *set, size);
+  std::unique_ptr<StripedFile> file;
+  do_together(*ranks, [&] {
+    Id<Kind::plist> access = subfile_access(fapl, layer);
+    file.reset(
+        new StripedFile(std::move(*set), flags, std::move(access), nullptr, placement->sync));
+    file->eof_ = size;
+  });
+  file->ranks_ = std::move(ranks);
+  if (file->ranks_->size() > 1) ++over_mpi;
+  log(Level::info, "stripe: " + file->set_.stub + " is in " +
+                       std::to_string(file->set_.layout.count) + " subfiles with stripes of " +
+                       std::to_string(file->set_.layout.stripe) + " bytes");
+  return file;
+}
+
+StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
+                         CommunicatorHandle ranks, bool sync)
+    : set_(std::move(set)),
+      writes_((flags & kReadWrite) != 0),
+      access_(std::move(access)),
+      ranks_(std::move(ranks)),
+      sync_(sync),
+      subfiles_(set_.layout.count),
+      bytes_(set_.layout,
+             [this](std::uint32_t number) -> engine::Device& { return subfile(number); }) {}
+
+bool StripedFile::any_over_mpi() { return over_mpi > 0; }
+
+StripedFile::~StripedFile() {
+  if (ranks_ != nullptr && ranks_->size() > 1) --over_mpi;
+  for (Subfile& one : subfiles_) {
+    one.device.reset();
+    if (one.file != nullptr && h5.FDclose(one.file) < 0)
+      log(Level::error, "stripe: a subfile of " + set_.stub + " cannot be closed");
+  }
+}
+
+engine::Device& StripedFile::subfile(std::uint32_t number) {
+  Subfile& one = subfiles_[number];
+  if (one.device != nullptr) return *one.device;
+  const std::string& path = set_.subfiles[number];
+  const NestedCalls nested;
+  one.file = h5.FDopen(path.c_str(), writes_ ? kReadWrite : 0, access_.get(), HADDR_UNDEF);
+  if (one.file == nullptr)
+    throw Error("subfile " + path + " of " + set_.stub + " cannot be opened");
+  one.device = vfd::device_of(one.file, path.c_str(), vfd::Over::sec2);
+  if (one.device == nullptr)
+    throw Error("file driver " + std::string(one.file->cls->name) +
+                " cannot be below the layer stripe: put stripe below it");
+  return *one.device;
+}
+
+void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
+  bytes_.write(address, {&bytes, 1});
+  eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
+} catch (const std::exception&) {
+  if (failed_ == nullptr) failed_ = std::current_exception();
+  throw;
+}
+
+void StripedFile::read(std::uint64_t address, std::span<std::byte> bytes) {
+  bytes_.read(address, bytes);
+}
+
+void StripedFile::flush() {
+  std::exception_ptr failed = std::exchange(failed_, nullptr);
+  if (sync_ && failed == nullptr)
+    failed = error_of([&] {
+      for (const Subfile& one : subfiles_)
+        if (one.device != nullptr) one.device->sync();
+    });
+  agree_on(std::move(failed));
+}
+
+void StripedFile::truncate() {
+  // Over MPI no rank knows how far the others have written, but all know where they were cut.
+  const std::uint64_t now = ranks_->size() > 1 ? cut_at_ : eof_;
+  if (eoa_ == now) return;
+  std::exception_ptr failed = std::exchange(failed_, nullptr);
+  const auto resize = error_of([&] {
+    const auto step = static_cast<std::uint32_t>(ranks_->size());
+    for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
+         number += step)
+      subfile(number).resize(set_.layout.subfile_size(number, eoa_));
+  });
+  agree_on(failed != nullptr ? failed : resize);
+  cut_at_ = eof_ = eoa_;
+}
+
+void StripedFile::tell_failures() { agree_on(std::exchange(failed_, nullptr)); }
+
+void StripedFile::agree_on(std::exception_ptr failed) { agree(*ranks_, failed); }
+
+std::unique_ptr<engine::Device> StripedFile::device() {
+  for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);
+  return std::make_unique<engine::StripedDevice>(
+      set_.layout,
+      [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; });
+}
+
+void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer) {
+  const CommunicatorHandle ranks = communicator_of(fapl);
+  do_together(*ranks, [&] {
+    const Placement placement(vfd::options_of(fapl, layer));
+    if (ranks->rank() != 0) return;
+    std::error_code failure;
+    const std::string path = std::filesystem::canonical(name, failure);
+    if (failure) return;
+    if (const auto set = sidecar::find_set(path, placement.folders.config))
+      sidecar::remove_pieces(*set);
+  });
+}
+
+}  // namespace headrace::stripe

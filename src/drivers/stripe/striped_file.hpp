@@ -1,0 +1,81 @@
+// A file in pieces that is open, on one rank. The driver below opens each subfile when it is first
+// needed, in the way of a process that has it alone: ranks write straight into the subfiles, and
+// nothing is sent between them.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "drivers/stripe/placement.hpp"
+#include "engine/stripes.hpp"
+#include "sidecar/striped_set.hpp"
+#include "vfd/file.hpp"
+
+namespace headrace::stripe {
+
+class StripedFile {
+ public:
+  // Collective, after the stub has been opened below with the same arguments. Makes a set of a file
+  // that is new or truncated. Null where the file is an ordinary one. Throws Error on all ranks
+  // that of the first that has one.
+  static std::unique_ptr<StripedFile> open(const char* name, unsigned flags, hid_t fapl,
+                                           const vfd::Layer& layer);
+
+  // Whether this process has one open with other ranks.
+  static bool any_over_mpi();
+
+  StripedFile(const StripedFile&) = delete;
+  StripedFile& operator=(const StripedFile&) = delete;
+  ~StripedFile();
+
+  // The application's thread. Throw Error; over MPI a write that fails is told the other ranks at
+  // the next flush, truncation or close.
+  void write(std::uint64_t address, std::span<const std::byte> bytes);
+  void read(std::uint64_t address, std::span<std::byte> bytes);
+
+  [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
+  void set_eoa(std::uint64_t address) { eoa_ = address; }
+  // As far as this rank knows.
+  [[nodiscard]] std::uint64_t eof() const { return eof_; }
+
+  // Collective. Throw Error on all ranks.
+  void flush();
+  void truncate();
+  void tell_failures();
+
+  // For worker threads: opens all subfiles. Null where the driver below has no devices.
+  std::unique_ptr<engine::Device> device();
+
+ private:
+  struct Subfile {
+    H5FD_t* file = nullptr;
+    std::unique_ptr<engine::Device> device;
+  };
+
+  StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
+              CommunicatorHandle ranks, bool sync);
+  engine::Device& subfile(std::uint32_t number);
+  void agree_on(std::exception_ptr failed);
+
+  sidecar::StripedSet set_;
+  bool writes_;
+  Id<Kind::plist> access_;  // the driver below, of subfiles
+  CommunicatorHandle ranks_;
+  bool sync_;
+  std::vector<Subfile> subfiles_;
+  engine::StripedDevice bytes_;
+  std::uint64_t eoa_ = 0;
+  std::uint64_t eof_ = 0;
+  std::uint64_t cut_at_;  // where it was last truncated
+  std::exception_ptr failed_;
+};
+
+// Removes a set's pieces, if the file is a stub. Collective.
+void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer);
+
+}  // namespace headrace::stripe

@@ -1,0 +1,47 @@
+// A file that is dealt out to several: stripe s of it is stripe s / count of subfile s % count, as
+// HDF5's subfiling has it. No HDF5.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "engine/device.hpp"
+
+namespace headrace::engine {
+
+struct StripeLayout {
+  std::uint64_t stripe = 0;  // in bytes
+  std::uint32_t count = 0;   // of subfiles
+
+  // The size of the file, by those of its subfiles in order; in bytes.
+  [[nodiscard]] std::uint64_t whole_size(std::span<const std::uint64_t> sizes) const;
+  // What a subfile has of a file of that size: the inverse of whole_size().
+  [[nodiscard]] std::uint64_t subfile_size(std::uint32_t number, std::uint64_t whole) const;
+};
+
+// The file as a device over those of its subfiles. Threads and errors are those of the subfiles'
+// devices; what has failed in one subfile is tried in the others all the same, and the first error
+// is thrown.
+class StripedDevice final : public Device {
+ public:
+  // Tells the device of a subfile, by number from 0 on; may throw.
+  using Subfiles = std::function<Device&(std::uint32_t number)>;
+  StripedDevice(StripeLayout layout, Subfiles subfiles)
+      : layout_(layout), subfiles_(std::move(subfiles)) {}
+
+  void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
+  void read(std::uint64_t offset, std::span<std::byte> bytes) override;
+  void sync() override;
+  void resize(std::uint64_t size) override;
+
+ private:
+  template <typename Action>
+  void each_subfile(const Action& action);
+
+  StripeLayout layout_;
+  Subfiles subfiles_;
+};
+
+}  // namespace headrace::engine

@@ -1,0 +1,181 @@
+#include "sidecar/striped_set.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "sidecar/copy_file.hpp"
+#include "sidecar/striped_config.hpp"
+
+namespace headrace::sidecar {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct stat status_of(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) < 0) throw Error(path + ": " + std::strerror(errno), errno);
+  return status;
+}
+
+std::string parent_of(const std::string& path) { return fs::path(path).parent_path(); }
+std::string name_of(const std::string& path) { return fs::path(path).filename(); }
+
+// STUB.subfile_INODE, how the names of all pieces begin.
+std::string begin_of_names(const std::string& stub, ino_t inode) {
+  return name_of(stub) + ".subfile_" + std::to_string(inode);
+}
+
+constexpr std::string_view kConfigEnd = ".config";
+
+// Whether it is the name of a configuration of that stub, with whatever inode.
+bool is_config_of(std::string_view name, const std::string& stub) {
+  const std::string begin = name_of(stub) + ".subfile_";
+  if (name.size() <= begin.size() + kConfigEnd.size() || !name.starts_with(begin) ||
+      !name.ends_with(kConfigEnd))
+    return false;
+  name.remove_prefix(begin.size());
+  name.remove_suffix(kConfigEnd.size());
+  return std::ranges::all_of(name, [](char each) { return each >= '0' && each <= '9'; });
+}
+
+// Empty where there is none.
+std::string config_of(const std::string& stub, const std::string& folder) {
+  const std::string name = begin_of_names(stub, status_of(stub).st_ino).append(kConfigEnd);
+  if (fs::exists(folder + "/" + name)) return folder + "/" + name;
+  std::vector<std::string> found;
+  for (const auto& each : fs::directory_iterator(folder))
+    if (is_config_of(each.path().filename().string(), stub)) found.push_back(each.path());
+  if (found.size() > 1)
+    throw Error(stub + ": several sets have that name, none of them its inode (" + name + ")");
+  return found.empty() ? std::string() : found.front();
+}
+
+std::string subfile_of(const std::string& config, const std::string& told,
+                       const std::string& name) {
+  for (const std::string& folder : {parent_of(config), told}) {
+    std::string path = folder + "/" + name;
+    if (fs::is_regular_file(path)) return path;
+  }
+  throw Error(parent_of(config) + "/" + name + ": this subfile is missing (nor is it in " +
+              printable(told) + ")");
+}
+
+std::vector<std::string> subfile_names(const std::string& begin, std::uint32_t count) {
+  const std::string total = std::to_string(count);
+  std::vector<std::string> names;
+  for (std::uint32_t k = 1; k <= count; ++k) {
+    std::string number = std::to_string(k);
+    number.insert(0, total.size() - number.size(), '0');
+    names.push_back(begin + "_" + number + "_of_" + total);
+  }
+  return names;
+}
+
+void write_text(const std::string& path, const std::string& text, mode_t mode) {
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  const auto bytes = std::as_bytes(std::span(text));
+  engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
+}
+
+std::string stub_text(const StripedSet& set) {
+  const std::string name = name_of(set.stub);
+  return name + " is a file in " + std::to_string(set.layout.count) + " pieces, with stripes of " +
+         std::to_string(set.layout.stripe) +
+         " bytes, which lie beside it as HDF5's subfiling writes them.\nheadrace fuse " + name +
+         "   makes one HDF5 file of them.\nheadrace run --stack stripe -- PROGRAM   lets a "
+         "program read and write them.\nHDF5's own subfiling driver reads them as they are.\n";
+}
+
+// A link lies beside the stub where the subfile does not. Returns its path there.
+std::string make_subfile(const std::string& beside, const std::string& folder,
+                         const std::string& name, mode_t mode) {
+  std::string path = beside + "/" + name;
+  fs::remove(path);
+  if (folder.empty() || fs::equivalent(folder, beside)) {
+    write_text(path, "", mode);
+  } else {
+    write_text(folder + "/" + name, "", mode);
+    fs::create_symlink(fs::absolute(folder + "/" + name), path);
+  }
+  return path;
+}
+
+// What an older set has left whose stub this is. One that cannot be read leaves its subfiles.
+void remove_set_of(const std::string& stub, const std::string& config) try {
+  if (!fs::exists(config)) return;
+  const StripedConfig told = read_striped_config(config);
+  StripedSet set{stub, config, told.layout, {}};
+  for (const std::string& name : told.names) set.subfiles.push_back(parent_of(config) + "/" + name);
+  remove_pieces(set);
+} catch (const Error&) {
+  fs::remove(config);
+}
+
+}  // namespace
+
+std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder) try {
+  const std::string config =
+      config_of(stub, config_folder.empty() ? parent_of(stub) : config_folder);
+  if (config.empty()) return std::nullopt;
+  const StripedConfig told = read_striped_config(config);
+  StripedSet set{stub, config, told.layout, {}};
+  for (const std::string& name : told.names)
+    set.subfiles.push_back(subfile_of(config, told.folder, name));
+  return set;
+} catch (const fs::filesystem_error& error) {
+  throw Error(error.what(), error.code().value());
+}
+
+StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
+                    const SetFolders& folders) try {
+  if (stub.find('\n') != std::string::npos)
+    throw Error(printable(stub) + ": a file whose path has a line's end in it cannot be a set");
+  const struct stat status = status_of(stub);
+  const mode_t mode = status.st_mode & 0777U;
+  const std::string beside = parent_of(stub);
+  const std::string begin = begin_of_names(stub, status.st_ino);
+  const std::string config_folder = folders.config.empty() ? beside : folders.config;
+  StripedSet set{stub, config_folder + "/" + begin + std::string(kConfigEnd), layout, {}};
+  remove_set_of(stub, set.config);
+  const StripedConfig config{layout, beside, subfile_names(begin, layout.count)};
+  for (std::size_t k = 0; k < config.names.size(); ++k)
+    set.subfiles.push_back(make_subfile(
+        beside, folders.subfiles.empty() ? "" : folders.subfiles[k % folders.subfiles.size()],
+        config.names[k], mode));
+  const std::string partial = set.config + ".partial";
+  write_text(partial, striped_config_text(stub, config), mode);
+  fs::rename(partial, set.config);
+  write_text(stub, stub_text(set), mode);
+  return set;
+} catch (const fs::filesystem_error& error) {
+  throw Error(error.what(), error.code().value());
+}
+
+void remove_pieces(const StripedSet& set) try {
+  fs::remove(set.config);
+  for (const fs::path path : set.subfiles) {
+    // As make_set() makes them; a link to anything else stays what it leads to.
+    if (fs::is_symlink(path) && fs::read_symlink(path).filename() == path.filename())
+      fs::remove(fs::read_symlink(path));
+    fs::remove(path);
+  }
+} catch (const fs::filesystem_error& error) {
+  throw Error(error.what(), error.code().value());
+}
+
+std::vector<std::uint64_t> subfile_sizes(const StripedSet& set) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& path : set.subfiles)
+    sizes.push_back(static_cast<std::uint64_t>(status_of(path).st_size));
+  return sizes;
+}
+
+}  // namespace headrace::sidecar

@@ -1,0 +1,47 @@
+// A set: a file in pieces, as HDF5's subfiling lays it out (H5FDsubfile_int.c, HDF5 1.14 to 2.2). A
+// stub has the file's name; beside it, or where its configuration says, lie the configuration
+// STUB.subfile_INODE.config and the subfiles STUB.subfile_INODE_K_of_N, with the stub's inode and K
+// from 1 on. No HDF5. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/stripes.hpp"
+
+namespace headrace::sidecar {
+
+struct StripedSet {
+  std::string stub;
+  std::string config;
+  engine::StripeLayout layout;
+  std::vector<std::string> subfiles;  // their paths, in order
+};
+
+// The set of a stub; nothing where no configuration belongs to it. `config_folder`: where that is,
+// empty for beside the stub. It is the one with the stub's inode, or the only one of that name: a
+// set that was copied. Subfiles are looked for beside the configuration first, so a set may be
+// moved as a whole. Throws Error that names what is missing or does not fit.
+std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder);
+
+// Where a new set's pieces are to be: beside the stub where that is empty.
+struct SetFolders {
+  std::string config;
+  std::vector<std::string> subfiles;  // by turns; links to them lie beside the stub then
+};
+
+// Makes a set of an empty file: subfiles without bytes, the configuration, and the text of the
+// stub, which plain HDF5 refuses. What another set of the same stub has left is removed before.
+// Throws Error.
+StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
+                    const SetFolders& folders);
+
+// All of a set but its stub; the configuration first, so that no half of a set is found.
+void remove_pieces(const StripedSet& set);
+
+// In bytes. Throws Error.
+std::vector<std::uint64_t> subfile_sizes(const StripedSet& set);
+
+}  // namespace headrace::sidecar
