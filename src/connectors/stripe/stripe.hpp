@@ -27,20 +27,18 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    const Id<Kind::plist> alone =
-        StripedFile::any_over_mpi() ? independent(dxpl) : Id<Kind::plist>();
-    const herr_t result = PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
-                                                    alone ? alone.get() : dxpl, buf, req);
-    if (alone) vol::tell_independent(dxpl);
+    const hid_t alone = independent(vol::Object::from(dset[0]), dxpl);
+    const herr_t result =
+        PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, alone, buf, req);
+    if (alone != dxpl) vol::tell_independent(dxpl);
     return result;
   }
 
   // Filtered chunks are encoded by all ranks together, and written as plain pieces.
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    const Id<Kind::plist> alone =
-        StripedFile::any_over_mpi() ? independent(dxpl) : Id<Kind::plist>();
-    if (!alone)
+    const hid_t alone = independent(vol::Object::from(dset[0]), dxpl);
+    if (alone == dxpl)
       return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
                                         req);
     const auto pass = [&](Transfers part, hid_t list) {
@@ -48,16 +46,16 @@ struct Connector : vol::PassThrough<Connector> {
                                         part.mem_types.data(), part.mem_spaces.data(),
                                         part.file_spaces.data(), list, part.buffers.data(), req);
     };
-    const Transfers all{{dset, dset + count},
-                        {mem_type, mem_type + count},
-                        {mem_space, mem_space + count},
-                        {file_space, file_space + count},
-                        {buf, buf + count}};
+    const Transfers all{.datasets = std::vector<void*>(dset, dset + count),
+                        .mem_types = std::vector<hid_t>(mem_type, mem_type + count),
+                        .mem_spaces = std::vector<hid_t>(mem_space, mem_space + count),
+                        .file_spaces = std::vector<hid_t>(file_space, file_space + count),
+                        .buffers = std::vector<const void*>(buf, buf + count)};
     const auto [filtered, plain] = parted(all);
     const bool together = !filtered.datasets.empty();
     if (together && pass(filtered, dxpl) < 0) return -1;
     if (plain.datasets.empty()) return 0;
-    const herr_t result = pass(plain, alone.get());
+    const herr_t result = pass(plain, alone);
     if (!together) vol::tell_independent(dxpl);
     return result;
   }

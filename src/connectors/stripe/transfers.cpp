@@ -2,11 +2,16 @@
 
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/elements.hpp"
 
 namespace headrace::stripe {
 namespace {
+
+struct KeptList {
+  Id<Kind::plist> list;
+};
 
 bool has_filters(const vol::Object& dataset) {
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
@@ -30,14 +35,16 @@ std::pair<Transfers, Transfers> parted(const Transfers& all) {
   return parts;
 }
 
-Id<Kind::plist> independent(hid_t dxpl) {
-  if (!vol::collective(dxpl)) return {};
+hid_t independent(const vol::Object& dataset, hid_t dxpl) {
+  if (!StripedFile::any_over_mpi() || !vol::collective(dxpl)) return dxpl;
   const PrivateErrors own;
   Id<Kind::plist> copy(h5.Pcopy(dxpl));
   const int mode = 0;  // H5FD_MPIO_INDEPENDENT
   if (!copy || h5.Pset(copy.get(), "io_xfer_mode", &mode) < 0)
     throw Error("the data transfer property list cannot be copied");
-  return copy;
+  auto& kept = dataset.connector->state.get<KeptList>();
+  kept.list = std::move(copy);
+  return kept.list.get();
 }
 
 std::string with_seat(const std::string& config) {

@@ -7,6 +7,7 @@
 
 #include "hdf5/id.hpp"
 #include "vol/dataset/transfer_list.hpp"
+#include "vol/object.hpp"
 
 namespace headrace::stripe {
 
@@ -24,9 +25,11 @@ struct Transfers {
 // Those to datasets with filters, and the others.
 std::pair<Transfers, Transfers> parted(const Transfers& all);
 
-// A copy of a collective transfer list whose transfers each rank makes by itself; none where the
-// list is not collective. Throws Error.
-Id<Kind::plist> independent(hid_t dxpl);
+// The transfer list for a call of the program's with `dxpl`: a copy of a collective one whose
+// transfers each rank makes by itself, where this process has files in pieces open over MPI;
+// else `dxpl`. HDF5 uses the list until the program's call returns, so the copy is kept with
+// the file, until the next one. Throws Error.
+hid_t independent(const vol::Object& dataset, hid_t dxpl);
 
 // The driver's connection string with the option by which it knows its connector.
 std::string with_seat(const std::string& config);

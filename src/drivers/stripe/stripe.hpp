@@ -3,6 +3,7 @@
 // file that exists is left to it.
 #pragma once
 
+#include "base/call_scope.hpp"
 #include "base/error.hpp"
 #include "drivers/stripe/settings.hpp"
 #include "drivers/stripe/striped_file.hpp"
@@ -18,6 +19,11 @@ struct OpenFile : vfd::File {
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
   static const OpenFile& of(const H5FD_t* file) { return *reinterpret_cast<const OpenFile*>(file); }
 };
+
+// While a vector is written that was made of selections. HDF5 gives other vectors to all ranks
+// together: metadata, chunks with filters, and the fill value of new chunks, after which it counts
+// on MPI's collective writes to be over on all ranks.
+struct SelectedPieces : CallScope<SelectedPieces> {};
 
 template <vfd::Over over>
 struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
@@ -70,19 +76,25 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     const auto& striped = OpenFile::of(file).striped;
     if (striped == nullptr)
       return Base::write_vector(file, dxpl, count, types, addresses, sizes, buffers);
-    std::size_t size = 0;
-    const void* buffer = nullptr;
-    bool same = false;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      same = same || (i > 0 && sizes[i] == 0);
-      if (!same) size = sizes[i];
-      if (buffers[i] != nullptr) buffer = buffers[i];  // null: the one before, too
-      striped->write(addresses[i], {static_cast<const std::byte*>(buffer), size});
-    }
+    const auto write = [&] {
+      std::size_t size = 0;
+      const void* buffer = nullptr;
+      bool same = false;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        same = same || (i > 0 && sizes[i] == 0);
+        if (!same) size = sizes[i];
+        if (buffers[i] != nullptr) buffer = buffers[i];  // null: the one before, too
+        striped->write(addresses[i], {static_cast<const std::byte*>(buffer), size});
+      }
+    };
+    if (SelectedPieces::current() != nullptr)
+      write();
+    else
+      striped->write_together(write);
     return 0;
   }
 
-  // HDF5 makes vectors of them, and adds the user block's size once more.
+  // HDF5 makes vectors of them, of this rank alone, and adds the user block's size once more.
   template <auto of_library, auto below, typename Buffer>
   static herr_t selected(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, std::size_t count,
                          hid_t mem_spaces[], hid_t file_spaces[], haddr_t offsets[],
@@ -94,6 +106,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
       throw Error("over MPI the layer stripe needs HDF5 1.14.1 or newer: " + library.path);
     std::vector<haddr_t> relative(offsets, offsets + count);
     for (haddr_t& offset : relative) offset -= file->base_addr;
+    const SelectedPieces scope;
     const NestedCalls nested;
     return (h5.*of_library)(file, type, kDefaultPlist, static_cast<std::uint32_t>(count),
                             mem_spaces, file_spaces, relative.data(), element_sizes, buffers);

@@ -8,7 +8,6 @@
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "comm/agreement.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vfd/device.hpp"
@@ -53,7 +52,7 @@ void share(Communicator& ranks, sidecar::StripedSet& set, std::uint64_t& size) {
   }
 }
 
-// Open files of the process that it has with other ranks. The application's thread only.
+// Open files of the process over MPI. The application's thread only.
 unsigned over_mpi = 0;
 
 bool is_new(const std::string& path, unsigned flags) {
@@ -92,7 +91,8 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
     file->eof_ = size;
   });
   file->ranks_ = std::move(ranks);
-  if (file->ranks_->size() > 1) ++over_mpi;
+  file->over_mpi_ = layer.over == vfd::Over::mpio;
+  if (file->over_mpi_) ++over_mpi;
   log(Level::info, "stripe: " + file->set_.stub + " is in " +
                        std::to_string(file->set_.layout.count) + " subfiles with stripes of " +
                        std::to_string(file->set_.layout.stripe) + " bytes");
@@ -113,7 +113,7 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist
 bool StripedFile::any_over_mpi() { return over_mpi > 0; }
 
 StripedFile::~StripedFile() {
-  if (ranks_ != nullptr && ranks_->size() > 1) --over_mpi;
+  if (over_mpi_) --over_mpi;
   for (Subfile& one : subfiles_) {
     one.device.reset();
     if (one.file != nullptr && h5.FDclose(one.file) < 0)
@@ -155,7 +155,7 @@ void StripedFile::flush() {
       for (const Subfile& one : subfiles_)
         if (one.device != nullptr) one.device->sync();
     });
-  agree_on(std::move(failed));
+  agree(*ranks_, failed);
 }
 
 void StripedFile::truncate() {
@@ -163,19 +163,17 @@ void StripedFile::truncate() {
   const std::uint64_t now = ranks_->size() > 1 ? cut_at_ : eof_;
   if (eoa_ == now) return;
   std::exception_ptr failed = std::exchange(failed_, nullptr);
-  const auto resize = error_of([&] {
+  const std::exception_ptr resize = error_of([&] {
     const auto step = static_cast<std::uint32_t>(ranks_->size());
     for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
          number += step)
       subfile(number).resize(set_.layout.subfile_size(number, eoa_));
   });
-  agree_on(failed != nullptr ? failed : resize);
+  agree(*ranks_, failed != nullptr ? failed : resize);
   cut_at_ = eof_ = eoa_;
 }
 
-void StripedFile::tell_failures() { agree_on(std::exchange(failed_, nullptr)); }
-
-void StripedFile::agree_on(std::exception_ptr failed) { agree(*ranks_, failed); }
+void StripedFile::tell_failures() { agree(*ranks_, std::exchange(failed_, nullptr)); }
 
 std::unique_ptr<engine::Device> StripedFile::device() {
   for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);

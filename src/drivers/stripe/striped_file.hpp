@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/communicator.hpp"
+#include "comm/agreement.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/stripes.hpp"
 #include "sidecar/striped_set.hpp"
@@ -26,7 +26,7 @@ class StripedFile {
   static std::unique_ptr<StripedFile> open(const char* name, unsigned flags, hid_t fapl,
                                            const vfd::Layer& layer);
 
-  // Whether this process has one open with other ranks.
+  // Whether this process has one open over MPI.
   static bool any_over_mpi();
 
   StripedFile(const StripedFile&) = delete;
@@ -37,6 +37,15 @@ class StripedFile {
   // the next flush, truncation or close.
   void write(std::uint64_t address, std::span<const std::byte> bytes);
   void read(std::uint64_t address, std::span<std::byte> bytes);
+
+  // Collective: `write` writes pieces of this rank by the function above. Returns when all ranks
+  // have, as each may go on to write where another one has just written. Throws Error on all ranks.
+  template <typename Write>
+  void write_together(const Write& write) {
+    const std::exception_ptr failed = error_of(write);
+    failed_ = nullptr;
+    agree(*ranks_, failed);
+  }
 
   [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
   void set_eoa(std::uint64_t address) { eoa_ = address; }
@@ -60,12 +69,12 @@ class StripedFile {
   StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
               CommunicatorHandle ranks, bool sync);
   engine::Device& subfile(std::uint32_t number);
-  void agree_on(std::exception_ptr failed);
 
   sidecar::StripedSet set_;
   bool writes_;
   Id<Kind::plist> access_;  // the driver below, of subfiles
   CommunicatorHandle ranks_;
+  bool over_mpi_ = false;  // counted among those
   bool sync_;
   std::vector<Subfile> subfiles_;
   engine::StripedDevice bytes_;
