@@ -13,6 +13,7 @@
 #include "base/printable.hpp"
 #include "sidecar/copy_file.hpp"
 #include "sidecar/striped_config.hpp"
+#include "sidecar/stub.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -46,13 +47,14 @@ bool is_config_of(std::string_view name, const std::string& stub) {
   return std::ranges::all_of(name, [](char each) { return each >= '0' && each <= '9'; });
 }
 
-// Empty where there is none.
-std::string config_of(const std::string& stub, const std::string& folder) {
+// Empty where there is none. `copied`: whether the stub may be a copy, which has another inode.
+std::string config_of(const std::string& stub, const std::string& folder, bool copied) {
   const std::string name = begin_of_names(stub, status_of(stub).st_ino).append(kConfigEnd);
   if (fs::exists(folder + "/" + name)) return folder + "/" + name;
   std::vector<std::string> found;
-  for (const auto& each : fs::directory_iterator(folder))
-    if (is_config_of(each.path().filename().string(), stub)) found.push_back(each.path());
+  if (copied)
+    for (const auto& each : fs::directory_iterator(folder))
+      if (is_config_of(each.path().filename().string(), stub)) found.push_back(each.path());
   if (found.size() > 1)
     throw Error(stub + ": several sets have that name, none of them its inode (" + name + ")");
   return found.empty() ? std::string() : found.front();
@@ -85,15 +87,6 @@ void write_text(const std::string& path, const std::string& text, mode_t mode) {
   engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
 }
 
-std::string stub_text(const StripedSet& set) {
-  const std::string name = name_of(set.stub);
-  return name + " is a file in " + std::to_string(set.layout.count) + " pieces, with stripes of " +
-         std::to_string(set.layout.stripe) +
-         " bytes, which lie beside it as HDF5's subfiling writes them.\nheadrace fuse " + name +
-         "   makes one HDF5 file of them.\nheadrace run --stack stripe -- PROGRAM   lets a "
-         "program read and write them.\nHDF5's own subfiling driver reads them as they are.\n";
-}
-
 // A link lies beside the stub where the subfile does not. Returns its path there.
 std::string make_subfile(const std::string& beside, const std::string& folder,
                          const std::string& name, mode_t mode) {
@@ -119,16 +112,36 @@ void remove_set_of(const std::string& stub, const std::string& config) try {
   fs::remove(config);
 }
 
+// Whether the superblock in the stub is that in the pieces: HDF5 writes both. An ordinary file that
+// has been copied over a stub has another one.
+bool begins_alike(const StripedSet& set, const Stub& stub) {
+  std::vector<std::unique_ptr<engine::Device>> opened(set.layout.count);
+  engine::StripedDevice pieces(set.layout, [&](std::uint32_t number) -> engine::Device& {
+    if (opened[number] == nullptr) opened[number] = engine::on_demand_device(set.subfiles[number]);
+    return *opened[number];
+  });
+  std::string there(stub.superblock.size(), '\0');
+  pieces.read(stub.superblock_at, std::as_writable_bytes(std::span(there)));
+  return there == stub.superblock;
+}
+
 }  // namespace
 
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder) try {
-  const std::string config =
-      config_of(stub, config_folder.empty() ? parent_of(stub) : config_folder);
+  const Stub found = read_stub(stub);
+  const bool text = found.kind == Stub::Kind::text;
+  if (found.kind == Stub::Kind::other) return std::nullopt;
+  const std::string config = config_of(
+      stub, config_folder.empty() ? parent_of(stub) : config_folder, text || found.names_subfiling);
+  if (config.empty() && text)
+    throw Error(stub + " is the stub of a file in pieces, whose configuration does not lie in " +
+                (config_folder.empty() ? parent_of(stub) : config_folder));
   if (config.empty()) return std::nullopt;
   const StripedConfig told = read_striped_config(config);
   StripedSet set{stub, config, told.layout, {}};
   for (const std::string& name : told.names)
     set.subfiles.push_back(subfile_of(config, told.folder, name));
+  if (found.kind == Stub::Kind::superblock && !begins_alike(set, found)) return std::nullopt;
   return set;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
@@ -153,7 +166,7 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   const std::string partial = set.config + ".partial";
   write_text(partial, striped_config_text(stub, config), mode);
   fs::rename(partial, set.config);
-  write_text(stub, stub_text(set), mode);
+  write_stub(stub, layout);
   return set;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());

@@ -20,10 +20,10 @@ struct StripedSet {
   std::vector<std::string> subfiles;  // their paths, in order
 };
 
-// The set of a stub; nothing where no configuration belongs to it. `config_folder`: where that is,
-// empty for beside the stub. It is the one with the stub's inode, or the only one of that name: a
-// set that was copied. Subfiles are looked for beside the configuration first, so a set may be
-// moved as a whole. Throws Error that names what is missing or does not fit.
+// The set of a stub; nothing for an ordinary file. `config_folder`: where the configuration is,
+// empty for beside the stub. It is the one with the stub's inode, or, for a set that was copied,
+// the only one of that name. Subfiles are looked for beside the configuration first, so a set may
+// be moved as a whole. Throws Error that names what is missing or does not fit.
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder);
 
 // Where a new set's pieces are to be: beside the stub where that is empty.

@@ -32,6 +32,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param("log", ["vol"], marks=pytest.mark.long),
         pytest.param("tune(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both),async", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("async,stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null,null,null", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
         pytest.param("null(seat=vfd)", ["vfd"], marks=pytest.mark.long),

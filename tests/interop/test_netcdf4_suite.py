@@ -69,6 +69,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both),async", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("async,stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
     ],

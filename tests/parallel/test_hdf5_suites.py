@@ -29,9 +29,10 @@ STACKS = {
     "async": "headrace_async seat=both",
     "log": "headrace_log",
     "log-rank": "headrace_log mpi_logs=rank",
+    "stripe": "headrace_stripe files=3;size=4KiB",
     STAGED: "headrace_async seat=both;mpi_staging=true",
 }
-HAVE_DRIVERS = {"both", "async", STAGED}
+HAVE_DRIVERS = {"both", "async", "stripe", STAGED}
 
 # Durations, and what the API suite says of the connector; paths hold the name of the MPI.
 VARYING = re.compile(r"\d+\.\d+ seconds|VOL connector '.*|/\S+|hostname=\S+")

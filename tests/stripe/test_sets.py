@@ -70,9 +70,24 @@ def test_a_stub_is_loud(tmp_path: Path) -> None:
     path = tmp_path / "x.h5"
     make(path)
     cut(path, 4 * KIB, 2)
-    with pytest.raises(OSError, match="signature"):
+    with pytest.raises(OSError, match="bad superblock version"):
         h5py.File(path)
-    assert "headrace fuse x.h5" in path.read_text()
+    assert b"headrace fuse x.h5" in path.read_bytes()
+
+
+def test_a_file_that_took_the_stubs_place(tmp_path: Path) -> None:
+    """`cp` keeps the inode, by which the pieces of the file that was there would be found."""
+    path, other = tmp_path / "x.h5", tmp_path / "other.h5"
+    make(path)
+    cut(path, 4 * KIB, 2)
+    after = make(other, 1000)
+    shutil.copyfile(other, path)
+    with pytest.raises(FileError, match="a file of its own"):
+        find(path)
+    assert digest(path) == after
+    path.write_bytes(b"no HDF5")
+    with pytest.raises(FileError, match="no stub"):
+        find(path)
 
 
 def test_holes_stay_holes(tmp_path: Path) -> None:
@@ -184,16 +199,21 @@ def test_whoever_is_killed_loses_nothing(tmp_path: Path, words: tuple[str, ...])
         started.send_signal(signal.SIGKILL)
         started.wait()
         there = target if target.exists() else path
-        if there == target or there.read_bytes().startswith(b"\x89HDF"):
+        if there == target or is_whole(there):
             break
         require(find(there), tmp_path / "copy.h5", before)
     else:
         done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
     there = target if target.exists() else path
-    if not there.read_bytes().startswith(b"\x89HDF"):
+    if not is_whole(there):
         require(find(there), there, before)
     assert digest(there) == before
+
+
+def is_whole(path: Path) -> bool:
+    """Whether it is a file of its own, not a set's stub."""
+    return not path.read_bytes().startswith(b"\x89HDF\r\n\x1a\n\n")
 
 
 def require(found: StripedSet, output: Path, content: str) -> None:

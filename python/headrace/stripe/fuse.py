@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from headrace.errors import FileError
 from headrace.stripe.pieces import copy, data_ranges
 from headrace.stripe.sets import Layout, StripedSet, config_name, subfile_names
+from headrace.stripe.stub import stub_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,7 +85,7 @@ def _make(
     partial = _partial(stub)
     made = [partial]
     try:
-        partial.write_text(stub_text(stub.name, layout), encoding="utf-8")
+        partial.write_bytes(stub_text(stub.name, layout.count, layout.stripe))
         partial.chmod(mode & 0o777)
         inode = partial.stat().st_ino
         names = subfile_names(stub.name, inode, layout.count)
@@ -113,16 +114,6 @@ def _fill(path: Path, number: int, fill: Callable[[int, int], None]) -> None:
             os.close(target)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
-
-
-def stub_text(name: str, layout: Layout) -> str:
-    """What a stub says to who opens it by itself: HDF5 finds no signature in it, and says so."""
-    return (
-        f"{name} is a file in {layout.count} pieces, with stripes of {layout.stripe} bytes, which "
-        "lie beside it as HDF5's subfiling writes them.\n"
-        f"headrace fuse {name}   makes one HDF5 file of them.\n"
-        "HDF5's own subfiling driver reads them as they are.\n"
-    )
 
 
 def remove_pieces(found: StripedSet) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
+from headrace.stripe.stub import Stub, read_stub
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,6 +63,19 @@ class StripedSet:
         """Of the file, in bytes."""
         return self.layout.whole_size(self.sizes)
 
+    def read(self, at: int, length: int) -> bytes:
+        """Bytes of the file; zeros for what its subfiles do not have, as HDF5 reads them."""
+        parts = []
+        while length > 0:
+            stripe, inside = divmod(at, self.layout.stripe)
+            row, number = divmod(stripe, self.layout.count)
+            size = min(length, self.layout.stripe - inside)
+            with self.subfiles[number].open("rb") as file:
+                data = os.pread(file.fileno(), size, row * self.layout.stripe + inside)
+            parts.append(data.ljust(size, b"\0"))
+            at, length = at + size, length - size
+        return b"".join(parts)
+
 
 def config_name(stub: str, inode: int) -> str:
     """Of a set's configuration."""
@@ -80,6 +94,7 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     Raises FileError that names what is missing or does not fit. Files are looked for beside the
     configuration first, so a set may be moved as a whole.
     """
+    begin = _stub(stub)
     config = _config_of(stub, folder or stub.parent)
     told = _read(config)
     layout = Layout(
@@ -88,9 +103,23 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     )
     names = _names(config, told["names"], layout.count)
     subfiles = tuple(_subfile(config, told["subfile_dir"], name) for name in names)
-    return StripedSet(
-        stub, config, layout, subfiles, tuple(each.stat().st_size for each in subfiles)
-    )
+    sizes = tuple(each.stat().st_size for each in subfiles)
+    found = StripedSet(stub, config, layout, subfiles, sizes)
+    if found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
+        raise FileError(
+            f"{stub}: it is a file of its own, and another one than the pieces beside it"
+        )
+    return found
+
+
+def _stub(path: Path) -> Stub:
+    try:
+        found = read_stub(path)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    if found.kind == "other":
+        raise FileError(f"{path}: it is no stub of a set, nor HDF5's")
+    return found
 
 
 def _config_of(stub: Path, folder: Path) -> Path:

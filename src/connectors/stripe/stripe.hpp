@@ -6,6 +6,7 @@
 #include "connectors/stripe/transfers.hpp"
 #include "drivers/stripe/settings.hpp"
 #include "drivers/stripe/striped_file.hpp"
+#include "vol/file/file_facts.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::stripe {
@@ -15,7 +16,9 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_stripe";
   static constexpr H5VL_class_value_t kValue = 7214;
   static constexpr std::span<const Setting> kSettings = stripe::kSettings;
-  static constexpr std::array kOverrides{Callback::dataset_read, Callback::dataset_write};
+  static constexpr std::array kOverrides{Callback::file_create, Callback::file_open,
+                                         Callback::file_specific, Callback::dataset_read,
+                                         Callback::dataset_write};
 
   // The driver sees that its connector is there by the option `seat`, which others do not get.
   static vol::DriverSeat driver_seat(const Options& options) {
@@ -23,6 +26,20 @@ struct Connector : vol::PassThrough<Connector> {
         vol::driver_seat(kSettings, options, "headrace_stripe", "headrace_stripe_mpi");
     if (!seat.serial.empty()) seat.config = with_seat(seat.config);
     return seat;
+  }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req) {
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), fapl);
+  }
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), fapl);
+  }
+  // What a rank could not write is told to all that flush with it.
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
+    if (args->op_type == H5VL_FILE_FLUSH) agree_on_flush(*vol::Object::from(self).connector);
+    return result;
   }
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -58,6 +75,12 @@ struct Connector : vol::PassThrough<Connector> {
     const herr_t result = pass(plain, alone);
     if (!together) vol::tell_independent(dxpl);
     return result;
+  }
+
+ private:
+  static void* opened(void* file, hid_t fapl) {
+    if (file != nullptr && vol::is_parallel(fapl)) note_opened(vol::Object::from(file));
+    return file;
   }
 };
 

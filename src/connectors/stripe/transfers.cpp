@@ -5,12 +5,15 @@
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/elements.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::stripe {
 namespace {
 
-struct KeptList {
-  Id<Kind::plist> list;
+// With a file.
+struct FileState {
+  Id<Kind::plist> list;                 // of the last collective transfer
+  std::shared_ptr<StripedFile*> found;  // null for one that is not in pieces, or not over MPI
 };
 
 bool has_filters(const vol::Object& dataset) {
@@ -42,9 +45,21 @@ hid_t independent(const vol::Object& dataset, hid_t dxpl) {
   const int mode = 0;  // H5FD_MPIO_INDEPENDENT
   if (!copy || h5.Pset(copy.get(), "io_xfer_mode", &mode) < 0)
     throw Error("the data transfer property list cannot be copied");
-  auto& kept = dataset.connector->state.get<KeptList>();
+  auto& kept = dataset.connector->state.get<FileState>();
   kept.list = std::move(copy);
   return kept.list.get();
+}
+
+void note_opened(const vol::Object& file) {
+  FileInquiry inquiry;
+  vol::ask_driver(file);
+  file.connector->state.get<FileState>().found = inquiry.found;
+}
+
+void agree_on_flush(const vol::UnderConnector& connector) {
+  const auto* const state = connector.state.find<FileState>();
+  if (state != nullptr && state->found != nullptr && *state->found != nullptr)
+    (*state->found)->agree_on_flush();
 }
 
 std::string with_seat(const std::string& config) {

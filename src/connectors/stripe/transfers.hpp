@@ -31,6 +31,11 @@ std::pair<Transfers, Transfers> parted(const Transfers& all);
 // the file, until the next one. Throws Error.
 hid_t independent(const vol::Object& dataset, hid_t dxpl);
 
+// Of a file over MPI: finds its driver.
+void note_opened(const vol::Object& file);
+// Collective, where the file is in pieces. Throws Error on ranks whose own flush has not failed.
+void agree_on_flush(const vol::UnderConnector& connector);
+
 // The driver's connection string with the option by which it knows its connector.
 std::string with_seat(const std::string& config);
 

@@ -35,25 +35,17 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
   static constexpr std::span<const Setting> kSettings = stripe::kSettings;
   static constexpr auto kOverrides = [] {
     if constexpr (kMpi)
-      return std::array{Callback::open,
-                        Callback::close,
-                        Callback::query,
-                        Callback::get_eoa,
-                        Callback::set_eoa,
-                        Callback::get_eof,
-                        Callback::read,
-                        Callback::write,
-                        Callback::flush,
-                        Callback::truncate,
-                        Callback::del,
-                        Callback::read_vector,
-                        Callback::write_vector,
-                        Callback::read_selection,
+      return std::array{Callback::open,           Callback::close,        Callback::query,
+                        Callback::get_eoa,        Callback::set_eoa,      Callback::get_eof,
+                        Callback::get_handle,     Callback::read,         Callback::write,
+                        Callback::flush,          Callback::truncate,     Callback::del,
+                        Callback::read_vector,    Callback::write_vector, Callback::read_selection,
                         Callback::write_selection};
     else
-      return std::array{Callback::open,    Callback::close,    Callback::query, Callback::get_eoa,
-                        Callback::set_eoa, Callback::get_eof,  Callback::read,  Callback::write,
-                        Callback::flush,   Callback::truncate, Callback::del};
+      return std::array{Callback::open,       Callback::close,    Callback::query,
+                        Callback::get_eoa,    Callback::set_eoa,  Callback::get_eof,
+                        Callback::get_handle, Callback::read,     Callback::write,
+                        Callback::flush,      Callback::truncate, Callback::del};
   }();
 
  private:
@@ -175,6 +167,14 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
   static haddr_t get_eof(const H5FD_t* file, H5FD_mem_t type) {
     const auto& striped = OpenFile::of(file).striped;
     return striped == nullptr ? Base::get_eof(file, type) : striped->eof();
+  }
+
+  static herr_t get_handle(H5FD_t* file, hid_t fapl, void** handle) {
+    FileInquiry* const inquiry = FileInquiry::current();
+    if (inquiry == nullptr) return Base::get_handle(file, fapl, handle);
+    const auto& striped = OpenFile::of(file).striped;
+    if (striped != nullptr) inquiry->found = striped->self;
+    return 0;
   }
 
   static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "sidecar/stub.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::stripe {
@@ -76,6 +77,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
     const std::string path = std::filesystem::canonical(name);
     set = is_new(path, flags) ? sidecar::make_set(path, layout, placement->folders)
                               : sidecar::find_set(path, placement->folders.config);
+    if (set && (flags & kReadWrite) != 0) sidecar::write_stub(path, set->layout);
     if (set) size = set->layout.whole_size(sidecar::subfile_sizes(*set));
   });
   std::uint64_t there = set ? 1 : 0;
@@ -113,6 +115,7 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist
 bool StripedFile::any_over_mpi() { return over_mpi > 0; }
 
 StripedFile::~StripedFile() {
+  *self = nullptr;
   if (over_mpi_) --over_mpi;
   for (Subfile& one : subfiles_) {
     one.device.reset();
@@ -155,7 +158,15 @@ void StripedFile::flush() {
       for (const Subfile& one : subfiles_)
         if (one.device != nullptr) one.device->sync();
     });
-  agree(*ranks_, failed);
+  if (failed == nullptr) return;
+  told_ = failed;
+  std::rethrow_exception(failed);
+}
+
+void StripedFile::agree_on_flush() {
+  const std::exception_ptr mine = std::exchange(told_, nullptr);
+  const std::exception_ptr agreed = error_of([&] { agree(*ranks_, mine); });
+  if (agreed != nullptr && mine == nullptr) std::rethrow_exception(agreed);
 }
 
 void StripedFile::truncate() {

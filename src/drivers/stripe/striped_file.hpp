@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/call_scope.hpp"
 #include "comm/agreement.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/stripes.hpp"
@@ -52,10 +53,16 @@ class StripedFile {
   // As far as this rank knows.
   [[nodiscard]] std::uint64_t eof() const { return eof_; }
 
-  // Collective. Throw Error on all ranks.
+  // Of this rank alone, as HDF5 flushes files on one rank, too. Throws what has failed since, once.
   void flush();
+  // Collective, after a flush that all ranks make. Throws Error on those where flush() has not.
+  void agree_on_flush();
+  // Collective. Throw Error on all ranks.
   void truncate();
   void tell_failures();
+
+  // For those who want to know whether it is open still.
+  std::shared_ptr<StripedFile*> self = std::make_shared<StripedFile*>(this);
 
   // For worker threads: opens all subfiles. Null where the driver below has no devices.
   std::unique_ptr<engine::Device> device();
@@ -80,8 +87,15 @@ class StripedFile {
   engine::StripedDevice bytes_;
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
-  std::uint64_t cut_at_;  // where it was last truncated
-  std::exception_ptr failed_;
+  std::uint64_t cut_at_;       // where it was last truncated
+  std::exception_ptr failed_;  // not told yet
+  std::exception_ptr told_;    // by flush(), to this rank only
+};
+
+// While it lives, get_handle of our driver tells its file instead of a descriptor: how the
+// connector finds it through HDF5.
+struct FileInquiry : CallScope<FileInquiry> {
+  std::shared_ptr<StripedFile*> found;  // null for an ordinary file
 };
 
 // Removes a set's pieces, if the file is a stub. Collective.

@@ -1,0 +1,58 @@
+"""The stub of a set: the file that has its name (src/sidecar/stub.hpp says more)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
+FARTHEST: Final = 64 << 20  # bytes of a user block, a power of two from 512 on
+# Programs such as netCDF look for the signature by themselves. What follows it here is no version
+# of a superblock, so plain HDF5 refuses the file.
+_TEXT: Final = SIGNATURE + b"\n"
+_DRIVER: Final = b"Subfilin"
+_SUPERBLOCK: Final = 48  # bytes: version 2 and 3 have no more
+_HEADER: Final = 4096  # bytes in which the driver's name is looked for
+
+
+@dataclass(frozen=True)
+class Stub:
+    """`superblock`: HDF5's subfiling has written it, or it is an ordinary file."""
+
+    kind: Literal["text", "superblock", "empty", "other"]
+    names_subfiling: bool = False
+    superblock_at: int = 0
+    superblock: bytes = b""
+
+
+def read_stub(path: Path) -> Stub:
+    """Raises OSError."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        for at in superblock_places(size):
+            head = os.pread(file.fileno(), _HEADER, at)
+            if at == 0 and head.startswith(_TEXT):
+                return Stub("text")
+            if head.startswith(SIGNATURE):
+                return Stub("superblock", _DRIVER in head, at, head[:_SUPERBLOCK])
+    return Stub("other" if size else "empty")
+
+
+def superblock_places(size: int) -> list[int]:
+    """Where a file of that size may have its superblock (HDF5 File Format Specification)."""
+    places = [0, *(512 << n for n in range(64))]
+    return [at for at in places if at < min(size, FARTHEST)]
+
+
+def stub_text(name: str, count: int, stripe: int) -> bytes:
+    """What a stub says to who opens it by itself."""
+    return _TEXT + os.fsencode(
+        f"{name} is a file in {count} pieces, with stripes of {stripe} bytes, which lie beside it "
+        f"as HDF5's subfiling writes them.\nheadrace fuse {name}   makes one HDF5 file of them.\n"
+        "headrace run --stack stripe -- PROGRAM   lets a program read and write them.\n"
+        "HDF5's own subfiling driver reads them as they are.\n"
+    )

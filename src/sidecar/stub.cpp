@@ -1,0 +1,63 @@
+#include "sidecar/stub.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "sidecar/copy_file.hpp"
+
+namespace headrace::sidecar {
+namespace {
+
+constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+// Programs such as netCDF look for the signature by themselves. What follows it here is no version
+// of a superblock, so plain HDF5 refuses the file.
+constexpr std::string_view kTextBegin = "\x89HDF\r\n\x1a\n\n";
+constexpr std::string_view kDriver = "Subfilin";
+constexpr std::size_t kSuperblock = 48;  // bytes: version 2 and 3 have no more
+constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is looked for
+constexpr std::uint64_t kFarthest = std::uint64_t{64} << 20U;  // a user block's end
+
+}  // namespace
+
+Stub read_stub(const std::string& path) {
+  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  const auto size = static_cast<std::uint64_t>(file.status().st_size);
+  Stub stub;
+  if (size == 0) stub.kind = Stub::Kind::empty;
+  const auto device = engine::posix_device(file.get(), path.c_str());
+  for (std::uint64_t at = 0; at < std::min(size, kFarthest); at = at == 0 ? 512 : 2 * at) {
+    std::string head(std::min<std::uint64_t>(kHeader, size - at), '\0');
+    device->read(at, std::as_writable_bytes(std::span(head)));
+    if (at == 0 && head.starts_with(kTextBegin)) {
+      stub.kind = Stub::Kind::text;
+      break;
+    }
+    if (!head.starts_with(kSignature)) continue;
+    stub.kind = Stub::Kind::superblock;
+    stub.names_subfiling = head.find(kDriver) != std::string::npos;
+    stub.superblock_at = at;
+    stub.superblock = head.substr(0, kSuperblock);
+    break;
+  }
+  return stub;
+}
+
+void write_stub(const std::string& path, const engine::StripeLayout& layout) {
+  if (read_stub(path).kind == Stub::Kind::text) return;
+  const std::string name = std::filesystem::path(path).filename();
+  std::string text(kTextBegin);
+  text.append(name).append(" is a file in ").append(std::to_string(layout.count));
+  text.append(" pieces, with stripes of ").append(std::to_string(layout.stripe));
+  text.append(" bytes, which lie beside it as HDF5's subfiling writes them.\nheadrace fuse ");
+  text.append(name).append("   makes one HDF5 file of them.\n");
+  text.append("headrace run --stack stripe -- PROGRAM   lets a program read and write them.\n");
+  text.append("HDF5's own subfiling driver reads them as they are.\n");
+  const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  const auto bytes = std::as_bytes(std::span(text));
+  engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
+}
+
+}  // namespace headrace::sidecar

@@ -1,0 +1,32 @@
+// The stub of a file in pieces (sidecar/striped_set.hpp): the file that has its name. Ours is a
+// text; HDF5's subfiling writes the superblock to its own, and over ours when it writes to the
+// file. No HDF5. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/stripes.hpp"
+
+namespace headrace::sidecar {
+
+struct Stub {
+  enum class Kind {
+    text,        // ours
+    superblock,  // HDF5's, or an ordinary file
+    empty,
+    other  // not HDF5's, so not a stub
+  } kind = Kind::other;
+  bool names_subfiling = false;     // beside the superblock, as HDF5 does in files that it makes
+  std::uint64_t superblock_at = 0;  // in bytes: after a user block
+  std::string superblock;           // what all versions of it have
+};
+
+// Throws Error when it cannot be read.
+Stub read_stub(const std::string& path);
+
+// Writes the text that plain HDF5 refuses over what is in the file, unless it is there. Throws
+// Error.
+void write_stub(const std::string& path, const engine::StripeLayout& layout);
+
+}  // namespace headrace::sidecar
