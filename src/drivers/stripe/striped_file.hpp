@@ -87,7 +87,7 @@ class StripedFile {
   engine::StripedDevice bytes_;
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
-  std::uint64_t cut_at_;       // where it was last truncated
+  std::uint64_t cut_at_ = 0;   // where it was last truncated
   std::exception_ptr failed_;  // not told yet
   std::exception_ptr told_;    // by flush(), to this rank only
 };
