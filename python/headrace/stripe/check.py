@@ -20,11 +20,11 @@ def fault_of(found: StripedSet) -> str:
     for at in superblock_places(found.size):
         head = found.read(at, _LENGTH)
         if head.startswith(SIGNATURE):
-            return _fault(found, at, head)
+            return _fault(found, head)
     return "no HDF5 signature is in it"
 
 
-def _fault(found: StripedSet, base: int, head: bytes) -> str:
+def _fault(found: StripedSet, head: bytes) -> str:
     version = head[8]
     if version > 3:
         return f"its superblock has version {version}, which is not known"
@@ -32,8 +32,6 @@ def _fault(found: StripedSet, base: int, head: bytes) -> str:
     width = head[13] if version < 2 else head[9]
     begin = (24 if version == 0 else 28) if version < 2 else 12
     end = int.from_bytes(head[begin + 2 * width : begin + 3 * width], "little")
-    if base + end > found.size:
-        return (
-            f"it has {found.size} bytes of {base + end}: a subfile ends early, or was not flushed"
-        )
+    if end > found.size:
+        return f"it has {found.size} bytes of {end}: a subfile ends early, or was not flushed"
     return ""

@@ -1,0 +1,186 @@
+"""Programs of one process under the layer: which files are in pieces, and where these are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from harness.layer import Layer
+
+from headrace.stripe.fuse import fuse
+from headrace.stripe.sets import Layout, find
+
+WRITE = """
+with h5py.File("x.h5", "w") as f:
+    f["d"] = np.arange(100000.0)
+    f.create_dataset("c", data=np.arange(10000).reshape(100, 100), chunks=(7, 30), compression=1)
+    f["c"].attrs["units"] = "m"
+"""
+READ = """
+with h5py.File("x.h5") as f:
+    assert (f["d"][()] == np.arange(100000.0)).all() and f["c"].attrs["units"] == "m"
+    assert (f["c"][()].ravel() == np.arange(10000)).all()
+"""
+
+
+@pytest.fixture
+def layer(tmp_path: Path) -> Layer:
+    return Layer(tmp_path, "stripe", ("vol", "vfd"), usual="files=3;size=4KiB;")
+
+
+def pieces(layer: Layer) -> list[str]:
+    return sorted(path.name for path in layer.folder.glob("*subfile*"))
+
+
+@pytest.mark.parametrize("stack", ["", "async"])
+def test_there_and_back(layer: Layer, stack: str) -> None:
+    """Read by plain h5py, too, once the pieces have been made one file."""
+    if stack:
+        below = f"under_vol=7214;under_info={{files=3;size=4KiB;{layer.below}}}"
+        above = Layer(layer.folder, "async", ("vol", "vfd"), "seat=both;", below=below)
+        above.python(WRITE)
+        above.python(READ)
+        assert above.counted("written_behind_bytes") > 20_000
+    else:
+        layer.python(WRITE)
+    layer.python(READ)
+    found = find(layer.folder / "x.h5")
+    assert found.layout == Layout(4096, 3)
+    assert min(found.sizes) > 200_000
+    fuse(found, layer.folder / "whole.h5", lambda _: None, verify=False)
+    layer.plain(READ.replace("x.h5", "whole.h5"))
+
+
+def test_a_stub_is_loud(layer: Layer) -> None:
+    layer.python(WRITE)
+    assert layer.plain("try: h5py.File('x.h5')\nexcept OSError as e: print(e)").endswith(
+        "(bad superblock version number)"
+    )
+    assert b"headrace run --stack stripe" in (layer.folder / "x.h5").read_bytes()
+
+
+def test_ordinary_files_stay_as_they_are(layer: Layer) -> None:
+    layer.plain(WRITE)
+    layer.python(READ)
+    layer.python("with h5py.File('x.h5', 'r+') as f: f['more'] = 5")
+    assert not pieces(layer)
+    assert layer.value("f['more'][()]") == "5"
+
+
+def test_truncated_files_are_made_anew(layer: Layer) -> None:
+    """An ordinary file, and a set with more pieces than the new one has."""
+    layer.plain(WRITE)
+    layer.python(WRITE, "files=5;")
+    assert len(pieces(layer)) == 5 + 1
+    layer.python(WRITE, "files=2;")
+    assert len(pieces(layer)) == 2 + 1
+    layer.python(READ)
+
+
+def test_a_file_that_took_the_stubs_place(layer: Layer) -> None:
+    """`cp` keeps the inode of what it writes over, by which the old pieces would be found."""
+    layer.python(WRITE)
+    layer.plain("h5py.File('other.h5', 'w')['d'] = np.arange(100000.0)[::-1]")
+    shutil.copyfile(layer.folder / "other.h5", layer.folder / "x.h5")
+    layer.python("assert h5py.File('x.h5')['d'][0] == 99999")
+    (layer.folder / "x.h5").write_bytes(b"no HDF5 at all")
+    assert "signature not found" in layer.start("h5py.File('x.h5')").text
+
+
+@pytest.mark.parametrize("how", ["moved", "copied"])
+def test_a_set_elsewhere(layer: Layer, how: str) -> None:
+    layer.python(WRITE)
+    away = layer.folder / "away"
+    if how == "moved":
+        away.mkdir()
+        for path in layer.folder.glob("x.h5*"):
+            path.rename(away / path.name)
+    else:
+        shutil.copytree(layer.folder, away)
+        for path in layer.folder.glob("x.h5*"):
+            path.write_bytes(b"")  # none of it is looked at
+    there = Layer(away, "stripe", ("vol", "vfd"))
+    there.python(READ)
+    there.python("with h5py.File('x.h5', 'r+') as f: f['d'][:] = np.arange(100000.0)")
+    there.python(READ)
+
+
+@pytest.mark.parametrize(
+    ("lost", "says"),
+    [
+        ("*_2_of_3", r"_2_of_3: this subfile is missing"),
+        ("*.config", r"x.h5 is the stub of a file in pieces, whose configuration"),
+    ],
+)
+def test_what_is_missing_is_named(layer: Layer, lost: str, says: str) -> None:
+    layer.python(WRITE)
+    (path,) = layer.folder.glob(lost)
+    path.unlink()
+    for mode in ("r", "r+"):
+        done = layer.start(f"h5py.File('x.h5', {mode!r})")
+        assert done.status == 1
+        assert says in done.text, done.text
+    assert not path.exists(), "nothing is made in its place"
+
+
+def test_folders_in_turn(layer: Layer) -> None:
+    disks = [layer.folder / name for name in ("one", "two")]
+    for disk in disks:
+        disk.mkdir()
+    layer.python(WRITE, f"dirs={disks[0]}:{disks[1]};size=4KiB;")
+    layer.python(READ, "")
+    for number, disk in enumerate(disks, start=1):
+        (piece,) = disk.iterdir()
+        assert piece.name.endswith(f"_{number}_of_2")
+        assert (layer.folder / piece.name).readlink() == piece
+
+
+def test_a_folder_that_is_not_there(layer: Layer) -> None:
+    done = layer.start(WRITE, "dirs=/nowhere/at/all;")
+    assert done.status == 1
+    assert "/nowhere/at/all" in done.text
+
+
+def test_what_the_environment_says_to_subfiling(layer: Layer) -> None:
+    settings = {"H5FD_SUBFILING_STRIPE_SIZE": "1000", "H5FD_SUBFILING_IOC_PER_NODE": "4"}
+    layer.python(WRITE, "", **settings)
+    assert find(layer.folder / "x.h5").layout == Layout(1000, 4)
+    layer.python(WRITE, "", H5FD_SUBFILING_IOC_SELECTION_CRITERIA="3:6")
+    assert find(layer.folder / "x.h5").layout == Layout(32 << 20, 6)
+    layer.python(WRITE, "files=2;size=2KiB;", **settings)
+    assert find(layer.folder / "x.h5").layout == Layout(2048, 2)
+    done = layer.start(WRITE, "", H5FD_SUBFILING_STRIPE_SIZE="many")
+    assert "H5FD_SUBFILING_STRIPE_SIZE=many is no number above 0" in done.text
+    done = layer.start(WRITE, "", H5FD_SUBFILING_IOC_SELECTION_CRITERIA="2:x")
+    assert "H5FD_SUBFILING_IOC_SELECTION_CRITERIA=2:x" in done.text
+
+
+def test_an_older_set_under_that_name(layer: Layer) -> None:
+    """Deleting the stub alone leaves pieces; a new file of that name has another inode."""
+    layer.python(WRITE)
+    before = set(pieces(layer))
+    (layer.folder / "x.h5").rename(layer.folder / "gone")
+    layer.python(WRITE)
+    layer.python(READ)
+    assert set(pieces(layer)) > before
+
+
+def test_readers_that_may_not_write(layer: Layer) -> None:
+    layer.python(WRITE)
+    for path in layer.folder.glob("x.h5*"):
+        path.chmod(0o444)
+    reader = f"os.setuid(65534)\n{READ}" if os.getuid() == 0 else READ
+    layer.folder.chmod(0o755)
+    (layer.folder / "report").chmod(0o666)
+    for above in layer.folder.parents:
+        if above.stat().st_uid == os.getuid() and above != Path("/"):
+            above.chmod(above.stat().st_mode | 0o055)
+    layer.python(reader, "")
+
+
+def test_swmr_is_refused(layer: Layer) -> None:
+    layer.python("h5py.File('x.h5', 'w', libver='latest').create_dataset('d', (5,), chunks=(5,))")
+    done = layer.start("h5py.File('x.h5', swmr=True)")
+    assert "SWMR" in done.text

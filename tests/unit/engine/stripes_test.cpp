@@ -1,0 +1,125 @@
+#include "engine/stripes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/error.hpp"
+
+namespace headrace::engine {
+namespace {
+
+// Bytes in memory, as long as what was written to them.
+class Memory final : public Device {
+ public:
+  void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
+    if (broken) throw Error("broken", 5);
+    for (const auto piece : pieces) {
+      bytes.resize(std::max<std::size_t>(bytes.size(), offset + piece.size()));
+      std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+      offset += piece.size();
+    }
+    ++writes;
+  }
+  void read(std::uint64_t offset, std::span<std::byte> into) override {
+    for (std::byte& one : into) one = offset < bytes.size() ? bytes[offset++] : std::byte{0};
+  }
+  void sync() override { ++syncs; }
+  void resize(std::uint64_t size) override { bytes.resize(size); }
+
+  std::vector<std::byte> bytes;
+  bool broken = false;
+  int writes = 0;
+  int syncs = 0;
+};
+
+struct Set {
+  explicit Set(StripeLayout as)
+      : layout(as),
+        subfiles(as.count),
+        whole(as, [this](auto number) -> Device& { return subfiles[number]; }) {}
+  [[nodiscard]] std::vector<std::uint64_t> sizes() const {
+    std::vector<std::uint64_t> found;
+    for (const Memory& one : subfiles) found.push_back(one.bytes.size());
+    return found;
+  }
+  StripeLayout layout;
+  std::vector<Memory> subfiles;
+  StripedDevice whole;
+};
+
+std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& one : bytes) one = static_cast<std::byte>(random());
+  return bytes;
+}
+
+TEST(Stripes, EachByteHasItsPlace) {
+  Set set({10, 3});
+  std::vector<std::byte> bytes(95);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+  const std::span<const std::byte> piece = bytes;
+  set.whole.write(0, {&piece, 1});
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    EXPECT_EQ(set.subfiles[i / 10 % 3].bytes[i / 30 * 10 + i % 10], bytes[i]) << i;
+  for (const Memory& one : set.subfiles) EXPECT_EQ(one.writes, 1) << "one write for each subfile";
+}
+
+TEST(Stripes, AgreesWithOneFile) {
+  std::mt19937 random(11);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same cases each time
+  const auto upto = [&](std::uint64_t most) { return random() % most + 1; };
+  for (unsigned round = 0; round < 300; ++round) {
+    Set set({upto(20), static_cast<std::uint32_t>(upto(5))});
+    Memory one;
+    for (unsigned step = 0; step < 20; ++step) {
+      const std::uint64_t at = random() % 300;
+      const auto first = some_bytes(random, random() % 60);
+      const auto second = some_bytes(random, random() % 60);
+      const std::array<std::span<const std::byte>, 2> pieces{first, second};
+      set.whole.write(at, pieces);
+      one.write(at, pieces);
+      const std::uint64_t from = random() % 400;
+      std::vector<std::byte> here(random() % 200);
+      std::vector<std::byte> there(here.size());
+      set.whole.read(from, here);
+      one.read(from, there);
+      EXPECT_EQ(here, there);
+      if (upto(5) == 1) {
+        const std::uint64_t size = random() % 400;
+        set.whole.resize(size);
+        one.resize(size);
+        EXPECT_EQ(set.layout.whole_size(set.sizes()), size);
+      }
+    }
+  }
+}
+
+TEST(Stripes, SizesAreInverse) {
+  for (std::uint64_t stripe = 1; stripe < 8; ++stripe)
+    for (std::uint32_t count = 1; count < 6; ++count)
+      for (std::uint64_t whole = 0; whole < 100; ++whole) {
+        const StripeLayout layout{stripe, count};
+        std::vector<std::uint64_t> sizes;
+        std::uint64_t sum = 0;
+        for (std::uint32_t number = 0; number < count; ++number)
+          sum += sizes.emplace_back(layout.subfile_size(number, whole));
+        EXPECT_EQ(sum, whole);
+        EXPECT_EQ(layout.whole_size(sizes), whole);
+      }
+}
+
+TEST(Stripes, WhatFailsInOneIsWrittenToTheOthers) {
+  Set set({10, 3});
+  set.subfiles[1].broken = true;
+  const std::vector<std::byte> bytes(30);
+  const std::span<const std::byte> piece = bytes;
+  EXPECT_THROW(set.whole.write(0, {&piece, 1}), Error);
+  EXPECT_EQ(set.subfiles[0].bytes.size(), 10U);
+  EXPECT_EQ(set.subfiles[2].bytes.size(), 10U);
+  set.whole.sync();
+  for (const Memory& one : set.subfiles) EXPECT_EQ(one.syncs, 1);
+}
+
+}  // namespace
+}  // namespace headrace::engine
