@@ -58,6 +58,9 @@ def test_an_empty_file_says_nothing(catalogue: Catalogue) -> None:
         ("[layers.null]\nsit = 'vol'", "key layers.null: unknown option of layer null 'sit'"),
         ("[layers.trace]\nbudget = 1.5", "setting layers.trace.budget: 1.5 is not a size"),
         ("[layers.trace]\nlabel = 1979-05-27", "setting layers.trace.label"),
+        ("rules = 1", "key rules: expected tables"),
+        ("rules = [1]", "key rules, number 1: expected a table"),
+        ("[[rules]]\nfile = 3", "key rules, number 1: file: expected text"),
     ],
 )
 def test_mistakes_name_their_key(catalogue: Catalogue, text: str, message: str) -> None:

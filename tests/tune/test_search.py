@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from harness.stack import CLEAN
 
 from headrace.bench.stats import Ratio
 from headrace.errors import ConfigError, FileError
-from headrace.tune import confirm, space, written
+from headrace.tune import confirm, known, space, written
 from headrace.tune.differing import differing
 from headrace.tune.search import search
 from headrace.tune.space import NATIVE, Candidate, Setting
@@ -150,6 +151,16 @@ def test_a_trace_without_arguments_is_refused(tmp_path: Path) -> None:
     assert "opened no HDF5 file" in done.stderr
 
 
+def test_options_behind_a_trace_do_no_harm(tmp_path: Path) -> None:
+    trace = tmp_path / "x.hrtrace"
+    trace.mkdir()
+    (trace / "precious.trace").touch()
+    done = run("tune", trace, "--budget", "1min")
+    assert done.returncode == 2
+    assert "options go before it" in " ".join(done.stderr.split())
+    assert (trace / "precious.trace").exists()
+
+
 @pytest.mark.long
 def test_a_program(tmp_path: Path) -> None:
     """From the program to a configuration, or to the word that nothing is faster."""
@@ -168,3 +179,82 @@ def test_a_program(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = written.read(tmp_path / "tuned.toml")
     assert {each.setting for each in found.lines} & {TUNE, ASYNC}
+
+
+def test_what_readers_may_notice_needs_consent(tmp_path: Path) -> None:
+    page = Setting("tune", "page", "64KiB")
+    assert page.option not in {knob.option for knob in space.KNOBS}
+    assert space.stack_of(frozenset({TUNE, page})) == "tune(allow=layout,page=64KiB)"
+    gain = Ratio(3.0, 5, 2.0, 4.0, 0.94)
+    found = confirm.Confirmed(
+        frozenset({TUNE, page, SIEVE}), gain, dict.fromkeys((TUNE, page, SIEVE), gain), {}
+    )
+    file = tmp_path / "tuned.toml"
+    written.write(file, found, written.About(["x"], "", "", ""), {})
+    lines = {each.setting: each.reason for each in written.read(file).lines}
+    assert lines.keys() == {TUNE, page, SIEVE}
+    assert "cannot be read any more by: HDF5 before 1.10.1" in lines[page]
+    assert "NOTICE" not in lines[SIEVE]
+    shown = run("env", "--config", file, "--shell", "bash").stdout
+    assert "allow=layout" in shown
+    assert "page=65536" in shown
+
+
+def test_ranks_that_must_keep_apart_are_checked(tmp_path: Path) -> None:
+    staging = Setting("async", "mpi_staging", "true")
+    candidate = frozenset({ASYNC, staging})
+    assert space.stack_of(candidate) == "tune(check_ranks=true),async(mpi_staging=true)"
+    gain = Ratio(3.0, 5, 2.0, 4.0, 0.94)
+    found = confirm.Confirmed(candidate, gain, dict.fromkeys(candidate, gain), {})
+    file = tmp_path / "tuned.toml"
+    written.write(file, found, written.About(["x"], "", "", ""), {})
+    assert "check_ranks=true" in run("env", "--config", file, "--shell", "bash").stdout
+    assert staging in {each.setting for each in written.read(file).lines}
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data/headrace/tuned.sqlite"
+
+
+def test_what_was_found_for_a_program_like_it_is_tried_first(kept: Path) -> None:
+    alike, other = {"calls": 0.5, "reads": 0.2}, {"calls": 0.0, "reads": 1.0}
+    assert known.nearest(alike, "ext4") == NATIVE
+    known.keep(other, frozenset({LOG}), "b.py", "ext4")
+    assert known.nearest(alike, "ext4") == NATIVE, "nothing is like it"
+    known.keep(alike, frozenset({TUNE, SIEVE}), "a.py", "ext4")
+    known.keep(alike, frozenset({ASYNC}), "a.py", "lustre")
+    near = {"calls": 0.52, "reads": 0.21}
+    assert known.nearest(near, "ext4") == {TUNE, SIEVE}
+    assert known.nearest(near, "lustre") == {ASYNC}
+    assert kept.exists()
+    trials = search(seconds, space.KNOBS, 60, lambda _: None, frozenset({TUNE, SIEVE}))
+    assert [each.candidate for each in trials[:2]] == [NATIVE, {TUNE, SIEVE}]
+
+
+@pytest.mark.parametrize("damage", ["no database", "", "other values"])
+def test_a_damaged_memory_is_told_of_and_does_no_harm(kept: Path, damage: str) -> None:
+    known.keep({"calls": 0.5}, frozenset({TUNE}), "a.py", "ext4")
+    if damage == "other values":
+        with sqlite3.connect(kept) as opened:
+            opened.execute("UPDATE runs SET signature = '[', settings = '{'")
+    else:
+        kept.write_text(damage)
+    if damage:
+        with pytest.raises(FileError, match=r"tuned\.sqlite"):
+            known.nearest({"calls": 0.5}, "ext4")
+    else:
+        assert known.nearest({"calls": 0.5}, "ext4") == NATIVE
+
+
+def test_rules_of_a_configuration(tmp_path: Path) -> None:
+    """The command line looks at them before a program starts."""
+    file = tmp_path / "x.toml"
+    file.write_text('stack = "tune"\n[[rules]]\nfile = "*.nc"\nsieve = "1MiB"\n')
+    assert f"rules={file}" in run("env", "--config", file, "--shell", "bash").stdout
+    file.write_text('stack = "tune"\n[[rules]]\n[[rules]]\nsiev = "1MiB"\n')
+    done = run("env", "--config", file)
+    assert done.returncode == 2
+    assert "rules, number 2" in " ".join(done.stderr.split())
+    assert "did you mean sieve" in " ".join(done.stderr.split())

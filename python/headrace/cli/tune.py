@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import math
 import re
+import shlex
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from headrace.bench.stats import Ratio
     from headrace.trace.reader import Trace
     from headrace.tune.search import Trial
-    from headrace.tune.space import Setting
+    from headrace.tune.space import Candidate, Setting
+    from headrace.tune.written import About
 
 EXAMPLES = """
 **Examples**
@@ -40,6 +44,22 @@ EXAMPLES = """
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)?")
 _UNITS: Final = {"s": 1, "min": 60, "h": 3600}
+
+
+class Allowed(enum.StrEnum):
+    """What a search may change."""
+
+    UNNOTICED = "unnoticed"
+    LAYOUT = "layout"
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """`limit`: seconds that a search may take."""
+
+    limit: float
+    output: Path
+    layout: bool
 
 
 class _SearchesByDefault(TyperGroup):
@@ -73,6 +93,28 @@ OutputOption = Annotated[
 InputsOption = Annotated[
     Path | None, typer.Option(help="Where files are that the program has read.")
 ]
+AllowOption = Annotated[
+    Allowed,
+    typer.Option(help="`layout`: try what readers may notice, too: how objects are stored."),
+]
+OnOption = Annotated[
+    str,
+    typer.Option("--on", metavar="PRESET", help="Say what to set on a modelled file system, such "
+                 "as lustre-160 (`headrace-model presets`), instead of trying it here."),
+]  # fmt: skip
+ModelRanksOption = Annotated[
+    int,
+    typer.Option("--ranks", metavar="N", min=0, help="With --on: as if so many ranks had made the "
+                 "calls, each those of one that was recorded.", show_default=False),
+]  # fmt: skip
+RanksOption = Annotated[
+    int,
+    typer.Option("--np", metavar="N", min=0, help="Ranks of replays, at most as many as were "
+                 "recorded; all of them if none are named.", show_default=False),
+]  # fmt: skip
+MpiexecOption = Annotated[
+    str, typer.Option(metavar="COMMAND", help="MPI launcher; found by itself otherwise.")
+]
 Hdf5Option = Annotated[
     Path | None,
     typer.Option("--hdf5", metavar="LIBHDF5", help="If not the program's."),
@@ -82,12 +124,17 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="What a searc
 
 @app.command("search", context_settings={"allow_interspersed_args": False})
 @reports_errors
-def search(
+def search(  # noqa: PLR0913, PLR0917, each is an option
     command: CommandArgument,
     budget: BudgetOption = "10min",
     output: OutputOption = Path("tuned.toml"),
     inputs: InputsOption = None,
     hdf5: Hdf5Option = None,
+    allow: AllowOption = Allowed.UNNOTICED,
+    np: RanksOption = 0,
+    mpiexec: MpiexecOption = "",
+    on: OnOption = "",
+    ranks: ModelRanksOption = 0,
 ) -> None:
     """Replay a program's calls under stacks and settings, and write those that are faster.
 
@@ -95,7 +142,12 @@ def search(
     HDF5 in runs by turns, and each setting of it with the same without it; where nothing is
     faster, nothing is written. The files that replays write are read back by plain HDF5.
     """
-    limit = _seconds(budget)
+    wanted = _Wanted(_seconds(budget), output, allow == Allowed.LAYOUT)
+    if on:
+        from headrace.cli.tune_on import search_on_model  # noqa: PLC0415, needs what a base has not
+
+        search_on_model(_trace_of(command), on, ranks, output)
+        return
     try:
         import optuna  # noqa: F401, PLC0415, told of before the program runs
     except ImportError:
@@ -103,10 +155,12 @@ def search(
     trace = _trace_of(command)
     from headrace.trace.replay.choices import Choices  # noqa: PLC0415, needs what a base has not
 
-    choices = Choices(library=hdf5, inputs=inputs, compute=True)
+    choices = Choices(
+        library=hdf5, inputs=inputs, compute=True, ranks=np, mpiexec=tuple(shlex.split(mpiexec))
+    )
     # Beside the result: replays are to write to the same file system as the program does.
     with tempfile.TemporaryDirectory(prefix=".tune-", dir=output.absolute().parent) as room:
-        _search(trace, Path(room), choices, limit, output)
+        _search(trace, Path(room), choices, wanted)
 
 
 @app.command("explain")
@@ -149,7 +203,7 @@ def undo(
     written.remove(file, next(each.setting for each in found.lines if str(each.setting) == setting))
 
 
-def _search(trace: Path, room: Path, choices: Any, limit: float, output: Path) -> None:
+def _search(trace: Path, room: Path, choices: Any, wanted: _Wanted) -> None:
     from headrace.bench import machine  # noqa: PLC0415
     from headrace.trace.reader import read  # noqa: PLC0415
     from headrace.trace.signature import signature  # noqa: PLC0415, needs what a base has not
@@ -158,11 +212,15 @@ def _search(trace: Path, room: Path, choices: Any, limit: float, output: Path) -
     from headrace.tune.search import search as look  # noqa: PLC0415
 
     opened = read(trace)
-    if len(opened.seats) > 1:
-        raise FileError(f"{trace}: several processes recorded it; a search takes the trace of one")
-    knobs = space.knobs_for(opened)
+    knobs = space.knobs_for(opened, layout=wanted.layout)
+    storage = machine.storage(wanted.output.absolute().parent)
+    about = written.About(
+        _command_of(opened), str(storage.get("file_system", "")),
+        _version_of(opened), datetime.datetime.now(datetime.UTC).date().isoformat(),
+        signature(opened),
+    )  # fmt: skip
     replays = Replays(trace, room / "replays", choices)
-    trials = look(replays.seconds, knobs, limit, _tell_trial)
+    trials = look(replays.seconds, knobs, wanted.limit, _tell_trial, _known_for(about))
     native = trials[0]
     best = min(trials, key=lambda each: each.seconds)
     if not math.isfinite(native.seconds):
@@ -170,19 +228,40 @@ def _search(trace: Path, room: Path, choices: Any, limit: float, output: Path) -
     console().print(f"the best of {len(trials)} is {space.stack_of(best.candidate)}; comparing it "
                     "with native HDF5, and each setting with none", markup=False)  # fmt: skip
     found = confirm.confirm(replays.seconds, best.candidate, _tell_share)
+    _keep(about, found.candidate)
     if not found.candidate:
         note("nothing that was tried is surely faster than native HDF5: nothing is written")
         return
     tried = {str(each): written.gain_of(share) for each, share in found.dropped.items()}
     tried |= {space.stack_of(each.candidate): each.why for each in trials if each.why}
-    about = written.About(
-        _command_of(opened), str(machine.storage(output.absolute().parent).get("file_system", "")),
-        _version_of(opened), datetime.datetime.now(datetime.UTC).date().isoformat(),
-        signature(opened),
-    )  # fmt: skip
-    written.write(output, found, about, tried)
-    console().print(f"written: {output}: {written.gain_of(found.gain)} as native HDF5",
+    written.write(wanted.output, found, about, tried)
+    console().print(f"written: {wanted.output}: {written.gain_of(found.gain)} as native HDF5",
                     soft_wrap=True, markup=False, highlight=False)  # fmt: skip
+
+
+def _known_for(about: About) -> Candidate:
+    """What a search before found for a program like it; trying it first is all that it is for."""
+    from headrace.tune import known, space  # noqa: PLC0415
+
+    try:
+        found = known.nearest(dict(about.signature), about.file_system)
+    except FileError as error:
+        warn(f"searches before are not looked at: {error}")
+        return space.NATIVE
+    if found:
+        note(f"a program like it was fastest under {space.stack_of(found)}, which is tried first")
+    return found
+
+
+def _keep(about: About, candidate: Candidate) -> None:
+    from headrace.tune import known  # noqa: PLC0415
+    from headrace.tune.differing import program_of  # noqa: PLC0415
+
+    program = program_of(about.command) if about.command else ""
+    try:
+        known.keep(dict(about.signature), candidate, program, about.file_system)
+    except FileError as error:
+        warn(f"what was found is not kept for other searches: {error}")
 
 
 def _tell_trial(trial: Trial) -> None:
@@ -203,7 +282,9 @@ def _tell_share(setting: Setting, share: Ratio) -> None:
 
 def _trace_of(command: list[str]) -> Path:
     """The trace itself, or that of the program, which is run."""
-    if len(command) == 1 and Path(command[0]).is_dir():
+    if Path(command[0]).is_dir():
+        if len(command) > 1:
+            fail(f"{command[0]} is a trace, and options go before it: {' '.join(command[1:])}")
         return Path(command[0])
     folder = named_after(command).absolute()
     make_room(folder)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from headrace.bench.stats import Ratio, ratio
-from headrace.tune.space import NATIVE, Candidate, Setting, layers_of, without
+from headrace.tune.space import NATIVE, Candidate, Setting, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,11 +23,6 @@ class Confirmed:
     gain: Ratio
     shares: dict[Setting, Ratio]
     dropped: dict[Setting, Ratio]  # that gained nothing that could be told
-
-    @property
-    def layers(self) -> list[Setting]:
-        """Those of the stack, from the program down."""
-        return layers_of(self.candidate)
 
 
 def compare(measure: Callable[[Candidate], float], one: Candidate, other: Candidate) -> Ratio:

@@ -36,17 +36,19 @@ def search(
     knobs: Sequence[Knob],
     budget: float,
     say: Callable[[Trial], None],
+    known: Candidate = NATIVE,
 ) -> list[Trial]:
-    """All that was tried, in order; native HDF5 comes first, then each layer alone.
+    """All that was tried, in order.
 
-    `budget`: seconds, after which no more begins.
+    Native HDF5 comes first, then `known`, what was best for a program like this, then each layer
+    alone. `budget`: seconds, after which no more begins.
     """
     import optuna  # noqa: PLC0415, takes a second to import
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     sampler = optuna.samplers.TPESampler(seed=1, n_startup_trials=2 * _SETTLED)
     study = optuna.create_study(sampler=sampler)
-    for each in _first(knobs):
+    for each in _first(knobs, known):
         study.enqueue_trial({knob.name: _value(each, knob) for knob in knobs}, skip_if_exists=True)
     tried: dict[Candidate, Trial] = {}
     end = time.monotonic() + budget
@@ -67,9 +69,9 @@ def search(
     return list(tried.values())
 
 
-def _first(knobs: Sequence[Knob]) -> Iterable[Candidate]:
+def _first(knobs: Sequence[Knob], known: Candidate) -> Iterable[Candidate]:
     layers = [frozenset({Setting(knob.layer)}) for knob in knobs if not knob.option]
-    return [NATIVE, *layers, frozenset().union(*layers[:2])]
+    return [NATIVE, known, *layers, frozenset().union(*layers[:2])]
 
 
 def _value(candidate: Candidate, knob: Knob) -> str:

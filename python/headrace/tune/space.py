@@ -1,4 +1,7 @@
-"""What a search may try: layers, and options of theirs that leave files as they are."""
+"""What a search may try: layers, and options of theirs.
+
+Options that change how objects are stored, which readers may notice, are tried with consent only.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from headrace.trace.hazards import verdicts
 from headrace.trace.seats import WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from headrace.trace.reader import Trace
     from headrace.trace.seats import Seat
@@ -19,6 +23,7 @@ ON: Final = "on"
 _ORDER: Final = ("tune", "async", "log")  # from the program down
 _SIEVE: Final = 64 << 10  # bytes that HDF5's has
 _SMALL: Final = 0.05  # of all requests, or of all time, that are worth a setting
+_TINY: Final = 8 << 10  # bytes of a dataset
 _RAW: Final = 3  # H5FD_MEM_DRAW
 
 
@@ -48,6 +53,7 @@ class Knob:
     values: tuple[str, ...]
     reason: str
     fits: Callable[[Facts], bool]
+    unreadable: str = ""  # who cannot read the file any more, of what is tried with consent only
 
     @property
     def name(self) -> str:
@@ -63,6 +69,11 @@ class Facts:
     metadata: float  # of all requests, those for metadata
     writes: bool
     chunk_bytes: float  # of all datasets in chunks with filters, decoded
+    small_datasets: float  # of all datasets, those of at most 8 KiB that lie in one piece
+    deflated: bool  # whether datasets have deflate
+    ranks: int = 1
+    alike: bool = False  # whether all ranks make all calls
+    apart: frozenset[str] = frozenset()  # of mpi_staging and mpi_logs, what ranks are safe with
 
 
 def _always(_: Facts) -> bool:
@@ -87,10 +98,51 @@ KNOBS: Final = (
 )  # fmt: skip
 
 
-def knobs_for(trace: Trace) -> tuple[Knob, ...]:
-    """Those that may matter to the program."""
+CONSENT: Final = Setting("tune", "allow", "layout")
+CHECK: Final = Setting("tune", "check_ranks", "true")
+APART: Final = frozenset(
+    {Setting("async", "mpi_staging", "true"), Setting("log", "mpi_logs", "rank")}
+)
+IMPLIED: Final = frozenset({CONSENT, CHECK})
+# Of programs of several ranks.
+MPI_KNOBS: Final = (
+    Knob("tune", "cb_nodes", ("1", "2"), "fewer ranks that write for all", _always),
+    Knob("tune", "cb_buffer_size", ("1MiB", "64MiB"), "what those write at a time", _always),
+    Knob("tune", "striping_factor", (), "storage targets that a new file is dealt out to",
+         lambda _: False),  # by the model only: here a file system has none
+    Knob("tune", "striping_unit", (), "what lies on one of them before the next has its turn",
+         lambda _: False),
+    Knob("tune", "data_sieving", ("disable", "enable"), "small pieces of ranks' own", _always),
+    Knob("tune", "collective_metadata", ("true",), "metadata that one rank reads for all",
+         lambda facts: facts.alike),
+    Knob("tune", "read_once", ("true",), "whole datasets that one rank reads for all",
+         lambda facts: not facts.writes or facts.alike),
+    Knob("async", "mpi_staging", ("true",), "data of ranks, which keep apart, written behind them",
+         lambda facts: facts.writes and "mpi_staging" in facts.apart),
+    Knob("log", "mpi_logs", ("rank",), "a log for each rank, as ranks keep apart",
+         lambda facts: facts.writes and "mpi_logs" in facts.apart),
+)  # fmt: skip
+# Tried with consent only: readers may notice how objects are stored.
+LAYOUT_KNOBS: Final = (
+    Knob("tune", "page", ("64KiB", "1MiB"), "metadata and small data that are stored together",
+         lambda facts: facts.writes and facts.metadata > _SMALL, "HDF5 before 1.10.1"),
+    Knob("tune", "page_buffer", ("4MiB", "64MiB"), "pages that are written and read whole",
+         lambda facts: facts.metadata > _SMALL, "nobody: it is for files made of pages"),
+    Knob("tune", "libver", ("latest",), "newer formats of groups, attributes and indexes",
+         lambda facts: facts.writes and facts.metadata > _SMALL,
+         "releases of HDF5 before the one that writes"),
+    Knob("tune", "compact", ("1KiB", "8KiB"), "small datasets that are stored in their headers",
+         lambda facts: facts.writes and facts.small_datasets > _SMALL, "nobody"),
+    Knob("tune", "deflate", ("0", "1"), "chunks that take less time to compress",
+         lambda facts: facts.writes and facts.deflated, "nobody"),
+)  # fmt: skip
+
+
+def knobs_for(trace: Trace, *, layout: bool = False) -> tuple[Knob, ...]:
+    """Those that may matter to the program; `layout`: also those that need consent."""
     facts = facts_of(trace)
-    return tuple(knob for knob in KNOBS if knob.fits(facts))
+    known = KNOBS + MPI_KNOBS * (facts.ranks > 1) + LAYOUT_KNOBS * layout
+    return tuple(knob for knob in known if knob.fits(facts))
 
 
 def layers_of(candidate: Candidate) -> list[Setting]:
@@ -99,9 +151,22 @@ def layers_of(candidate: Candidate) -> list[Setting]:
     return [Setting(layer) for layer in _ORDER if layer in used]
 
 
+def completed(candidate: Candidate) -> Candidate:
+    """The candidate with what its options need.
+
+    Where readers may notice one, that is the consent; where one counts on ranks that keep apart, a
+    check that they do.
+    """
+    needs = {CONSENT} if any(map(unreadable_by, candidate)) else set()
+    if candidate & APART:
+        needs |= {Setting("tune"), CHECK}
+    return candidate | needs
+
+
 def stack_of(candidate: Candidate) -> str:
     """As `headrace run --stack` takes it; `native` where nothing is set."""
     layers = []
+    candidate = completed(candidate)
     for layer in layers_of(candidate):
         mine = sorted(each for each in candidate if each.layer == layer.layer and each.option)
         options = ",".join(f"{each.option}={each.value}" for each in mine)
@@ -118,14 +183,26 @@ def without(candidate: Candidate, setting: Setting) -> Candidate:
 
 def reason_of(setting: Setting) -> str:
     """Why a setting may help."""
-    found = (each for each in KNOBS if (each.layer, each.option) == (setting.layer, setting.option))
-    return next((each.reason for each in found), "")
+    return next((each.reason for each in _knobs_of(setting)), "")
+
+
+def unreadable_by(setting: Setting) -> str:
+    """Who cannot read a file any more that was written with it; empty if nobody can notice."""
+    return next((each.unreadable for each in _knobs_of(setting)), "")
+
+
+def _knobs_of(setting: Setting) -> Iterator[Knob]:
+    return (
+        each
+        for each in KNOBS + MPI_KNOBS + LAYOUT_KNOBS
+        if (each.layer, each.option) == (setting.layer, setting.option)
+    )
 
 
 def facts_of(trace: Trace) -> Facts:
     """Of all processes together."""
-    transfers = small = requests = metadata = 0
-    writes = False
+    transfers = small = requests = metadata = datasets = tiny = 0
+    writes = deflated = False
     chunks = 0.0
     for seat in trace.seats:
         layouts = seat.process.datasets
@@ -135,7 +212,27 @@ def facts_of(trace: Trace) -> Facts:
         metadata += int((seat.requests["type"] != _RAW).sum())
         writes = writes or bool(seat.are((WRITE,)).any())
         chunks += sum(_decoded(each) for each in layouts.values())
-    return Facts(small / max(transfers, 1), metadata / max(requests, 1), writes, chunks)
+        datasets += len(layouts)
+        tiny += sum(_is_tiny(each) for each in layouts.values())
+        deflated = deflated or any(
+            "deflate" in str(each.get("filters")) for each in layouts.values()
+        )
+    return Facts(
+        small / max(transfers, 1), metadata / max(requests, 1), writes, chunks,
+        tiny / max(datasets, 1), deflated, len(trace.seats), _alike(trace), _apart(trace),
+    )  # fmt: skip
+
+
+def _alike(trace: Trace) -> bool:
+    """Whether all ranks have made the same calls in the same order."""
+    first, *others = (seat.calls["callback"] for seat in trace.seats)
+    return all(np.array_equal(first, each) for each in others)
+
+
+def _apart(trace: Trace) -> frozenset[str]:
+    if len(trace.seats) == 1:
+        return frozenset()
+    return frozenset(each.setting for each in verdicts(trace.hazards()) if each.safe)
 
 
 def _small_contiguous(seat: Seat, layouts: Mapping[int, Mapping[str, object]]) -> int:
@@ -145,8 +242,17 @@ def _small_contiguous(seat: Seat, layouts: Mapping[int, Mapping[str, object]]) -
     return int((mine & small).sum())
 
 
+def _is_tiny(layout: Mapping[str, object]) -> bool:
+    return layout.get("layout") == "contiguous" and 0 < _bytes(layout) <= _TINY
+
+
 def _decoded(layout: Mapping[str, object]) -> float:
+    return _bytes(layout) if layout.get("filters") else 0.0
+
+
+def _bytes(layout: Mapping[str, object]) -> float:
+    """Of all elements; 0 where the trace does not tell."""
     dims, type_ = layout.get("dims"), layout.get("type")
-    if not layout.get("filters") or not isinstance(dims, list) or not isinstance(type_, dict):
+    if not isinstance(dims, list) or not isinstance(type_, dict):
         return 0.0
     return float(np.prod(dims, dtype=np.float64)) * float(type_.get("size", 0))

@@ -9,7 +9,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from headrace.errors import ConfigError
-from headrace.tune.space import Setting, reason_of
+from headrace.tune.space import IMPLIED, Setting, completed, layers_of, reason_of, unreadable_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,12 +61,14 @@ def write(file: Path, found: Confirmed, about: About, tried: Mapping[str, str]) 
     """Writes it as a whole, or not at all. `tried`: what did not help, and how. Raises OSError."""
     made = tomlkit.document()
     made.add(tomlkit.comment(f"`headrace tune explain {file.name}` tells what this is."))
-    made["stack"] = ",".join(each.layer for each in found.layers)
+    made["stack"] = ",".join(each.layer for each in layers_of(completed(found.candidate)))
     layers = made["layers"] = tomlkit.table(is_super_table=True)
     for each in sorted(each for each in found.candidate if each.option):
         layers.setdefault(each.layer, tomlkit.table())[each.option] = tomlkit.item(
             each.value
-        ).comment(f"{gain_of(found.shares[each])} as without: {reason_of(each)}")
+        ).comment(f"{gain_of(found.shares[each])} as without: {_told_of(each)}")
+    for each in sorted(completed(found.candidate) & IMPLIED):
+        layers.setdefault(each.layer, tomlkit.table())[each.option] = each.value
     made["found"] = {
         "gain": gain_of(found.gain),
         "command": list(about.command),
@@ -80,6 +82,12 @@ def write(file: Path, found: Confirmed, about: About, tried: Mapping[str, str]) 
     _replace(file, made)
 
 
+def _told_of(setting: Setting) -> str:
+    who = unreadable_by(setting)
+    noticed = f"; READERS MAY NOTICE, and it cannot be read any more by: {who}" if who else ""
+    return reason_of(setting) + noticed
+
+
 def read(file: Path) -> Written:
     """What such a file says. Raises ConfigError where it is no such file."""
     content = _content(file)
@@ -91,7 +99,11 @@ def read(file: Path) -> Written:
         str(found.get("hdf5", "")),
         str(found.get("date", "")),
     )
-    lines = [Line(each, gains.get(str(each), ""), reason_of(each)) for each in _settings(content)]
+    lines = [
+        Line(each, gains.get(str(each), ""), _told_of(each))
+        for each in _settings(content)
+        if each not in IMPLIED
+    ]
     return Written(str(found.get("gain", "")), about, lines, _texts(found.get("tried")))
 
 
