@@ -1,5 +1,6 @@
 #include "connectors/tune/file_state.hpp"
 
+#include <ranges>
 #include <utility>
 
 #include "base/events.hpp"
@@ -7,6 +8,19 @@
 #include "drivers/tune/deferred_fill.hpp"
 
 namespace headrace::tune {
+namespace {
+
+// As HDF5 reads it: without parts that are empty or ".".
+std::string tidied(std::string_view path) {
+  std::string tidy;
+  for (const auto each : std::views::split(path, '/')) {
+    const std::string_view part(each.begin(), each.end());
+    if (!part.empty() && part != ".") tidy.append("/").append(part);
+  }
+  return tidy.empty() ? "/" : tidy;
+}
+
+}  // namespace
 
 FileState::FileState(const Options& given, const vol::Opening& opening)
     : options(given, opening.name),
@@ -19,7 +33,7 @@ DatasetOptions FileState::options_of(const vol::Object& object, H5I_type_t type,
                                      const char* name) const {
   if (!options.depend_on_path()) return of_datasets;
   std::string path = vol::name_of(object, type);
-  if (name != nullptr) path = *name == '/' ? name : path + (path == "/" ? "" : "/") + name;
+  if (name != nullptr) path = tidied(*name == '/' ? name : path + "/" + name);
   return options.of_dataset(path);
 }
 

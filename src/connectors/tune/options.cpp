@@ -85,10 +85,12 @@ std::vector<Pattern> patterns_for(const Options& given, const std::string& name)
   return patterns;
 }
 
+bool is_of_dataset(const Pattern& one) { return !one.dataset.empty(); }
+
 // What is said of the file as a whole, and so of what is in it.
 Options with_file(Options options, const std::vector<Pattern>& patterns) {
   for (const Pattern& one : patterns)
-    if (one.dataset.empty()) options = with(std::move(options), one.options);
+    if (!is_of_dataset(one)) options = with(std::move(options), one.options);
   return options;
 }
 
@@ -108,9 +110,11 @@ DatasetOptions::DatasetOptions(const Options& options)
 TuneOptions::TuneOptions(const Options& given, const std::string& name)
     : TuneOptions(given, patterns_for(given, name)) {}
 
-TuneOptions::TuneOptions(Options all, std::vector<Pattern> patterns)
-    : all_(with_file(std::move(all), patterns)), patterns_(std::move(patterns)) {
-  std::erase_if(patterns_, [](const Pattern& one) { return one.dataset.empty(); });
+TuneOptions::TuneOptions(const Options& given, std::vector<Pattern> patterns)
+    : given_(given),
+      patterns_(std::move(patterns)),
+      all_(with_file(given_, patterns_)),
+      depend_on_path_(std::ranges::any_of(patterns_, is_of_dataset)) {
   memory = number("memory", all_);
   sieve = number("sieve", all_);
   conversion_buffer = number("conversion_buffer", all_);
@@ -130,9 +134,10 @@ TuneOptions::TuneOptions(Options all, std::vector<Pattern> patterns)
 }
 
 DatasetOptions TuneOptions::of_dataset(const std::string& path) const {
-  Options options = all_;
+  Options options = given_;
   for (const Pattern& one : patterns_)
-    if (fits(one.dataset, path)) options = with(std::move(options), one.options);
+    if (!is_of_dataset(one) || fits(one.dataset, path))
+      options = with(std::move(options), one.options);
   return DatasetOptions(options);
 }
 

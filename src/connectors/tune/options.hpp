@@ -21,6 +21,8 @@ struct Pattern {
 
 // What a file in TOML says: docs/guide/tune.md. Throws Error that names file, line and key.
 std::vector<Pattern> read_patterns(const std::string& path);
+// The same for its text.
+std::vector<Pattern> parse_patterns(std::string_view text, const std::string& path);
 
 struct DatasetOptions {
   // Throws Error for a malformed option, and for one that `allow` does not.
@@ -63,18 +65,20 @@ class TuneOptions {
   // Whether datasets may be created otherwise than the program says.
   [[nodiscard]] bool may_change_layout() const { return changes_layout_; }
   // Whether it depends on the path what is done with a dataset.
-  [[nodiscard]] bool depend_on_path() const { return !patterns_.empty(); }
+  [[nodiscard]] bool depend_on_path() const { return depend_on_path_; }
   // All of them, for comparison.
   [[nodiscard]] std::string text() const;
   // `path`: the dataset's in the file; empty for one without a name.
   [[nodiscard]] DatasetOptions of_dataset(const std::string& path) const;
 
  private:
-  TuneOptions(Options all, std::vector<Pattern> patterns);
+  TuneOptions(const Options& given, std::vector<Pattern> patterns);
 
-  Options all_;
+  Options given_;
+  std::vector<Pattern> patterns_;  // for this file and what is in it
+  Options all_;                    // of the file
+  bool depend_on_path_;
   bool changes_layout_ = false;
-  std::vector<Pattern> patterns_;  // of datasets in this file
 };
 
 }  // namespace headrace::tune

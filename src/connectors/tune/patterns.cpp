@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "connectors/tune/options.hpp"
 #include "connectors/tune/settings.hpp"
 
@@ -21,6 +24,9 @@ constexpr std::array<std::string_view, 6> kOfDatasets{"chunk_cache", "assume_cac
                                                       "chunk",       "deflate",      "fill"};
 // Those that are of a process or of the stack.
 constexpr std::array<std::string_view, 3> kOfNoFile{"seat", "rules", "memory"};
+// What else may stand in the file: python/headrace/config.py reads it, too.
+constexpr std::array<std::string_view, 5> kTop{"rules", "stack", "settings", "layers", "found"};
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 20U;  // bytes
 
 std::string text_of(const std::string& key, const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
@@ -29,17 +35,22 @@ std::string text_of(const std::string& key, const toml::node& node) {
   throw Error("key " + key + ": expected text, a whole number, true or false");
 }
 
+std::string pattern_text(const std::string& key, const toml::node& node) {
+  const auto text = node.value_exact<std::string>();
+  if (!text || text->empty()) throw Error("key " + key + ": expected text such as \"*.nc\"");
+  return *text;
+}
+
 Pattern pattern_of(const toml::table& rule) {
   Pattern made;
   for (const auto& [name, node] : rule) {
     const std::string key(name.str());
-    std::string text = text_of(key, node);
     if (key == "file")
-      made.file = std::move(text);
+      made.file = pattern_text(key, node);
     else if (key == "dataset")
-      made.dataset = std::move(text);
+      made.dataset = pattern_text(key, node);
     else
-      made.options.emplace(key, std::move(text));
+      made.options.emplace(key, text_of(key, node));
   }
   check_options(made.options, kSettings, {}, "tune");
   for (const auto& [option, text] : made.options) {
@@ -52,39 +63,62 @@ Pattern pattern_of(const toml::table& rule) {
   return made;
 }
 
-std::string place_of(const std::string& path, const toml::source_region& source) {
-  return path + ", line " + std::to_string(source.begin.line) + ": ";
+// Throws Error with the place.
+[[noreturn]] void refuse(const std::string& path, const toml::source_region& where,
+                         std::string_view why) {
+  const auto line = where.begin.line;
+  throw Error("layer tune: rules=" + path + (line > 0 ? ", line " + std::to_string(line) : "") +
+              ": " + printable(why));
 }
 
-toml::table parse(const std::string& path) {
+toml::table parse(std::string_view text, const std::string& path) {
   try {
-    return toml::parse_file(path);
+    return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
-    throw Error("layer tune: rules=" + place_of(path, error.source()) +
-                std::string(error.description()));
+    refuse(path, error.source(), error.description());
   }
+}
+
+// Throws Error for what is no file, or one that is larger than any with rules.
+std::string text_in(const std::string& path) {
+  std::error_code none;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, none)) file.open(path, std::ios::binary);
+  if (!file.is_open()) refuse(path, {}, "it is no file that can be read");
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  if (size > kLargestFile) refuse(path, {}, "it has more than a mebibyte");
+  std::string text(size, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(size));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 }  // namespace
 
-std::vector<Pattern> read_patterns(const std::string& path) {
-  const toml::table content = parse(path);
+std::vector<Pattern> parse_patterns(std::string_view text, const std::string& path) {
+  const toml::table content = parse(text, path);
+  for (const auto& [name, node] : content)
+    if (std::ranges::find(kTop, name.str()) == kTop.end())
+      refuse(path, name.source(), "key " + std::string(name.str()) + ": rules stand in [[rules]]");
   const toml::node* const rules = content.get("rules");
   std::vector<Pattern> patterns;
   if (rules == nullptr) return patterns;
   const toml::array* const list = rules->as_array();
   if (list == nullptr)
-    throw Error("layer tune: rules=" + place_of(path, rules->source()) +
-                "key rules: expected tables, each as [[rules]]");
+    refuse(path, rules->source(), "key rules: expected tables, each as [[rules]]");
   for (const toml::node& each : *list) {
     try {
       if (!each.is_table()) throw Error("key rules: expected tables, each as [[rules]]");
       patterns.push_back(pattern_of(*each.as_table()));
     } catch (const Error& error) {
-      throw Error("layer tune: rules=" + place_of(path, each.source()) + error.what());
+      refuse(path, each.source(), error.what());
     }
   }
   return patterns;
+}
+
+std::vector<Pattern> read_patterns(const std::string& path) {
+  return parse_patterns(text_in(path), path);
 }
 
 }  // namespace headrace::tune
