@@ -23,6 +23,13 @@ struct Changed {
   std::vector<std::byte> before;
 };
 
+// How the file is made that is being created; of one that is being opened it is not known.
+struct FileForm {
+  bool pages = true;       // whether it may be made of pages
+  hsize_t page = 0;        // bytes of each
+  hsize_t user_block = 0;  // bytes before it
+};
+
 struct FileState {
   // Throws Error as TuneOptions does.
   FileState(const Options& given, const vol::Opening& opening);

@@ -16,6 +16,8 @@ namespace {
 // Those that readers of the file may notice.
 constexpr std::array<std::string_view, 6> kLayout{"libver", "page",    "compact",
                                                   "chunk",  "deflate", "fill"};
+constexpr std::uint64_t kSmallestPage = 512;
+constexpr std::uint64_t kLargestPage = std::uint64_t{1} << 30U;
 // Those that MPI-IO has by another name.
 constexpr std::string_view kDataSieving = "romio_ds_write";
 
@@ -38,6 +40,13 @@ void require_consent(const Options& options) {
                   "= changes how objects are stored, which readers of the file may notice; it "
                   "takes effect with allow=layout only");
   }
+}
+
+std::uint64_t page_of(const Options& options) {
+  const std::uint64_t page = number("page", options);
+  if (page != 0 && (page < kSmallestPage || page > kLargestPage))
+    throw Error("setting page: HDF5's pages have 512 bytes to 1 GiB, not " + std::to_string(page));
+  return page;
 }
 
 std::vector<hsize_t> extent(const std::string& text) {
@@ -126,7 +135,7 @@ TuneOptions::TuneOptions(const Options& given, std::vector<Pattern> patterns)
   read_once = on("read_once", all_);
   check_ranks = on("check_ranks", all_);
   newest_format = value("libver", all_) == "latest";
-  page = number("page", all_);
+  page = page_of(all_);
   hints = hints_of(all_);
   changes_layout_ = DatasetOptions(all_).change_layout();
   for (const Pattern& one : patterns_)

@@ -19,15 +19,15 @@ namespace headrace::tune {
 struct DatasetState {
   Watched watched;
   std::vector<std::byte> filled_with;  // once storage is set aside for it; empty where it is
+  std::size_t element = 0;             // bytes in the file; 0 where nobody has asked
 };
 
-// While a file is being created or opened: what is to be kept with it, and whether it may be made
-// of pages.
+// While a file is being created or opened: what is to be kept with it, and how it is made.
 struct OpeningFile : CallScope<OpeningFile> {
-  OpeningFile(std::shared_ptr<FileState> file, bool pages)
-      : state(std::move(file)), with_pages(pages) {}
+  OpeningFile(std::shared_ptr<FileState> file, const FileForm& is)
+      : state(std::move(file)), form(is) {}
   std::shared_ptr<FileState> state;
-  bool with_pages;
+  FileForm form;
 };
 
 struct Connector : vol::PassThrough<Connector> {
@@ -66,24 +66,25 @@ struct Connector : vol::PassThrough<Connector> {
                            void** req) {
     const vol::Opening opening{name, flags, true, fapl};
     auto state = agreed_state(layer(), opening);
-    const Id<Kind::plist> changed = changed_file_creation(fcpl, state->options);
+    const Id<Kind::plist> changed = changed_file_creation(fcpl, fapl, state->options);
     const hid_t list = changed ? changed.get() : fcpl;
-    const OpeningFile scope(std::move(state), makes_pages(list));
+    const OpeningFile scope(std::move(state), form_of(list));
     return opened(PassThrough::file_create(name, flags, list, fapl, dxpl, req), opening);
   }
-  // HDF5 opens no other file than one that is made of pages with a page buffer.
+  // HDF5 opens no other file than one that is made of pages with a page buffer, and some wrongly.
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const vol::Opening opening{name, flags, false, fapl};
-    const auto open = [&](std::shared_ptr<FileState> state, bool with_pages) {
-      const OpeningFile scope(std::move(state), with_pages);
+    const auto open = [&](std::shared_ptr<FileState> state, const FileForm& form) {
+      const OpeningFile scope(std::move(state), form);
       return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), opening);
     };
     auto state = agreed_state(layer(), opening);
     const bool buffers = state->options.page_buffer > 0 && !state->parallel;
-    void* const file = open(std::move(state), true);
-    if (file != nullptr || !buffers) return file;
+    void* const file = open(std::move(state), {});
+    if (!buffers || (file != nullptr && can_be_buffered(vol::Object::from(file)))) return file;
+    if (file != nullptr && PassThrough::file_close(file, dxpl, nullptr) < 0) return nullptr;
     h5.Eclear2(kDefaultStack);
-    return open(agreed_state(layer(), opening), false);
+    return open(agreed_state(layer(), opening), {.pages = false});
   }
 
   // Of the list for the connector below, before a file is created or opened with it.
@@ -91,7 +92,7 @@ struct Connector : vol::PassThrough<Connector> {
     const OpeningFile& scope = *OpeningFile::current();
     FileState& state = *scope.state;
     state.may_reopen = may_reopen_datasets(opening);
-    change_access(access.under_fapl(), state, scope.with_pages);
+    change_access(access.under_fapl(), state, scope.form);
     if (state.parallel) add_hints(access.under_fapl(), state);
     access.connector()->state = scope.state;
   }
@@ -141,6 +142,8 @@ struct Connector : vol::PassThrough<Connector> {
       made = create(changed.get());
     }
     if (made == nullptr) made = create(dcpl);
+    if (made != nullptr && file != nullptr && file->check != nullptr)
+      file->check->forget(vol::Object::from(made));
     if (made != nullptr && !value.empty())
       vol::Object::from(made).state.get<DatasetState>().filled_with = std::move(value);
     return made;
@@ -159,14 +162,14 @@ struct Connector : vol::PassThrough<Connector> {
                                       dxpl, buf[0]))
         return *done;
     return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
-                                     changed_transfer(file, dxpl), buf, req);
+                                     changed_transfer(file, dxpl, count, dset, mem_type), buf, req);
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
     watch(count, dset, file_space);
     const auto* const file = vol::Object::from(dset[0]).connector->state.find<FileState>();
-    const hid_t changed = changed_transfer(file, dxpl);
+    const hid_t changed = changed_transfer(file, dxpl, count, dset, mem_type);
     if (file != nullptr && file->check != nullptr)
       for (std::size_t i = 0; i < count; ++i)
         file->check->note_write(vol::Object::from(dset[i]), file_space[i]);
@@ -203,9 +206,24 @@ struct Connector : vol::PassThrough<Connector> {
     }
   }
 
-  static hid_t changed_transfer(const FileState* file, hid_t dxpl) {
+  // HDF5's default buffer grows for a large element, and no other does.
+  static hid_t changed_transfer(const FileState* file, hid_t dxpl, std::size_t count, void* dset[],
+                                const hid_t mem_type[]) {
     const bool left = dxpl == kDefaultPlist || dxpl == h5.transfer_list.get();
-    return left && file != nullptr && file->transfer_list ? file->transfer_list.get() : dxpl;
+    if (!left || file == nullptr || !file->transfer_list) return dxpl;
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::max(element_of(vol::Object::from(dset[i])), h5.Tget_size(mem_type[i])) >
+          file->options.conversion_buffer)
+        return dxpl;
+    return file->transfer_list.get();
+  }
+
+  static std::size_t element_of(vol::Object& dataset) {
+    std::size_t& element = dataset.state.get<DatasetState>().element;
+    if (element > 0) return element;
+    const PrivateErrors own;
+    const Id<Kind::datatype> type(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+    return element = h5.Tget_size(type.get());
   }
 
   // Over MPI the ranks would have to write what is stored in headers together.

@@ -13,7 +13,8 @@ namespace {
 
 std::uint64_t extents_time = 1;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-// Whether elements are nothing but their bytes.
+}  // namespace
+
 bool is_flat(hid_t type) {
   switch (h5.Tget_class(type)) {
     case H5T_INTEGER:
@@ -40,8 +41,6 @@ bool is_flat(hid_t type) {
       return false;
   }
 }
-
-}  // namespace
 
 bool Identity::operator<(const Identity& other) const {
   if (file != other.file) return file < other.file;

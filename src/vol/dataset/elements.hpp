@@ -34,6 +34,9 @@ struct Elements {
 // What HDF5 says of a dataset. Throws Error when it does not.
 H5VL_dataset_get_args_t get(const Object& dataset, H5VL_dataset_get_t what);
 
+// Whether elements of that type are nothing but their bytes.
+bool is_flat(hid_t type);
+
 // Fill parts of `elements`. False when elements are more than their bytes, the dataset is no array,
 // or HDF5 does not tell.
 bool read_type(const Object& dataset, Elements& elements);

@@ -116,22 +116,36 @@ H5F_fspace_strategy_t strategy_of(hid_t fcpl) {
   return h5.Pget(fcpl, kStrategy, &strategy) < 0 ? H5F_FSPACE_STRATEGY_NTYPES : strategy;
 }
 
-}  // namespace
-
-bool makes_pages(hid_t fcpl) {
-  const PrivateErrors own;
-  return strategy_of(fcpl) == H5F_FSPACE_STRATEGY_PAGE;
+// Not where the format is bound to be an older one, or the driver puts metadata into other files.
+bool takes_pages(hid_t fapl) {
+  H5F_libver_t newest = H5F_LIBVER_EARLIEST;
+  unsigned long features = 0;
+  return h5.Pget(fapl, "libver_high_bound", &newest) >= 0 && newest >= H5F_LIBVER_V110 &&
+         h5.FDdriver_query(h5.Pget_driver(fapl), &features) >= 0 &&
+         (features & H5FD_FEAT_PAGED_AGGR) == 0;
 }
 
-Id<Kind::plist> changed_file_creation(hid_t fcpl, const TuneOptions& options) {
+}  // namespace
+
+FileForm form_of(hid_t fcpl) {
+  const PrivateErrors own;
+  FileForm form{.pages = strategy_of(fcpl) == H5F_FSPACE_STRATEGY_PAGE};
+  h5.Pget(fcpl, kPage, &form.page);
+  h5.Pget(fcpl, "block_size", &form.user_block);
+  return form;
+}
+
+Id<Kind::plist> changed_file_creation(hid_t fcpl, hid_t fapl, const TuneOptions& options) {
   const PrivateErrors own;
   if (options.page == 0) return {};
   Id<Kind::plist> list(h5.Pcopy(fcpl));
   const H5F_fspace_strategy_t pages = H5F_FSPACE_STRATEGY_PAGE;
   const hsize_t size = options.page;
   if (!list || strategy_of(fcpl) != H5F_FSPACE_STRATEGY_FSM_AGGR ||  // the program has chosen
+      !takes_pages(fapl) || form_of(fcpl).user_block % size != 0 ||
       h5.Pset(list.get(), kStrategy, &pages) < 0 || h5.Pset(list.get(), kPage, &size) < 0)
     return {};
+  ++statistics().layouts;
   return list;
 }
 

@@ -8,14 +8,15 @@
 
 namespace headrace::tune {
 
-// A changed copy of a file creation property list; none where there is nothing to change.
-Id<Kind::plist> changed_file_creation(hid_t fcpl, const TuneOptions& options);
+// A changed copy of a file creation property list; none where there is nothing to change, and where
+// HDF5 would not create the file then.
+Id<Kind::plist> changed_file_creation(hid_t fcpl, hid_t fapl, const TuneOptions& options);
 
 // The same of a list for a dataset of that type and extent.
 Id<Kind::plist> changed_dataset_creation(hid_t type, hid_t space, hid_t dcpl,
                                          const DatasetOptions& options);
 
-// Whether files that are created with that list are made of pages.
-bool makes_pages(hid_t fcpl);
+// Of files that are created with that list.
+FileForm form_of(hid_t fcpl);
 
 }  // namespace headrace::tune

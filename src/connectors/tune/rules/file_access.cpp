@@ -33,6 +33,7 @@ class List {
  public:
   List(hid_t fapl, FileState& state) : fapl_(fapl), state_(state) {}
 
+  [[nodiscard]] hid_t fapl() const { return fapl_; }
   // What the program has left as HDF5 has it; empty where it has not.
   [[nodiscard]] Value fallback(const char* property, std::size_t size) const {
     Value value = value_in(h5.access_list.get(), property, size);
@@ -57,11 +58,16 @@ class List {
   FileState& state_;
 };
 
-// Objects smaller than that lie as they did: with a threshold of 0 a file of 2 MB took 4.7 GB.
-void align(List& list, std::uint64_t alignment) {
+// Objects smaller than that lie as they did: with a threshold of 0 a file of 2 MB took 4.7 GB. HDF5
+// creates no file whose user block is no multiple of it.
+void align(List& list, std::uint64_t alignment, hsize_t user_block) {
   Value threshold = list.fallback("threshold", sizeof(hsize_t));
   Value multiple = list.fallback("align", sizeof(hsize_t));
-  if (alignment == 0 || threshold.empty() || multiple.empty()) return;
+  unsigned long features = 0;
+  h5.FDdriver_query(h5.Pget_driver(list.fapl()), &features);
+  if ((features & H5FD_FEAT_PAGED_AGGR) != 0) return;  // it cuts the file into parts of its own
+  if (alignment == 0 || user_block % alignment != 0 || threshold.empty() || multiple.empty())
+    return;
   const Value wanted = value_of(static_cast<hsize_t>(alignment));
   list.set("threshold", wanted, std::move(threshold));
   list.set("align", wanted, std::move(multiple));
@@ -87,22 +93,41 @@ void use_newest(List& list) {
   if (!newest.empty()) list.set("libver_low_bound", newest, std::move(oldest));
 }
 
+bool makes_newer_indexes(hid_t fapl) {
+  H5F_libver_t oldest = H5F_LIBVER_LATEST;
+  h5.Pget(fapl, "libver_low_bound", &oldest);
+  return oldest >= H5F_LIBVER_V110;
+}
+
 }  // namespace
 
-void change_access(hid_t fapl, FileState& state, bool with_pages) {
+bool can_be_buffered(const vol::Object& file) {
+  constexpr unsigned kOf1_10 = 3;
+  const PrivateErrors own;
+  H5VL_file_get_args_t args{H5VL_FILE_GET_FCPL, {}};
+  args.args.get_fcpl.fcpl_id = kInvalidId;
+  if (h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr) < 0)
+    return false;
+  const Id<Kind::plist> list(args.args.get_fcpl.fcpl_id);
+  unsigned superblock = kOf1_10;
+  return h5.Pget(list.get(), "super_version", &superblock) >= 0 && superblock < kOf1_10;
+}
+
+void change_access(hid_t fapl, FileState& state, const FileForm& form) {
   const PrivateErrors own;
   List list(fapl, state);
   list.set_number<std::size_t>("sieve_buf_size", state.options.sieve);
   list.set_number<hsize_t>("meta_block_size", state.options.metadata_block);
   begin_large(list, state.options.metadata_cache);
-  align(list, state.options.alignment);
+  align(list, state.options.alignment, form.user_block);
   if (state.options.newest_format) use_newest(list);
   if (state.parallel && state.options.collective_metadata) {
     constexpr int kTogether = 1;  // H5P_USER_TRUE
     list.set_number<int>("collective_metadata_read", kTogether);
     list.set_number<bool>("collective_metadata_write", 1);
   }
-  if (!state.parallel && with_pages)
+  if (!state.parallel && form.pages && state.options.page_buffer >= form.page &&
+      !(state.writes && makes_newer_indexes(fapl)))
     list.set_number<std::size_t>("page_buffer_size", state.options.page_buffer);
 }
 

@@ -9,8 +9,13 @@
 namespace headrace::tune {
 
 // Changes the list that the file is about to be opened with, and notes what was in it. Throws
-// Error where HDF5 does not take a value. `with_pages`: the file may be made of pages.
-void change_access(hid_t fapl, FileState& state, bool with_pages);
+// Error where HDF5 does not take a value.
+void change_access(hid_t fapl, FileState& state, const FileForm& form);
+
+// Whether HDF5's page buffer reads that file rightly: it takes parts of the chunk index of format
+// 1.10, the fixed array, for others. Only files with the superblock of that format are taken to
+// have one.
+bool can_be_buffered(const vol::Object& file);
 
 // Puts into a copy of that list what the program had in its own.
 void restore_access(hid_t fapl, const FileState& state);

@@ -81,6 +81,12 @@ bool add_parts(hid_t space, std::size_t most, TouchedElements& to) {
   }
 }
 
+std::array<std::uint64_t, 2> token_of(const vol::Identity& identity) {
+  std::array<std::uint64_t, 2> token{};
+  std::memcpy(token.data(), &identity.token, sizeof token);
+  return token;
+}
+
 // As NumPy writes it.
 std::string text_of(unsigned rank, const engine::Box& box) {
   std::string text;
@@ -106,6 +112,12 @@ std::uint64_t take(std::span<const std::uint64_t>& numbers) {
 
 }  // namespace
 
+void RankCheck::forget(const vol::Object& dataset) {
+  const PrivateErrors own;
+  vol::Identity identity{};
+  if (vol::read_identity(dataset, identity)) datasets_.erase(token_of(identity));
+}
+
 void RankCheck::note(const vol::Object& dataset, hid_t file_space, bool writes) {
   const PrivateErrors own;
   Id<Kind::dataspace> whole;
@@ -116,13 +128,14 @@ void RankCheck::note(const vol::Object& dataset, hid_t file_space, bool writes) 
   const int rank = h5.Sget_simple_extent_ndims(space);
   vol::Identity identity{};
   if (!bounds || rank < 0 || !vol::read_identity(dataset, identity)) return;
-  Token token{};
-  std::memcpy(token.data(), &identity.token, sizeof token);
   const TouchedElements none(static_cast<unsigned>(rank), kMost);
-  const auto [found, fresh] = datasets_.try_emplace(token, Dataset{"", none, none});
+  const auto [found, fresh] = datasets_.try_emplace(token_of(identity), Dataset{"", none, none});
   if (fresh) found->second.name = vol::name_of(dataset);
   TouchedElements& touched = writes ? found->second.written : found->second.read;
-  if (touched.exact() && !add_parts(space, kMost, touched)) touched.add_bounds(bounds->box);
+  if (touched.rank() != none.rank()) touched = none;
+  const bool told = file_space != vol::kPlist;  // else the transfer list selects
+  if (touched.exact() && !(told && add_parts(space, kMost, touched)))
+    touched.add_bounds(bounds->box);
   if (!touched.exact()) touched.add(*bounds);
 }
 

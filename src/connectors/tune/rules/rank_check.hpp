@@ -28,6 +28,9 @@ class RankCheck {
   void note_read(const vol::Object& dataset, hid_t file_space) { note(dataset, file_space, false); }
   void note_write(const vol::Object& dataset, hid_t file_space) { note(dataset, file_space, true); }
 
+  // A new dataset: what was noted of one that is gone, and lay there, is forgotten.
+  void forget(const vol::Object& dataset);
+
   // Collective: whether ranks have kept apart since the last call. Returns what is to be thrown on
   // all ranks; null where they have. Forgets what was noted.
   std::exception_ptr violation();

@@ -17,16 +17,19 @@ bool is_whole(hid_t space) {
          (vol::is_dataspace(space) && h5.Sget_select_type(space) == H5S_SEL_ALL);
 }
 
-bool is_bytes(hid_t type) {
-  return h5.Tdetect_class(type, H5T_VLEN) == 0 && h5.Tdetect_class(type, H5T_REFERENCE) == 0 &&
-         h5.Tis_variable_str(type) == 0;
+// Whether a read leaves nothing of what memory has: of compounds it may leave members and gaps.
+bool fills_memory(const vol::Object& dataset, hid_t mem_type) {
+  if (!fills_memory(dataset, mem_type)) return false;
+  if (h5.Tdetect_class(mem_type, H5T_COMPOUND) == 0) return true;
+  const Id<Kind::datatype> stored(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
+  return h5.Tequal(mem_type, stored.get()) > 0;
 }
 
 // What the read fills in memory; 0 where it is not of this kind.
 std::uint64_t bytes_of(const vol::Object& dataset, hid_t mem_type, hid_t mem_space,
                        hid_t file_space, hid_t dxpl) {
   const PrivateErrors own;
-  if (!is_whole(file_space) || !is_whole(mem_space) || !is_bytes(mem_type) ||
+  if (!is_whole(file_space) || !is_whole(mem_space) || !vol::is_flat(mem_type) ||
       !vol::leaves_data_alone(dxpl))
     return 0;
   const Id<Kind::dataspace> space(
@@ -68,10 +71,15 @@ void read_alone(const vol::Object& dataset, hid_t mem_type, void* buffer) {
 std::optional<herr_t> read_once(const vol::Object& dataset, Communicator& ranks, hid_t mem_type,
                                 hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer) {
   if (!vol::collective(dxpl)) return std::nullopt;
-  std::uint64_t bytes = bytes_of(dataset, mem_type, mem_space, file_space, dxpl);
-  if (buffer == nullptr || bytes < kLeast) bytes = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t mine = 0;
+  try {
+    bytes = bytes_of(dataset, mem_type, mem_space, file_space, dxpl);
+    if (buffer != nullptr && bytes >= kLeast) mine = fingerprint(dataset, mem_type, bytes);
+  } catch (const Error&) {  // HDF5 will say why; the others wait for this rank's number
+    mine = 0;
+  }
   // What decides is the same number on all ranks.
-  const std::int64_t mine = fingerprint(dataset, mem_type, bytes);
   const std::int64_t least = ranks.reduce(mine, Reduction::min);
   if (least == 0 || ranks.reduce(mine, Reduction::max) != least) return std::nullopt;
   const bool reads = ranks.rank() == 0;
