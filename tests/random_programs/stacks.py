@@ -20,6 +20,25 @@ def native(folder: Path) -> dict[str, str]:
     return {**CLEAN, "LD_PRELOAD": str(build_clock(folder))}
 
 
+LAYOUT = "allow=layout"
+# In place of RULES among the options: a file with them.
+RULES = """
+[[rules]]
+file = "a*"
+allow = "layout"
+page = "4KiB"
+compact = 100
+[[rules]]
+dataset = "/g/*"
+deflate = 4
+chunk = "5x4"
+compact = 0
+allow = "layout"
+[[rules]]
+file = "b.h5"
+metadata_block = 4096
+chunk_cache = false
+"""
 # Connector, options, and whether the files must be the same byte by byte.
 STACKS: dict[str, tuple[str, str, bool]] = {
     "null": ("null", "seat=both", True),
@@ -44,6 +63,26 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "log_later": ("log", "canonicalise=later", False),
     "trace": ("trace", "seat=both", True),
     "tune": ("tune", "seat=both", True),
+    "tune_buffers": (
+        "tune",
+        "seat=both;sieve=1KiB;conversion_buffer=100;metadata_block=64KiB;metadata_cache=1MiB;"
+        "page_buffer=8KiB",
+        False,
+    ),
+    "tune_aligned": (
+        "tune",
+        "seat=vol;alignment=512;sieve=1MiB;conversion_buffer=4MiB;page_buffer=1MiB",
+        False,
+    ),
+    "tune_pages": ("tune", f"seat=vol;{LAYOUT};page=512;page_buffer=4KiB", False),
+    "tune_newest": ("tune", f"seat=both;{LAYOUT};libver=latest;page=4KiB;page_buffer=64KiB", False),
+    "tune_compact": ("tune", f"seat=both;{LAYOUT};compact=200;chunk=7;deflate=0", False),
+    "tune_deflate": (
+        "tune",
+        f"seat=vol;{LAYOUT};chunk=3x5;deflate=1;assume_cache=1;memory=100KiB",
+        False,
+    ),
+    "tune_rules": ("tune", "seat=both;rules=RULES", False),
     "tune_small": ("tune", "seat=both;assume_cache=1;memory=100KiB", False),
 }
 
@@ -52,6 +91,10 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
     """One of the above, or LAYER:OPTIONS; `!` at the end demands the same bytes."""
     layer, options, exact = STACKS.get(spec, ("", "", False))
     name = spec
+    if "RULES" in options:
+        rules = folder / f"{name}.toml"
+        rules.write_text(RULES)
+        options = options.replace("RULES", str(rules))
     if not layer:
         layer, _, options = spec.removesuffix("!").partition(":")
         name, exact = "".join(c if c.isalnum() else "_" for c in spec), spec.endswith("!")
@@ -74,6 +117,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         exact,
         SEATS.get(seat, usual),
         early="assume_cache" in options,
+        relaid=LAYOUT in options or "rules=" in options,
         later="canonicalise=later" in options,
     )
 

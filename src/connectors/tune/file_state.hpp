@@ -42,6 +42,7 @@ struct FileState {
   std::vector<Changed> changed;       // in the list that it is open with
   bool may_reopen = false;            // whether its datasets may be closed and opened anew
   std::set<vol::Identity> grown;      // datasets of which the chunk cache is enlarged
+  std::set<vol::Identity> relaid;     // datasets that are stored otherwise than the program says
   std::shared_ptr<OpenFile*> driver;  // null where no fill values are kept back
   CommunicatorHandle ranks;           // null where none are asked for anything
   bool shares_reads = false;          // with these ranks

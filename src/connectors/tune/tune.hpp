@@ -36,11 +36,11 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_tune";
   static constexpr H5VL_class_value_t kValue = 7212;
   static constexpr std::span<const Setting> kSettings = tune::kSettings;
-  static constexpr std::array kOverrides{Callback::terminate,      Callback::file_create,
-                                         Callback::file_open,      Callback::file_get,
-                                         Callback::file_specific,  Callback::file_close,
-                                         Callback::dataset_create, Callback::dataset_get,
-                                         Callback::dataset_read,   Callback::dataset_write};
+  static constexpr std::array kOverrides{
+      Callback::terminate,      Callback::file_create,     Callback::file_open,
+      Callback::file_get,       Callback::file_specific,   Callback::file_close,
+      Callback::dataset_create, Callback::dataset_get,     Callback::dataset_read,
+      Callback::dataset_write,  Callback::dataset_optional};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_tune", "");
@@ -127,7 +127,7 @@ struct Connector : vol::PassThrough<Connector> {
                               hid_t lcpl, hid_t type, hid_t space, hid_t dcpl, hid_t dapl,
                               hid_t dxpl, void** req) {
     const vol::Object& object = vol::Object::from(self);
-    const auto* const file = object.connector->state.find<FileState>();
+    auto* const file = object.connector->state.find<FileState>();
     const Id<Kind::plist> changed = changed_creation(file, object, *loc, name, type, space, dcpl);
     std::vector<std::byte> value;
     if (file != nullptr && file->driver != nullptr)
@@ -140,6 +140,9 @@ struct Connector : vol::PassThrough<Connector> {
     if (changed) {
       const PrivateErrors own;  // where HDF5 does not take it, the program's is
       made = create(changed.get());
+      vol::Identity identity{};
+      if (made != nullptr && vol::read_identity(vol::Object::from(made), identity))
+        file->relaid.insert(identity);
     }
     if (made == nullptr) made = create(dcpl);
     if (made != nullptr && file != nullptr && file->check != nullptr)
@@ -147,6 +150,21 @@ struct Connector : vol::PassThrough<Connector> {
     if (made != nullptr && !value.empty())
       vol::Object::from(made).state.get<DatasetState>().filled_with = std::move(value);
     return made;
+  }
+
+  // The program packs chunks as it has said, and not as the dataset stores them.
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    const vol::Object& dataset = vol::Object::from(self);
+    const bool writes = args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE;
+    const auto* const file = dataset.connector->state.find<FileState>();
+    if (file != nullptr && (writes || args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ)) {
+      if (writes && is_relaid(*file, dataset))
+        throw Error("layer tune: chunks of " + vol::describe(dataset) +
+                    " cannot be written directly: with allow=layout it is stored otherwise");
+      const hsize_t* const origin = *static_cast<const hsize_t* const*>(args->args);
+      if (file->check != nullptr) file->check->note_chunk(dataset, origin, writes);
+    }
+    return PassThrough::dataset_optional(self, args, dxpl, req);
   }
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -204,6 +222,13 @@ struct Connector : vol::PassThrough<Connector> {
     } catch (const Error& error) {  // MPI has ended before the file is closed
       log(Level::warning, "tune: ranks are not compared for " + state->name + ": " + error.what());
     }
+  }
+
+  static bool is_relaid(const FileState& file, const vol::Object& dataset) {
+    const PrivateErrors own;
+    vol::Identity identity{};
+    return !file.relaid.empty() && vol::read_identity(dataset, identity) &&
+           file.relaid.contains(identity);
   }
 
   // HDF5's default buffer grows for a large element, and no other does.

@@ -112,6 +112,26 @@ std::uint64_t take(std::span<const std::uint64_t>& numbers) {
 
 }  // namespace
 
+void RankCheck::note_chunk(const vol::Object& dataset, const hsize_t* origin, bool writes) {
+  const PrivateErrors own;
+  const Id<Kind::plist> list(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const Id<Kind::dataspace> space(
+      vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
+  unsigned rank = 0;
+  engine::Index dims{};
+  engine::Index count{};
+  if (!vol::read_dims(space.get(), rank, dims) ||
+      h5.Pget_chunk(list.get(), static_cast<int>(rank), count.data()) < 0)
+    return;
+  for (unsigned d = 0; d < rank; ++d) {
+    if (origin[d] >= dims[d]) return;
+    count[d] = std::min(count[d], dims[d] - origin[d]);
+  }
+  if (h5.Sselect_hyperslab(space.get(), H5S_SELECT_SET, origin, nullptr, count.data(), nullptr) >=
+      0)
+    note(dataset, space.get(), writes);
+}
+
 void RankCheck::forget(const vol::Object& dataset) {
   const PrivateErrors own;
   vol::Identity identity{};

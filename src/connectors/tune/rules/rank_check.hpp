@@ -28,6 +28,8 @@ class RankCheck {
   void note_read(const vol::Object& dataset, hid_t file_space) { note(dataset, file_space, false); }
   void note_write(const vol::Object& dataset, hid_t file_space) { note(dataset, file_space, true); }
 
+  // The stored chunk with that first element.
+  void note_chunk(const vol::Object& dataset, const hsize_t* origin, bool writes);
   // A new dataset: what was noted of one that is gone, and lay there, is forgotten.
   void forget(const vol::Object& dataset);
 
