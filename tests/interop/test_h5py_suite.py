@@ -9,6 +9,27 @@ from harness.outcome import Outcomes, differences, tally
 from harness.python_suite import SuiteRun, assert_same, native_outcomes, run_suite
 from harness.stack import NATIVE, PASS_THROUGH
 
+STRIPE = "stripe(files=3,size=4KiB)"
+# What looks at a file in pieces past HDF5, or by another driver, finds the stub; SWMR is refused.
+_SWMR = "tests.test_dataset_swmr.TestDatasetSwmrRead::test_"
+_VDS = "tests.test_vds.test_highlevel_vds."
+PAST_HDF5 = [
+    *(f"{_SWMR}{name}" for name in ("initial_swmr_mode_on", "read_data", "refresh")),
+    *(f"{_SWMR}force_swmr_mode_{name}_raises" for name in ("on", "off")),
+    "tests.test_group::test_get_elink_swmr_arg_from_rw_file[True]",
+    *(
+        f"tests.test_group::test_get_elink_swmr_arg_from_ro_file[{which}]"
+        for which in ("True-True", "True-False", "False-True")
+    ),
+    # Copies of the file alone, or its bytes.
+    f"{_VDS}VDSUnlimitedTestCase::test_unlimited_axis",
+    f"{_VDS}RelativeLinkTestCase::test_relative_vds",
+    f"{_VDS}RelativeLinkBuildVDSTestCase::test_relative_vds",
+    "tests.test_file::test_reproducible_file",
+    "tests.test_file.TestUserblock::test_write_block",
+    "tests.test_file.TestDrivers::test_readonly",  # core
+]
+
 
 def h5py_suite(spec: str, folder: Path, part: str = "h5py") -> SuiteRun:
     return run_suite(spec, folder / "run", ["--pyargs", part], limit=180)
@@ -32,8 +53,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param("log", ["vol"], marks=pytest.mark.long),
         pytest.param("tune(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both),async", ["vol", "vfd"], marks=pytest.mark.long),
-        pytest.param("stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
-        pytest.param("async,stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param(STRIPE, ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param(f"async,{STRIPE}", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null,null,null", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
         pytest.param("null(seat=vfd)", ["vfd"], marks=pytest.mark.long),
@@ -42,7 +63,7 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
 )
 def test_same_outcomes(native: Outcomes, spec: str, seats: list[str], tmp_path: Path) -> None:
     under = h5py_suite(spec, tmp_path)
-    assert_same(native, under)
+    assert_same(native, under, PAST_HDF5 if STRIPE in spec else ())
     opening = {"vol": ("file_create", "file_open"), "vfd": ("open",)}
     for seat in seats:
         calls = under.report.calls(seat)

@@ -18,6 +18,17 @@ from harness.stack import CLEAN, NATIVE
 EXCLUDED = "test_dap.py"
 
 
+STRIPE = "stripe(files=3,size=4KiB)"
+# The size of the file itself, and what h5ls says of it without the layer: those of the stub.
+PAST_HDF5 = [
+    *(
+        f"test_compression{name}.CompressionTestCase::runTest"
+        for name in ("", "_bzip2", "_quant", "_zstd")
+    ),
+    "test_alignment.AlignmentTestCase::test_setting_alignment",
+]
+
+
 @pytest.fixture(scope="module")
 def tests(cache: Path) -> Path:
     """The tests of exactly the installed version, fetched once.
@@ -69,8 +80,8 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both),async", ["vol", "vfd"], marks=pytest.mark.long),
-        pytest.param("stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
-        pytest.param("async,stripe(files=3,size=4KiB)", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param(STRIPE, ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param(f"async,{STRIPE}", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
     ],
@@ -79,6 +90,6 @@ def test_same_outcomes(
     native: Outcomes, tests: Path, spec: str, seats: list[str], tmp_path: Path
 ) -> None:
     under = netcdf4_suite(spec, tmp_path, tests)
-    assert_same(native, under)
+    assert_same(native, under, PAST_HDF5 if STRIPE in spec else ())
     for seat in seats:
         assert sum(under.report.calls(seat).values()) > 1000, under.report.calls(seat)
