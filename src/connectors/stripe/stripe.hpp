@@ -6,6 +6,7 @@
 #include "connectors/stripe/transfers.hpp"
 #include "drivers/stripe/settings.hpp"
 #include "drivers/stripe/striped_file.hpp"
+#include "hdf5/library_context.hpp"
 #include "vol/file/file_facts.hpp"
 #include "vol/pass_through.hpp"
 
@@ -44,43 +45,50 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                              hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    const hid_t alone = independent(vol::Object::from(dset[0]), dxpl);
-    const herr_t result =
-        PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, alone, buf, req);
-    if (alone != dxpl) vol::tell_independent(dxpl);
-    return result;
+    if (!together(dxpl))
+      return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf,
+                                       req);
+    const Transfers<void> all(count, dset, mem_type, mem_space, file_space, buf);
+    return apart(all, dxpl, [&](Transfers<void>& part, hid_t list) {
+      return PassThrough::dataset_read(part.datasets.size(), part.datasets.data(),
+                                       part.mem_types.data(), part.mem_spaces.data(),
+                                       part.file_spaces.data(), list, part.buffers.data(), req);
+    });
   }
 
-  // Filtered chunks are encoded by all ranks together, and written as plain pieces.
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                               hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    const hid_t alone = independent(vol::Object::from(dset[0]), dxpl);
-    if (alone == dxpl)
+    if (!together(dxpl))
       return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
                                         req);
-    const auto pass = [&](Transfers part, hid_t list) {
+    const Transfers<const void> all(count, dset, mem_type, mem_space, file_space, buf);
+    return apart(all, dxpl, [&](Transfers<const void>& part, hid_t list) {
       return PassThrough::dataset_write(part.datasets.size(), part.datasets.data(),
                                         part.mem_types.data(), part.mem_spaces.data(),
                                         part.file_spaces.data(), list, part.buffers.data(), req);
-    };
-    const Transfers all{.datasets = std::vector<void*>(dset, dset + count),
-                        .mem_types = std::vector<hid_t>(mem_type, mem_type + count),
-                        .mem_spaces = std::vector<hid_t>(mem_space, mem_space + count),
-                        .file_spaces = std::vector<hid_t>(file_space, file_space + count),
-                        .buffers = std::vector<const void*>(buf, buf + count)};
-    const auto [filtered, plain] = parted(all);
-    const bool together = !filtered.datasets.empty();
-    if (together && pass(filtered, dxpl) < 0) return -1;
-    if (plain.datasets.empty()) return 0;
-    const herr_t result = pass(plain, alone);
-    if (!together) vol::tell_independent(dxpl);
-    return result;
+    });
   }
 
  private:
   static void* opened(void* file, hid_t fapl) {
     if (file != nullptr && vol::is_parallel(fapl)) note_opened(vol::Object::from(file));
     return file;
+  }
+
+  // Whether a transfer is collective that a file in pieces may be part of.
+  static bool together(hid_t dxpl) { return StripedFile::any_over_mpi() && vol::collective(dxpl); }
+
+  // Filtered chunks are encoded and decoded by all ranks together, and go to the driver as plain
+  // pieces; other transfers are made by each rank alone.
+  template <typename Bytes, typename Pass>
+  static herr_t apart(const Transfers<Bytes>& all, hid_t dxpl, const Pass& pass) {
+    auto [filtered, plain] = parted(all);
+    if (!plain.datasets.empty()) {
+      const Id<Kind::plist> alone = independent(dxpl);
+      const LibraryContext own;  // HDF5 keeps the mode of the first transfer in a context
+      if (pass(plain, alone.get()) < 0) return -1;
+    }
+    return filtered.datasets.empty() ? 0 : pass(filtered, dxpl);
   }
 };
 

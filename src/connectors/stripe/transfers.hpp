@@ -11,25 +11,47 @@
 
 namespace headrace::stripe {
 
-// A write of several datasets, as HDF5's callback has it. All are as long.
+// A read or write of several datasets, as HDF5's callbacks have it. All members are as long.
+template <typename Bytes>
 struct Transfers {
+  Transfers() = default;
+  Transfers(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+            hid_t file_space[], Bytes* buf[])
+      : datasets(dset, dset + count),
+        mem_types(mem_type, mem_type + count),
+        mem_spaces(mem_space, mem_space + count),
+        file_spaces(file_space, file_space + count),
+        buffers(buf, buf + count) {}
+
+  void add(const Transfers& from, std::size_t i) {
+    datasets.push_back(from.datasets[i]);
+    mem_types.push_back(from.mem_types[i]);
+    mem_spaces.push_back(from.mem_spaces[i]);
+    file_spaces.push_back(from.file_spaces[i]);
+    buffers.push_back(from.buffers[i]);
+  }
+
   std::vector<void*> datasets;  // vol::Object
   std::vector<hid_t> mem_types;
   std::vector<hid_t> mem_spaces;
   std::vector<hid_t> file_spaces;
-  std::vector<const void*> buffers;
-
-  void add(const Transfers& from, std::size_t i);
+  std::vector<Bytes*> buffers;
 };
 
-// Those to datasets with filters, and the others.
-std::pair<Transfers, Transfers> parted(const Transfers& all);
+// Throws Error.
+bool has_filters(const vol::Object& dataset);
 
-// The transfer list for a call of the program's with `dxpl`: a copy of a collective one whose
-// transfers each rank makes by itself, where this process has files in pieces open over MPI;
-// else `dxpl`. HDF5 uses the list until the program's call returns, so the copy is kept with
-// the file, until the next one. Throws Error.
-hid_t independent(const vol::Object& dataset, hid_t dxpl);
+// Those of datasets with filters, and the others.
+template <typename Bytes>
+std::pair<Transfers<Bytes>, Transfers<Bytes>> parted(const Transfers<Bytes>& all) {
+  std::pair<Transfers<Bytes>, Transfers<Bytes>> parts;
+  for (std::size_t i = 0; i < all.datasets.size(); ++i)
+    (has_filters(vol::Object::from(all.datasets[i])) ? parts.first : parts.second).add(all, i);
+  return parts;
+}
+
+// A copy of a collective transfer list, whose transfers each rank makes by itself. Throws Error.
+Id<Kind::plist> independent(hid_t dxpl);
 
 // Of a file over MPI: finds its driver.
 void note_opened(const vol::Object& file);
