@@ -31,7 +31,7 @@ std::uint64_t number_of(std::string_view value, const char* key, std::uint64_t m
   std::uint64_t number = 0;
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (failure != std::errc{} || end != value.data() + value.size() || number < 1 || number > most)
-    throw Error(path + ": " + key + "=" + printable(std::string(value.substr(0, 40))) +
+    throw Error(path + ": " + key + "=" + printable(value.substr(0, 40)) +
                 " is no number from 1 to " + std::to_string(most));
   return number;
 }
@@ -39,8 +39,7 @@ std::uint64_t number_of(std::string_view value, const char* key, std::uint64_t m
 void check_name(std::string_view name, const std::string& path) {
   if (name.find('/') != std::string_view::npos || name.find('\0') != std::string_view::npos ||
       name == "." || name == "..")
-    throw Error(path + ": " + printable(std::string(name.substr(0, 80))) +
-                " is no name of a subfile");
+    throw Error(path + ": " + printable(name.substr(0, 80)) + " is no name of a subfile");
 }
 
 }  // namespace
@@ -53,7 +52,8 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
     const std::string key = std::string(kKeys[i]) + "=";
     const std::string_view line = next_line(text);
     if (!line.starts_with(key))
-      throw Error(path + ": line " + std::to_string(i + 1) + " is not " + key + "...");
+      throw Error(std::string(path).append(": line ").append(std::to_string(i + 1)) + " is not " +
+                  key + "...");
     values[i] = line.substr(key.size());
   }
   StripedConfig config;

@@ -63,7 +63,8 @@ std::string config_of(const std::string& stub, const std::string& folder, bool c
 std::string subfile_of(const std::string& config, const std::string& told,
                        const std::string& name) {
   for (const std::string& folder : {parent_of(config), told}) {
-    std::string path = folder + "/" + name;
+    std::string path = folder;
+    path.append("/").append(name);
     if (fs::is_regular_file(path)) return path;
   }
   throw Error(parent_of(config) + "/" + name + ": this subfile is missing (nor is it in " +
@@ -76,7 +77,8 @@ std::vector<std::string> subfile_names(const std::string& begin, std::uint32_t c
   for (std::uint32_t k = 1; k <= count; ++k) {
     std::string number = std::to_string(k);
     number.insert(0, total.size() - number.size(), '0');
-    names.push_back(begin + "_" + number + "_of_" + total);
+    std::string& name = names.emplace_back(begin);
+    name.append("_").append(number).append("_of_").append(total);
   }
   return names;
 }
@@ -186,6 +188,7 @@ void remove_pieces(const StripedSet& set) try {
 
 std::vector<std::uint64_t> subfile_sizes(const StripedSet& set) {
   std::vector<std::uint64_t> sizes;
+  sizes.reserve(set.subfiles.size());
   for (const std::string& path : set.subfiles)
     sizes.push_back(static_cast<std::uint64_t>(status_of(path).st_size));
   return sizes;

@@ -30,6 +30,7 @@ class Stack:
     exact: bool  # it must leave the same files byte by byte
     seats: tuple[str, ...]
     early: bool = False  # it stores chunks earlier than HDF5 does
+    reserves: bool = False  # HDF5 damages what it sets aside where a start of SWMR has failed
     relaid: bool = False  # it stores datasets otherwise than programs say
     later: bool = False  # what it leaves is complete when a writer has opened it under the stack
 
@@ -88,6 +89,11 @@ class Arena:
         text = statements(program, filled=not all(stack.exact for stack in self.stacks))
         if any(stack.relaid for stack in self.stacks):
             text = [line for line in text if not OF_CHUNKS.search(line)]
+            # Which HDF5 2.0 refuses for chunks and virtual datasets together.
+            if any("VirtualLayout" in line for line in text):
+                text = [line for line in text if "_multi'" not in line]
+        if any(stack.relaid or stack.reserves for stack in self.stacks):
+            text = [line for line in text if "swmr_mode" not in line]
         here = self.folder / f"p{self.programs}"
         try:
             self.compare(text, here)

@@ -117,6 +117,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         exact,
         SEATS.get(seat, usual),
         early="assume_cache" in options,
+        reserves="metadata_block" in options,
         relaid=LAYOUT in options or "rules=" in options,
         later="canonicalise=later" in options,
     )

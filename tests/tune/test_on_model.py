@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness.run import Command
 from harness.stack import CLEAN
 
 from headrace.trace.reader import read
@@ -29,7 +30,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program.write_text(PROGRAM)
     made = folder / "x.hrtrace"
     stack = f"trace(arguments=true,output={made})"
-    words = [HEADRACE, "run", "--stack", stack, "--", sys.executable, program]
+    words: Command = [HEADRACE, "run", "--stack", stack, "--", sys.executable, program]
     subprocess.run(words, env=CLEAN, cwd=folder, check=True)
     return made
 
@@ -48,7 +49,16 @@ def test_more_targets_are_faster_and_as_told(trace: Path, tmp_path: Path) -> Non
 
 
 def test_the_command_writes_what_to_set(trace: Path, tmp_path: Path) -> None:
-    words = ["tune", "--on", "lustre-48", "--ranks", "64", "-o", tmp_path / "t.toml", trace]
+    words: Command = [
+        "tune",
+        "--on",
+        "lustre-48",
+        "--ranks",
+        "64",
+        "-o",
+        tmp_path / "t.toml",
+        trace,
+    ]
     done = subprocess.run(
         [HEADRACE, *words], env=CLEAN, capture_output=True, text=True, check=False
     )
@@ -60,7 +70,7 @@ def test_the_command_writes_what_to_set(trace: Path, tmp_path: Path) -> None:
 
 
 def test_a_preset_that_is_not_known(trace: Path, tmp_path: Path) -> None:
-    words = ["tune", "--on", "gpfs", "-o", tmp_path / "t.toml", trace]
+    words: Command = ["tune", "--on", "gpfs", "-o", tmp_path / "t.toml", trace]
     done = subprocess.run(
         [HEADRACE, *words], env=CLEAN, capture_output=True, text=True, check=False
     )

@@ -17,9 +17,9 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_stripe";
   static constexpr H5VL_class_value_t kValue = 7214;
   static constexpr std::span<const Setting> kSettings = stripe::kSettings;
-  static constexpr std::array kOverrides{Callback::file_create, Callback::file_open,
-                                         Callback::file_specific, Callback::dataset_read,
-                                         Callback::dataset_write};
+  static constexpr std::array kOverrides{Callback::file_create,   Callback::file_open,
+                                         Callback::file_specific, Callback::file_optional,
+                                         Callback::dataset_read,  Callback::dataset_write};
 
   // The driver sees that its connector is there by the option `seat`, which others do not get.
   static vol::DriverSeat driver_seat(const Options& options) {
@@ -41,6 +41,12 @@ struct Connector : vol::PassThrough<Connector> {
     const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
     if (args->op_type == H5VL_FILE_FLUSH) agree_on_flush(*vol::Object::from(self).connector);
     return result;
+  }
+
+  static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (args->op_type == kSetAtomicity)
+      refuse_atomic(*vol::Object::from(self).connector, args->args);
+    return PassThrough::file_optional(self, args, dxpl, req);
   }
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],

@@ -43,6 +43,15 @@ void agree_on_flush(const vol::UnderConnector& connector) {
     (*state->found)->agree_on_flush();
 }
 
+void refuse_atomic(const vol::UnderConnector& connector, const void* native_args) {
+  // As in H5VL_native_file_optional_args_t of parallel libraries.
+  const bool atomic = *static_cast<const bool*>(native_args);
+  const auto* const state = connector.state.find<FileState>();
+  const bool striped = state != nullptr && state->found != nullptr && *state->found != nullptr;
+  if (striped && atomic)
+    throw Error("a file in pieces has no atomic mode: transfers of ranks may mix");
+}
+
 std::string with_seat(const std::string& config) {
   Options options = parse_connection_string(config);
   options["seat"] = "both";

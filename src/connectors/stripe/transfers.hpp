@@ -58,6 +58,12 @@ void note_opened(const vol::Object& file);
 // Collective, where the file is in pieces. Throws Error on ranks whose own flush has not failed.
 void agree_on_flush(const vol::UnderConnector& connector);
 
+// H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which serial libraries' headers do not have.
+inline constexpr int kSetAtomicity = 27;
+// For H5Fset_mpi_atomicity with these arguments: throws Error where the file is in pieces and the
+// program wants transfers of ranks not to mix.
+void refuse_atomic(const vol::UnderConnector& connector, const void* native_args);
+
 // The driver's connection string with the option by which it knows its connector.
 std::string with_seat(const std::string& config);
 

@@ -28,6 +28,7 @@ struct FileForm {
   bool pages = true;       // whether it may be made of pages
   hsize_t page = 0;        // bytes of each
   hsize_t user_block = 0;  // bytes before it
+  bool roomy = true;       // whether addresses have the usual length
 };
 
 struct FileState {

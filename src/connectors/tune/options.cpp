@@ -119,8 +119,8 @@ DatasetOptions::DatasetOptions(const Options& options)
 TuneOptions::TuneOptions(const Options& given, const std::string& name)
     : TuneOptions(given, patterns_for(given, name)) {}
 
-TuneOptions::TuneOptions(const Options& given, std::vector<Pattern> patterns)
-    : given_(given),
+TuneOptions::TuneOptions(Options given, std::vector<Pattern> patterns)
+    : given_(std::move(given)),
       patterns_(std::move(patterns)),
       all_(with_file(given_, patterns_)),
       depend_on_path_(std::ranges::any_of(patterns_, is_of_dataset)) {

@@ -72,7 +72,7 @@ class TuneOptions {
   [[nodiscard]] DatasetOptions of_dataset(const std::string& path) const;
 
  private:
-  TuneOptions(const Options& given, std::vector<Pattern> patterns);
+  TuneOptions(Options given, std::vector<Pattern> patterns);
 
   Options given_;
   std::vector<Pattern> patterns_;  // for this file and what is in it

@@ -81,7 +81,7 @@ struct Connector : vol::PassThrough<Connector> {
     auto state = agreed_state(layer(), opening);
     const bool buffers = state->options.page_buffer > 0 && !state->parallel;
     void* const file = open(std::move(state), {});
-    if (!buffers || (file != nullptr && can_be_buffered(vol::Object::from(file)))) return file;
+    if (!buffers || (file != nullptr && !is_buffered_wrongly(vol::Object::from(file)))) return file;
     if (file != nullptr && PassThrough::file_close(file, dxpl, nullptr) < 0) return nullptr;
     h5.Eclear2(kDefaultStack);
     return open(agreed_state(layer(), opening), {.pages = false});

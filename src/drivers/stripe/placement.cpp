@@ -27,7 +27,7 @@ std::uint64_t number_from(const char* name, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc{} || end != text.data() + text.size() || number < 1)
-    throw Error(std::string(name) + "=" + printable(std::string(text)) + " is no number above 0");
+    throw Error(std::string(name) + "=" + printable(text) + " is no number above 0");
   return number;
 }
 
@@ -53,7 +53,7 @@ void read_criteria(Placement& placement) {
     placement.per = Placement::Per::total;
     placement.files = number_from(kName, number);
   } else if (kind != "0") {
-    throw Error(std::string(kName) + "=" + printable(std::string(text)) +
+    throw Error(std::string(kName) + "=" + printable(text) +
                 " is neither 0 (one subfile for each node), 1:N (for every Nth rank) nor 3:N (in "
                 "all)");
   }

@@ -67,8 +67,9 @@ bool is_new(const std::string& path, unsigned flags) {
 std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags, hid_t fapl,
                                                const vfd::Layer& layer) {
   CommunicatorHandle ranks = communicator_of(fapl);
-  std::optional<Placement> placement;
-  do_together(*ranks, [&] { placement.emplace(vfd::options_of(fapl, layer)); });
+  std::unique_ptr<Placement> placement;
+  do_together(*ranks,
+              [&] { placement = std::make_unique<Placement>(vfd::options_of(fapl, layer)); });
   const engine::StripeLayout layout = placement->layout(*ranks);
   std::optional<sidecar::StripedSet> set;
   std::uint64_t size = 0;

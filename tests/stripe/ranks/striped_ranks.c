@@ -4,6 +4,7 @@
  *   write    makes the datasets below; row r is written by rank r % ranks
  *   append   writes to some of them again, and makes one more
  *   read     compares all of them, together and each rank by itself
+ *   atomic   tells what was said to a wish for atomic transfers
  *   fail     tells what was said to opening, writing, flushing and closing a file
  * An element is its place, 1000 * row + column, plus 7 where it was appended. */
 #include <hdf5.h>
@@ -225,6 +226,19 @@ static void fail(void) {
   printf("\"flushed\": \"%s\", \"closed\": \"%s\"}\n", flushed, closed);
 }
 
+static void atomic(void) {
+  char said[400];
+  hid_t fapl = access_list();
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  REQUIRE(file >= 0);
+  told(H5Fset_mpi_atomicity(file, 1), said);
+  REQUIRE(H5Fset_mpi_atomicity(file, 0) >= 0);
+  REQUIRE(H5Fclose(file) >= 0);
+  H5Pclose(fapl);
+  printf("{\"rank\": %d, \"said\": \"%s\"}\n", rank, said);
+}
+
 int main(int argc, char **argv) {
   int provided = 0;
   driver = argc == 4 ? argv[1] : "";
@@ -244,9 +258,11 @@ int main(int argc, char **argv) {
     append();
   else if (strcmp(todo, "read") == 0)
     read_all();
+  else if (strcmp(todo, "atomic") == 0)
+    atomic();
   else
     fail();
-  if (strcmp(todo, "fail") != 0) printf("{\"rank\": %d}\n", rank);
+  if (strcmp(todo, "fail") != 0 && strcmp(todo, "atomic") != 0) printf("{\"rank\": %d}\n", rank);
   H5close();
   MPI_Finalize();
   return 0;

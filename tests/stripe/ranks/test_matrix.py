@@ -143,6 +143,12 @@ def test_without_its_connector(layer: Layer, hdf5: Hdf5) -> None:
     assert all("needs its connector" in each["opened"] for each in told), told
 
 
+def test_no_atomic_mode(layer: Layer, hdf5: Hdf5) -> None:
+    words = (PROGRAM, "mpio", "atomic", "x.h5")
+    told = succeed(layer, hdf5, 2, *words, connector=f"headrace_stripe {layer.below}")
+    assert all("has no atomic mode" in each["said"] for each in told), told
+
+
 def test_a_rank_whose_piece_is_full(layer: Layer, hdf5: Hdf5) -> None:
     """All ranks are told by the flush what one of them could not write."""
     fault = "kind=error;op=write;errno=ENOSPC;file=*subfile*2_of_3;count=1000000"

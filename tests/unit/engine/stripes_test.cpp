@@ -41,6 +41,7 @@ struct Set {
         whole(as, [this](auto number) -> Device& { return subfiles[number]; }) {}
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
     std::vector<std::uint64_t> found;
+    found.reserve(subfiles.size());
     for (const Memory& one : subfiles) found.push_back(one.bytes.size());
     return found;
   }

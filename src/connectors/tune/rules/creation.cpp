@@ -76,16 +76,18 @@ class Creation {
             std::min(most, kLargestCompact))
       return false;
     H5D_alloc_time_t time = H5D_ALLOC_TIME_ERROR;
-    return most > 0 && h5.Pset_layout(list_.get(), H5D_COMPACT) >= 0 &&
-           h5.Pget_alloc_time(list_.get(), &time) >= 0 && time == H5D_ALLOC_TIME_EARLY;
+    if (most > 0 && h5.Pset_layout(list_.get(), H5D_COMPACT) >= 0 &&
+        h5.Pget_alloc_time(list_.get(), &time) >= 0 && time == H5D_ALLOC_TIME_EARLY)
+      return true;
+    h5.Pset_layout(list_.get(), H5D_CONTIGUOUS);  // the program has said when it is allocated
+    return false;
   }
 
-  // HDF5 fills what holds references into its heap always.
+  // What holds references is wrong where it is not filled.
   bool fill_never() {
     H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
     return h5.Pget_fill_time(list_.get(), &time) >= 0 && time == H5D_FILL_TIME_IFSET &&
-           h5.Tdetect_class(type_, H5T_VLEN) == 0 && h5.Tis_variable_str(type_) == 0 &&
-           h5.Pset_fill_time(list_.get(), H5D_FILL_TIME_NEVER) >= 0;
+           vol::is_flat(type_) && h5.Pset_fill_time(list_.get(), H5D_FILL_TIME_NEVER) >= 0;
   }
 
   Id<Kind::plist> take() { return std::move(list_); }
@@ -132,6 +134,9 @@ FileForm form_of(hid_t fcpl) {
   FileForm form{.pages = strategy_of(fcpl) == H5F_FSPACE_STRATEGY_PAGE};
   h5.Pget(fcpl, kPage, &form.page);
   h5.Pget(fcpl, "block_size", &form.user_block);
+  std::uint8_t address = sizeof(haddr_t);
+  h5.Pget(fcpl, "addr_byte_num", &address);
+  form.roomy = address >= sizeof(haddr_t);
   return form;
 }
 
@@ -142,7 +147,7 @@ Id<Kind::plist> changed_file_creation(hid_t fcpl, hid_t fapl, const TuneOptions&
   const H5F_fspace_strategy_t pages = H5F_FSPACE_STRATEGY_PAGE;
   const hsize_t size = options.page;
   if (!list || strategy_of(fcpl) != H5F_FSPACE_STRATEGY_FSM_AGGR ||  // the program has chosen
-      !takes_pages(fapl) || form_of(fcpl).user_block % size != 0 ||
+      !takes_pages(fapl) || form_of(fcpl).user_block % size != 0 || !form_of(fcpl).roomy ||
       h5.Pset(list.get(), kStrategy, &pages) < 0 || h5.Pset(list.get(), kPage, &size) < 0)
     return {};
   ++statistics().layouts;

@@ -101,25 +101,31 @@ bool makes_newer_indexes(hid_t fapl) {
 
 }  // namespace
 
-bool can_be_buffered(const vol::Object& file) {
+bool is_buffered_wrongly(const vol::Object& file) {
   constexpr unsigned kOf1_10 = 3;
   const PrivateErrors own;
-  H5VL_file_get_args_t args{H5VL_FILE_GET_FCPL, {}};
-  args.args.get_fcpl.fcpl_id = kInvalidId;
-  if (h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(), nullptr) < 0)
-    return false;
-  const Id<Kind::plist> list(args.args.get_fcpl.fcpl_id);
-  unsigned superblock = kOf1_10;
-  return h5.Pget(list.get(), "super_version", &superblock) >= 0 && superblock < kOf1_10;
+  const auto ask = [&](H5VL_file_get_args_t& args) {
+    return h5.VLfile_get(file.under, file.connector->id(), &args, h5.transfer_list.get(),
+                         nullptr) >= 0;
+  };
+  std::size_t open = 0;
+  H5VL_file_get_args_t count{H5VL_FILE_GET_OBJ_COUNT, {}};
+  count.args.get_obj_count = {H5F_OBJ_ALL, &open};
+  H5VL_file_get_args_t created{H5VL_FILE_GET_FCPL, {}};
+  created.args.get_fcpl.fcpl_id = kInvalidId;
+  if (!ask(count) || open > 0 || !ask(created)) return false;
+  const Id<Kind::plist> list(created.args.get_fcpl.fcpl_id);
+  unsigned superblock = 0;
+  return h5.Pget(list.get(), "super_version", &superblock) >= 0 && superblock >= kOf1_10;
 }
 
 void change_access(hid_t fapl, FileState& state, const FileForm& form) {
   const PrivateErrors own;
   List list(fapl, state);
   list.set_number<std::size_t>("sieve_buf_size", state.options.sieve);
-  list.set_number<hsize_t>("meta_block_size", state.options.metadata_block);
+  if (form.roomy) list.set_number<hsize_t>("meta_block_size", state.options.metadata_block);
   begin_large(list, state.options.metadata_cache);
-  align(list, state.options.alignment, form.user_block);
+  if (form.roomy) align(list, state.options.alignment, form.user_block);
   if (state.options.newest_format) use_newest(list);
   if (state.parallel && state.options.collective_metadata) {
     constexpr int kTogether = 1;  // H5P_USER_TRUE

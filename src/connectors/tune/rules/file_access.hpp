@@ -12,10 +12,10 @@ namespace headrace::tune {
 // Error where HDF5 does not take a value.
 void change_access(hid_t fapl, FileState& state, const FileForm& form);
 
-// Whether HDF5's page buffer reads that file rightly: it takes parts of the chunk index of format
-// 1.10, the fixed array, for others. Only files with the superblock of that format are taken to
-// have one.
-bool can_be_buffered(const vol::Object& file);
+// Whether HDF5's page buffer may read the file wrongly that is being opened: it takes parts of the
+// chunk index of format 1.10, the fixed array, for others. Only files with the superblock of that
+// format are taken to have one. What is open already is buffered, or not, as it was.
+bool is_buffered_wrongly(const vol::Object& file);
 
 // Puts into a copy of that list what the program had in its own.
 void restore_access(hid_t fapl, const FileState& state);
