@@ -18,12 +18,13 @@ from harness.stack import NATIVE, stack_env
 
 STACKS = ["async", "log", "async,log"]
 # It reads the chunks of Blosc2 from the file by itself, where HDF5 says that they are.
-BLOSC2 = ["test_carray.py", "test_earray.py", "test_tables.py", "-k", "Blosc2 and Opt"]
+BLOSC2 = ["test_carray.py", "-k", "Blosc2 and Opt"]
 # Whole modules, and some classes, that write and read data in many ways and take seconds only.
+# Those of EArray do not: with 2 cores Blosc2's threads wait for each other there, natively, too.
 DATA = [
     *(
         f"tables.tests.test_{name}."
-        for name in ("array", "carray", "direct_chunk", "do_undo", "earray", "expression", "links")
+        for name in ("array", "carray", "direct_chunk", "do_undo", "expression", "links")
     ),
     *(f"tables.tests.test_{name}." for name in ("nestedtypes", "tree", "vlarray")),
     "tables.nodes.tests.",
@@ -86,7 +87,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
         folder,
         lambda place: pytables_suite(NATIVE, place, BLOSC2, limit=120),
     )
-    assert tally(found)["passed"] > 30
+    assert tally(found)["passed"] > 20
     return found
 
 
@@ -94,7 +95,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
 def test_blosc2_chunks(native: Outcomes, spec: str, tmp_path: Path) -> None:
     under = pytables_suite(spec, tmp_path, BLOSC2, limit=120)
     assert_same(native, under)
-    assert under.report.calls("vol")["dataset_write"] > 30
+    assert under.report.calls("vol")["dataset_write"] > 20
 
 
 def assert_same_but_for_sizes(native: Outcomes, under: SuiteRun, spec: str) -> None:
@@ -133,10 +134,10 @@ def native_data(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     )
 
 
-@pytest.mark.share(1)
+@pytest.mark.long
 @pytest.mark.parametrize("spec", STACKS)
 def test_data(native_data: Outcomes, spec: str, tmp_path: Path) -> None:
-    assert tally(native_data)["passed"] > 1500
+    assert tally(native_data)["passed"] > 1200
     under = as_released(spec, tmp_path, DATA, limit=300)
     assert_same_but_for_sizes(native_data, under, spec)
     assert_worked(under, spec, 1000)

@@ -61,6 +61,7 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
+    "stripe": ("stripe", "files=3;size=1000", False),
     "trace": ("trace", "seat=both", True),
     "tune": ("tune", "seat=both", True),
     "tune_buffers": (
@@ -119,6 +120,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         early="assume_cache" in options,
         reserves="metadata_block" in options,
         relaid=LAYOUT in options or "rules=" in options,
+        pieces=layer == "stripe" or "under_vol=7214" in options,
         later="canonicalise=later" in options,
     )
 

@@ -46,6 +46,7 @@ def test_there_and_back(layer: Layer, stack: str) -> None:
     else:
         layer.python(WRITE)
     layer.python(READ)
+    assert layer.counted("striped_read_bytes") > 800_000
     found = find(layer.folder / "x.h5")
     assert found.layout == Layout(4096, 3)
     assert min(found.sizes) > 200_000

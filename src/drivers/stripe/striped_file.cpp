@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/events.hpp"
 #include "base/log.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -118,6 +120,11 @@ bool StripedFile::any_over_mpi() { return over_mpi > 0; }
 StripedFile::~StripedFile() {
   *self = nullptr;
   if (over_mpi_) --over_mpi;
+  const std::array<std::pair<std::string_view, std::uint64_t>, 3> values{
+      {{"subfiles", set_.layout.count},
+       {"striped_written_bytes", written_},
+       {"striped_read_bytes", read_}}};
+  report_statistics(Seat::vfd, "headrace_stripe", set_.stub, values);
   for (Subfile& one : subfiles_) {
     one.device.reset();
     if (one.file != nullptr && h5.FDclose(one.file) < 0)
@@ -143,6 +150,7 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
 void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
   bytes_.write(address, {&bytes, 1});
   eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
+  written_ += bytes.size();
 } catch (const std::exception&) {
   if (failed_ == nullptr) failed_ = std::current_exception();
   throw;
@@ -150,6 +158,7 @@ void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes)
 
 void StripedFile::read(std::uint64_t address, std::span<std::byte> bytes) {
   bytes_.read(address, bytes);
+  read_ += bytes.size();
 }
 
 void StripedFile::flush() {

@@ -88,6 +88,8 @@ class StripedFile {
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
   std::uint64_t cut_at_ = 0;   // where it was last truncated
+  std::uint64_t written_ = 0;  // bytes, by the program's thread
+  std::uint64_t read_ = 0;
   std::exception_ptr failed_;  // not told yet
   std::exception_ptr told_;    // by flush(), to this rank only
 };

@@ -1,0 +1,24 @@
+// Configurations of files in pieces (sidecar/striped_config.hpp): one that is taken keeps what its
+// users count on, and comes out as it went in.
+#include "sidecar/striped_config.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  using headrace::sidecar::parse_striped_config;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const auto config = parse_striped_config(text, "x.config");
+    if (config.layout.stripe == 0 || config.layout.count == 0) std::abort();
+    if (config.names.size() != config.layout.count) std::abort();
+    for (const std::string& name : config.names)
+      if (name.empty() || name == ".." || name.find('/') != std::string::npos) std::abort();
+    const std::string again = headrace::sidecar::striped_config_text("x", config);
+    if (parse_striped_config(again, "x.config").names != config.names) std::abort();
+  } catch (const headrace::Error&) {  // what is malformed is told
+  }
+  return 0;
+}
