@@ -9,6 +9,8 @@ import pytest
 from launched import HEADRACE
 from replay.conftest import Recorded
 
+import headrace.trace.advice
+from headrace.cli.report import report
 from headrace.trace.advice import Advice, measured
 from headrace.trace.replay.choices import Choices
 
@@ -35,17 +37,20 @@ def test_a_stack_is_replayed_and_other_advice_is_left(layer: Recorded) -> None:
     assert not list(layer.folder.glob(".traced-*")), "replays leave nothing behind"
 
 
-def test_a_report_tells_what_was_measured(layer: Recorded) -> None:
+def test_a_report_tells_what_was_measured(layer: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     layer.record(scattered)
+    monkeypatch.setattr(headrace.trace.advice, "advise", lambda *_: [advice("a", "log", 5.0)])
+    monkeypatch.setattr(measured, "_spent", lambda *_: ({"native": 3.0, "log": 1.0}, ""))
     page = layer.folder / "page.html"
-    words = [str(HEADRACE), "report", str(layer.folder / "traced"), "--output", str(page)]
-    for more in ((), ("--replay",)):
-        done = subprocess.run(
-            [*words, *more], check=False, capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        assert ("replays of this trace took" in page.read_text()) == bool(more)
-    refused = subprocess.run([*words, "--inputs", "."], check=False, capture_output=True, text=True)
+    for replays in (False, True):
+        report(layer.folder / "traced", page, replays, None)
+        assert ("replays of this trace took" in page.read_text()) == replays
+
+
+def test_inputs_are_for_replays(layer: Recorded) -> None:
+    layer.record(scattered)
+    words = [str(HEADRACE), "report", str(layer.folder / "traced"), "--inputs", "."]
+    refused = subprocess.run(words, check=False, capture_output=True, text=True)
     assert refused.returncode != 0
     assert "--inputs is for --replay" in refused.stderr
 
