@@ -10,9 +10,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace;
   const std::string text = from_percent(data, size);
-  // toml++ 3.3 has undefined behaviour of its own for bare keys with letters beyond ASCII.
-  for (const char each : text)
-    if ((static_cast<unsigned char>(each) & 0x80U) != 0) return 0;
   try {
     for (const tune::Pattern& one : tune::parse_patterns(text, "rules.toml"))
       if (one.options.contains("seat") || one.options.contains("memory")) std::abort();

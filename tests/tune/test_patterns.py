@@ -97,6 +97,7 @@ ALL = {"/a", "/fields/t", "/fields/deep/u", "/g/v", "/log"}
         ("{dataset = '/a', compact = 64}, {dataset = '/*', compact = 0}", "", set()),
         ("{dataset = '/*', compact = 0}, {dataset = '/a', compact = 64}", "", {"/a"}),
         ("{dataset = '/a', compact = 64}, {compact = 0}", "", set()),
+        ("{dataset = \"/é'\\\"\", compact = 0}, {dataset = '/a', compact = 64}", "", {"/a"}),
         ("{file = 'x.h5', compact = 0}", "compact=64;", set()),
         ("{file = 'y.h5', compact = 0}", "compact=64;", ALL),
         ("{file = 'y.h5', dataset = '/a', compact = 64}", "", set()),
@@ -152,6 +153,7 @@ def test_configuration_of_a_run(tune: Layer) -> None:
         pytest.param("a = " + "[" * 100_000, 1, "maximum nested", id="nested arrays"),
         pytest.param("a" + ".a" * 100_000 + " = 1", 1, "key", id="nested keys"),
         ("[[rules]]\nfile = '\udcff'", 2, "invalid utf-8"),
+        ('[[rules]]\nfile = """é""""  # é\nénd = 1', 3, "beyond ASCII"),
         ("\0\1\2", 1, "Error while parsing"),
     ],
 )

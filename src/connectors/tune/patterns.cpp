@@ -71,7 +71,42 @@ Pattern pattern_of(const toml::table& rule) {
               ": " + printable(why));
 }
 
+// Where the string that begins at `at` has ended, or its line where it has no end.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool lines = text.substr(at, 3) == std::string(3, quote);
+  const std::string end(lines ? 3 : 1, quote);
+  for (at += end.size(); at < text.size() && !text.substr(at).starts_with(end);) {
+    if (!lines && text[at] == '\n') return at;
+    at += quote == '"' && text[at] == '\\' ? 2 : 1;
+  }
+  at += end.size();
+  for (int more = 0; lines && more < 2 && at < text.size() && text[at] == quote; ++more) ++at;
+  return at;
+}
+
+// TOML has letters beyond ASCII in strings and comments alone; for others toml++ 3.3 has no defined
+// behaviour.
+void check_letters(std::string_view text, const std::string& path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  std::size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  while (at < text.size()) {
+    if (text[at] == '"' || text[at] == '\'') {
+      at = end_of_string(text, at);
+    } else if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if ((static_cast<unsigned char>(text[at]) & 0x80U) != 0) {
+      const auto line = 1 + std::ranges::count(text.substr(0, at), '\n');
+      throw Error("layer tune: rules=" + path + ", line " + std::to_string(line) +
+                  ": letters beyond ASCII stand in quotes only");
+    } else {
+      ++at;
+    }
+  }
+}
+
 toml::table parse(std::string_view text, const std::string& path) {
+  check_letters(text, path);
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
