@@ -145,6 +145,8 @@ struct Connector : vol::PassThrough<Connector> {
         file->relaid.insert(identity);
     }
     if (made == nullptr) made = create(dcpl);
+    if (made != nullptr && h5.Pget_layout(changed ? changed.get() : dcpl) != H5D_CHUNKED)
+      vol::Object::from(made).state.get<DatasetState>().watched.forget();
     if (made != nullptr && file != nullptr && file->check != nullptr)
       file->check->forget(vol::Object::from(made));
     if (made != nullptr && !value.empty())
@@ -179,8 +181,11 @@ struct Connector : vol::PassThrough<Connector> {
       if (const auto done = read_once(first, *file->ranks, mem_type[0], mem_space[0], file_space[0],
                                       dxpl, buf[0]))
         return *done;
-    return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
-                                     changed_transfer(file, dxpl, count, dset, mem_type), buf, req);
+    const herr_t result =
+        PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
+                                  changed_transfer(file, dxpl, count, dset, mem_type), buf, req);
+    watch_end(count, dset, file_space);
+    return result;
   }
 
   static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -192,8 +197,10 @@ struct Connector : vol::PassThrough<Connector> {
       for (std::size_t i = 0; i < count; ++i)
         file->check->note_write(vol::Object::from(dset[i]), file_space[i]);
     const auto write = [&] {
-      return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, changed, buf,
-                                        req);
+      const herr_t result = PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space,
+                                                       changed, buf, req);
+      watch_end(count, dset, file_space);
+      return result;
     };
     auto* const state = vol::Object::from(dset[0]).state.find<DatasetState>();
     if (count > 1 || state == nullptr || state->filled_with.empty()) return write();
@@ -276,6 +283,11 @@ struct Connector : vol::PassThrough<Connector> {
         dataset.state.get<DatasetState>().watched.before_transfer(dataset, file_space[i],
                                                                   Nesting::outermost());
     }
+  }
+  static void watch_end(std::size_t count, void* dset[], hid_t file_space[]) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (auto* const state = vol::Object::from(dset[i]).state.find<DatasetState>())
+        state->watched.after_transfer(file_space[i]);
   }
 };
 

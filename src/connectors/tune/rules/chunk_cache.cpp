@@ -13,6 +13,10 @@ namespace {
 
 bool others_read = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
+// Of a dataset's transfers together: in less, no chunk was decoded twice that would be worth the
+// time that it takes to ask HDF5 for the dataset's properties (about 40 us).
+constexpr auto kWorthALook = std::chrono::milliseconds(2);
+
 using Numbers = std::array<hsize_t, engine::kMaxRank>;
 
 // The size of a chunk cache: slots, each of which one chunk may be found in, and bytes.
@@ -145,15 +149,19 @@ bool Watched::update_grid(hid_t file_space) {
   return reuse_.follow(grid_);
 }
 
+void Watched::after_transfer(hid_t file_space) {
+  if (!wanted_ || transfers_ != 1 || Clock::now() - begun_ < kWorthALook) return;
+  const PrivateErrors own;
+  first_ = box_of(file_space);
+}
+
 void Watched::before_transfer(vol::Object& dataset, hid_t file_space, bool between) {
   if (!wanted_ || ++transfers_ % stride_ != 0 || !between || others_read ||
       dataset.under == nullptr)
     return;
+  if (transfers_ == 1) begun_ = Clock::now();
+  if (transfers_ == 1 || (!known_ && Clock::now() - begun_ < kWorthALook)) return;
   const PrivateErrors own;
-  if (transfers_ == 1) {  // what is used once and closed costs next to nothing
-    first_ = box_of(file_space);
-    return;
-  }
   const auto file = dataset.connector->state.share<FileState>();
   wanted_ = known_ = known_ || learn(dataset, *file);
   if (!wanted_) return;

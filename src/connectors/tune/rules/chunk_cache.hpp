@@ -12,6 +12,7 @@
 // its name. That is done between calls of the program, and where the name leads to that dataset.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -27,12 +28,16 @@ class Watched {
   // Before a read or write of what that space selects. `between`: whether no other call of HDF5's
   // is under way. Throws Error where the dataset has been closed below and cannot be opened again.
   void before_transfer(vol::Object& dataset, hid_t file_space, bool between);
+  void after_transfer(hid_t file_space);
+  // Of a dataset that has no chunks.
+  void forget() { wanted_ = false; }
   Watched() = default;
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
   ~Watched();
 
  private:
+  using Clock = std::chrono::steady_clock;
   bool learn(vol::Object& dataset, FileState& file);
   void note_quiet();
   bool update_grid(hid_t file_space);
@@ -43,7 +48,8 @@ class Watched {
   std::uint64_t transfers_ = 0;
   unsigned stride_ = 1;               // of so many transfers one is looked at
   unsigned quiet_ = 0;                // that were, since nothing was wanted
-  std::optional<engine::Box> first_;  // of the first one, until the second
+  Clock::time_point begun_;           // when the first one was
+  std::optional<engine::Box> first_;  // of that one, until another is looked at
   engine::Grid grid_;
   engine::ChunkReuse reuse_;
   std::uint64_t chunk_bytes_ = 0;
