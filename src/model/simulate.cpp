@@ -89,10 +89,11 @@ class Simulation {
     return request.offset + workload_.spans[request.file] * group;
   }
 
-  // Metadata is written once; every client reads it. Nothing to move is nothing to do.
+  // Metadata is written once, and one rank is alone once; every client reads metadata. Nothing to
+  // move is nothing to do.
   static bool skipped(const Client& client, const Request& request) {
-    return request.length == 0 ||
-           (request.metadata && request.kind == Kind::write && client.group > 0);
+    const bool once = request.alone || (request.metadata && request.kind == Kind::write);
+    return request.length == 0 || (once && client.group > 0);
   }
 
   // Starts the client's next request at `now`, or lets it wait for the others of a collective one.

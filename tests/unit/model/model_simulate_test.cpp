@@ -21,7 +21,7 @@ Parameters simple(std::uint32_t servers) {
 }
 
 Request write(std::uint64_t offset, std::uint64_t length, std::uint32_t collective = 0) {
-  return {offset, length, length, 0, collective, Kind::write, false};
+  return {offset, length, length, 0, collective, Kind::write, false, false};
 }
 
 Workload workload(std::vector<Trace> traces) {
@@ -91,6 +91,19 @@ TEST(Simulate, MetadataIsWrittenOnceAndReadByAll) {
   read.kind = Kind::read;
   const Result result = simulate(workload({{metadata, read, write(100, 10)}}), simple(1), {5});
   EXPECT_EQ(result.requests, 1U + 5U + 5U);
+}
+
+// A rank that looks at the shared file by itself does so once, however many ranks there are.
+TEST(Simulate, WhatOneRankDoesAloneIsDoneOnce) {
+  Ledger shared{{"shared.h5", "host", 0, 2, 1, 1}, {{0, 10, 10, 0, 0, 1, Kind::write, 0, 3}}};
+  Ledger other = shared;
+  other.header.rank = 1;
+  other.header.pid = 2;
+  Ledger alone{{"shared.h5", "host", -1, -1, 1, 2}, {{0, 10, 10, 0, 0, 1, Kind::read, 0, 3}}};
+  Ledger own = alone;
+  own.header.file = "own.h5";
+  EXPECT_EQ(simulate(workload_of({shared, other, alone}), simple(1), {8}).requests, 8U + 1U);
+  EXPECT_EQ(simulate(workload_of({shared, other, own}), simple(1), {8}).requests, 8U + 4U);
 }
 
 // Rows of 10 bytes that two ranks write in turn become one request of 200 bytes.
