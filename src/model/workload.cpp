@@ -12,21 +12,33 @@ namespace {
 
 using Process = std::pair<std::string, std::uint32_t>;  // host and pid
 
+// How ranks use a file that they opened together.
+struct Sharing {
+  // Whether more ranks than the first read its metadata. Otherwise that one reads for all: HDF5 has
+  // rank 0 read the superblock, and what is read in collective metadata operations.
+  bool others_read = true;
+};
+
 struct Timed {
   std::uint64_t time;
   Request request;
 };
 
+bool reads_metadata(const Record& record) {
+  return record.kind == Kind::read && record.has(kMetadata);
+}
+
 class Collector {
  public:
-  // `shared`: the files that several ranks opened together.
-  Collector(Workload& workload, std::set<std::string> shared)
+  Collector(Workload& workload, std::map<std::string, Sharing> shared)
       : workload_(workload), shared_(std::move(shared)) {}
 
   void add(const Ledger& ledger) {
     const Header& header = ledger.header;
     const std::uint32_t file = file_of(header.file);
-    const bool alone = header.ranks <= 1 && shared_.contains(header.file);
+    const auto shared = shared_.find(header.file);
+    const bool alone = shared != shared_.end() && header.ranks <= 1;
+    const bool for_all = shared != shared_.end() && !shared->second.others_read;
     const Process process{header.host, header.pid};
     std::int32_t& rank = ranks_.try_emplace(process, -1).first->second;
     rank = std::max(rank, header.rank);
@@ -36,10 +48,11 @@ class Collector {
       if (record.kind > Kind::write) continue;
       std::uint64_t& end = workload_.spans[file];
       end = std::max(end, record.offset + record.span);
-      timed.push_back({header.opened + record.begin,
-                       {record.offset, record.length, record.span, file,
-                        record.has(kCollective) ? collective({file, opening, record.call}) : 0,
-                        record.kind, record.has(kMetadata), alone}});
+      timed.push_back(
+          {header.opened + record.begin,
+           {record.offset, record.length, record.span, file,
+            record.has(kCollective) ? collective({file, opening, record.call}) : 0, record.kind,
+            record.has(kMetadata), alone || (for_all && record.has(kMetadata))}});
     }
   }
 
@@ -73,13 +86,31 @@ class Collector {
   }
 
   Workload& workload_;
-  std::set<std::string> shared_;
+  std::map<std::string, Sharing> shared_;  // by the files that several ranks opened together
   std::map<std::string, std::uint32_t> files_;
   std::map<std::pair<Process, std::uint32_t>, std::uint32_t> openings_;
   std::map<Call, std::uint32_t> calls_;
   std::map<Process, std::vector<Timed>> processes_;
   std::map<Process, std::int32_t> ranks_;  // of those that opened a file over MPI
 };
+
+std::map<std::string, Sharing> sharing_of(const std::vector<Ledger>& ledgers) {
+  std::map<std::string, Sharing> found;
+  for (const Ledger& ledger : ledgers)
+    if (ledger.header.ranks > 1) found[ledger.header.file].others_read = false;
+  std::map<std::string, std::set<std::int32_t>> ranks;
+  for (const Ledger& ledger : ledgers) {
+    const auto shared = found.find(ledger.header.file);
+    if (shared == found.end() || ledger.header.ranks <= 1) continue;
+    ranks[ledger.header.file].insert(ledger.header.rank);
+    if (ledger.header.rank > 0 && std::ranges::any_of(ledger.records, reads_metadata))
+      shared->second.others_read = true;
+  }
+  // Of a program of which one rank was recorded, nothing is known of the others.
+  for (auto& [file, sharing] : found)
+    if (ranks[file].size() == 1) sharing.others_read = true;
+  return found;
+}
 
 }  // namespace
 
@@ -89,10 +120,7 @@ Workload workload_of(const std::vector<Ledger>& ledgers) {
   for (const Ledger& ledger : ledgers) ordered.push_back(&ledger);
   std::ranges::stable_sort(ordered, {}, [](const Ledger* one) { return one->header.opened; });
   Workload workload;
-  std::set<std::string> shared;
-  for (const Ledger& ledger : ledgers)
-    if (ledger.header.ranks > 1) shared.insert(ledger.header.file);
-  Collector collector(workload, std::move(shared));
+  Collector collector(workload, sharing_of(ledgers));
   for (const Ledger* ledger : ordered) collector.add(*ledger);
   collector.finish();
   return workload;

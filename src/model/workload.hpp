@@ -16,7 +16,7 @@ struct Request {
   std::uint32_t collective;  // number of the collective call, from 1; 0: none
   Kind kind;
   bool metadata;
-  bool alone;  // of one rank, which opened the file without MPI, while all opened it over MPI
+  bool alone;  // made by one rank only, however many there are
 };
 
 // What one recorded process did, in the order it did it.

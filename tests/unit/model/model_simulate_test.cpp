@@ -106,6 +106,18 @@ TEST(Simulate, WhatOneRankDoesAloneIsDoneOnce) {
   EXPECT_EQ(simulate(workload_of({shared, other, own}), simple(1), {8}).requests, 8U + 4U);
 }
 
+// HDF5 has rank 0 read some metadata for all; what other ranks read, too, each of them reads.
+TEST(Simulate, RankZeroReadsMetadataForAll) {
+  const Record read{0, 10, 10, 0, 0, 1, Kind::read, kMetadata, 1};
+  const Record write{0, 10, 10, 0, 0, 1, Kind::write, 0, 3};
+  Ledger first{{"shared.h5", "host", 0, 2, 1, 1}, {read, write}};
+  Ledger second{{"shared.h5", "host", 1, 2, 2, 1}, {write}};
+  EXPECT_EQ(simulate(workload_of({first, second}), simple(1), {8}).requests, 8U + 1U);
+  EXPECT_EQ(simulate(workload_of({first}), simple(1), {8}).requests, 8U + 8U);
+  second.records.push_back(read);
+  EXPECT_EQ(simulate(workload_of({first, second}), simple(1), {8}).requests, 8U + 8U);
+}
+
 // Rows of 10 bytes that two ranks write in turn become one request of 200 bytes.
 TEST(Simulate, CollectivesAreMerged) {
   std::vector<Trace> traces(2);
