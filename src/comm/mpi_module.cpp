@@ -59,10 +59,14 @@ int open(void* get_mpi_params, std::int64_t fapl, void** handle, int* rank, int*
                    rank, ranks);
 }
 
-int start() {
+int start(bool threads) {
   int started = 0;
   MPI_Initialized(&started);
-  return started != 0 ? MPI_SUCCESS : MPI_Init(nullptr, nullptr);
+  int level = MPI_THREAD_SINGLE;
+  const int wanted = threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  const int error =
+      started != 0 ? MPI_Query_thread(&level) : MPI_Init_thread(nullptr, nullptr, wanted, &level);
+  return error == MPI_SUCCESS && level < wanted ? MPI_ERR_OTHER : error;
 }
 
 int finish() { return running() ? MPI_Finalize() : MPI_SUCCESS; }

@@ -11,7 +11,7 @@
 namespace headrace {
 
 // Grows with every change to this file.
-inline constexpr std::uint32_t kMpiTableVersion = 5;
+inline constexpr std::uint32_t kMpiTableVersion = 6;
 inline constexpr const char* kMpiTableSymbol = "headrace_mpi_table";
 
 inline constexpr int kMpiNoParameters = -1;  // HDF5 could not tell; its records are on the stack
@@ -41,7 +41,8 @@ struct MpiTable {
   int (*lowest_on_node)(void* comm, int* rank);
 
   // For programs that are told at run time whether to use MPI. Collective over all processes.
-  int (*start)();                                    // MPI_Init, unless that has happened
+  // MPI_Init, unless that has happened; `threads`: with MPI_THREAD_MULTIPLE, or it fails.
+  int (*start)(bool threads);
   int (*finish)();                                   // MPI_Finalize, unless that has happened
   int (*world)(void** comm, int* rank, int* ranks);  // a duplicate of MPI_COMM_WORLD
   // H5Pset_fapl_mpio with this communicator; collective over it.

@@ -59,7 +59,7 @@ int run(int argc, char** argv) {
   }
   const Choice& choice = chosen(app, choices);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  World world(options.mpi);
+  World world(options.mpi, options.subfiling);
   catch_signals();  // after MPI, which has handlers of its own
   Workloads workloads = choice.kernel->workloads(world.size());
   if (!options.list) return execute(choice.entry->name, workloads, world, options);

@@ -19,6 +19,8 @@ void add_what(CLI::App& app, Options& options) {
   app.add_option("--hdf5", options.hdf5, "The libhdf5 to run on, 1.14 or newer");
   app.add_option("--mpi", options.mpi, "Run under MPI: auto when an MPI launcher has started us")
       ->transform(CLI::CheckedTransformer(kMpi).description("auto|yes|no"));
+  app.add_flag("--subfiling", options.subfiling,
+               "Use HDF5's own subfiling, set by its variables (H5FD_SUBFILING_...)");
   app.add_option("--dir", options.dir, "Folder for the data")->check(CLI::ExistingDirectory);
   app.add_option("--repeats", options.repeats, "Measured repeats of each case")
       ->check(CLI::Range(1, 1'000'000));

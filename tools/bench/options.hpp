@@ -17,6 +17,7 @@ namespace headrace::bench {
 struct Options {
   std::string hdf5;
   UseMpi mpi = UseMpi::automatic;
+  bool subfiling = false;
   std::string dir = ".";
   int repeats = 1;
   int warmup = 0;

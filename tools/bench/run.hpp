@@ -89,7 +89,10 @@ class Run {
   void label(std::string text) { label_ = std::move(text); }
   // The file driver in use, for the sample; a kernel that sets another one says so.
   [[nodiscard]] std::string driver() const {
-    return driver_.empty() ? (world_.parallel() ? "mpio" : "sec2") : driver_;
+    return driver_.empty() ? (world_.subfiling()  ? "subfiling"
+                              : world_.parallel() ? "mpio"
+                                                  : "sec2")
+                           : driver_;
   }
   void driver(std::string name) { driver_ = std::move(name); }
   // Whether transfers that were to be collective were done independently or collectively.

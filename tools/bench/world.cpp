@@ -12,6 +12,9 @@
 namespace headrace::bench {
 namespace {
 
+// H5FDsubfiling.h declares it in builds with subfiling only. Null: what the environment says.
+using SetSubfiling = herr_t(hid_t fapl, const void* config);
+
 // Set by Open MPI's, MPICH's and Intel's launchers and by Slurm for their processes.
 bool under_launcher() {
   constexpr std::array kSigns{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"};
@@ -30,10 +33,11 @@ std::int64_t nanoseconds_of(double seconds) { return static_cast<std::int64_t>(s
 
 }  // namespace
 
-World::World(UseMpi use) {
+World::World(UseMpi use, bool subfiling) : subfiling_(subfiling) {
   bind_library();
   parallel_ = use == UseMpi::yes || (use == UseMpi::automatic && under_launcher());
   if (!parallel_) {
+    if (subfiling_) throw Error("--subfiling needs MPI: start with mpiexec, or give --mpi yes");
     ranks_ = std::make_unique<SerialCommunicator>();
     return;
   }
@@ -41,7 +45,7 @@ World::World(UseMpi use) {
     throw Error("started under MPI, but " + library.path +
                 " is a serial HDF5: give a parallel one with --hdf5, or --mpi no");
   const MpiTable& mpi = mpi_module();
-  check_mpi(mpi, "MPI_Init", mpi.start());
+  check_mpi(mpi, "MPI_Init", mpi.start(subfiling_));
   ranks_ = MpiCommunicator::world(mpi);
 }
 
@@ -55,6 +59,9 @@ void World::share(hid_t fapl) const {
   auto& comm = static_cast<MpiCommunicator&>(*ranks_);
   check_mpi(mpi_module(), "H5Pset_fapl_mpio",
             mpi_module().set_mpio(hdf5_function("H5Pset_fapl_mpio"), fapl, comm.handle()));
+  if (!subfiling_) return;
+  auto* const set = reinterpret_cast<SetSubfiling*>(hdf5_function("H5Pset_fapl_subfiling"));
+  if (set(fapl, nullptr) < 0) throw Error("H5Pset_fapl_subfiling failed");
 }
 
 double World::largest(double mine) {

@@ -14,7 +14,8 @@ class World {
  public:
   // Collective over all processes; binds to the libhdf5 that this program has loaded. Throws Error
   // when MPI is wanted and cannot be had.
-  explicit World(UseMpi use);
+  // With HDF5's own subfiling files lie in subfiles, which needs MPI_THREAD_MULTIPLE.
+  explicit World(UseMpi use, bool subfiling = false);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
   ~World();  // ends MPI
@@ -23,8 +24,10 @@ class World {
   [[nodiscard]] int rank() const { return ranks_->rank(); }
   [[nodiscard]] int size() const { return ranks_->size(); }
   [[nodiscard]] bool parallel() const { return parallel_; }
+  [[nodiscard]] bool subfiling() const { return subfiling_; }
 
-  // Makes the access property list one for all ranks (mpio); nothing in a serial run.
+  // Makes the access property list one for all ranks (mpio, or HDF5's subfiling); nothing in a
+  // serial run.
   void share(hid_t fapl) const;
   // The largest and smallest of all ranks' `mine`, in seconds.
   double largest(double mine);
@@ -38,6 +41,7 @@ class World {
  private:
   CommunicatorHandle ranks_;
   bool parallel_ = false;
+  bool subfiling_;
 };
 
 // The libhdf5 that this program has loaded.

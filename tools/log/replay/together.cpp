@@ -39,7 +39,7 @@ class Parallel {
     if (!error.empty()) throw Error(error);
     if (!library.parallel) throw Error(path + " is a serial HDF5: ranks need a parallel one");
     mpi_ = &mpi_module();
-    check_mpi(*mpi_, "MPI_Init", mpi_->start());
+    check_mpi(*mpi_, "MPI_Init", mpi_->start(false));
     ranks_ = MpiCommunicator::world(*mpi_);
   }
   Parallel(const Parallel&) = delete;
