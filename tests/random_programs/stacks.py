@@ -62,6 +62,11 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
     "stripe": ("stripe", "files=3;size=1000", False),
+    "async_stripe": (
+        "async",
+        "seat=both;under_vol=7214;under_info={files=3;size=1000;under_vol=0;under_info={}}",
+        False,
+    ),
     "trace": ("trace", "seat=both", True),
     "tune": ("tune", "seat=both", True),
     "tune_buffers": (
@@ -99,7 +104,8 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
     if not layer:
         layer, _, options = spec.removesuffix("!").partition(":")
         name, exact = "".join(c if c.isalnum() else "_" for c in spec), spec.endswith("!")
-    info = f"headrace_{layer} " + ";".join(filter(None, [options, "under_vol=0;under_info={}"]))
+    below = "" if "under_vol" in options else "under_vol=0;under_info={}"
+    info = f"headrace_{layer} " + ";".join(filter(None, [options, below]))
     environment = sanitized(
         native
         | {
