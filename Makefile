@@ -124,6 +124,12 @@ bench: setup-test
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-replay
 	@$(STAGE) "what the layer tune gains" $(PYTHON) bench/tune/run.py \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-tune
+	@$(STAGE) "what is best on modelled Lustre" $(PYTHON) bench/tune/lustre.py \
+	    --output bench/results/$$(date +%F)-tune-lustre
+	@$(STAGE) "the search beside a grid" $(PYTHON) bench/tune/grid.py \
+	    --output bench/results/$$(date +%F)-tune-grid
+	@$(STAGE) "what the layer stripe gains" $(PYTHON) bench/stripe/run.py \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-stripe
 	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \
 	    --stack 'native,async,async(mpi_staging=true)' --hdf5 $(PARALLEL_HDF5) \
 	    --repeats $(BENCH_REPEATS) --out bench/results/$$(date +%F)-async-ranks

@@ -18,7 +18,7 @@ from headrace.errors import HeadraceError
 
 from .evidence import LIMIT, RunError, disproof
 
-_KEPT = ("phases", "bytes", "hdf5", "verified", "write_wall", "read_wall")
+_KEPT = ("phases", "bytes", "hdf5", "verified", "write_wall", "read_wall", "baseline")
 
 
 @dataclass(frozen=True)
@@ -80,4 +80,4 @@ def sample(
         raise RunError("what was read back was not verified")
     if reason := disproof(stack, [], report, folder):
         raise RunError(reason)
-    return {name: found[name] for name in _KEPT}
+    return {name: found[name] for name in _KEPT if name in found}

@@ -42,3 +42,18 @@ def test_other_contents_are_an_error(tmp_path: Path) -> None:
     other = replace(program, text=program.text.replace("rng.random(1000)", "np.ones(1000)"))
     with pytest.raises(RunError, match="reads something else"):
         runner.sample(replace(case, program=other), TUNE)
+
+
+def test_what_is_best_on_modelled_file_systems(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench/tune/lustre.py", "--only", "hacc/arrays-collective",
+         "--output", tmp_path],
+        check=False, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "results.json").read_text())["found"]
+    assert [each["preset"] for each in found] == ["lustre-4", "lustre-48", "lustre-160"]
+    for each in found:
+        assert each["gain"] > 1
+        assert each["rate"] > each["default_rate"] > 0
+        assert "tune(striping_factor=" in (tmp_path / "README.md").read_text()

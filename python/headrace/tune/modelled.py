@@ -86,12 +86,17 @@ class Model:
         available = float(told["parameters"]["bandwidth"]) * self.servers
         return Played(layout, together, seconds, result["bytes"] / max(seconds, 1e-12), available)
 
-    def all(self) -> Iterator[Played]:
-        """Of every combination, the defaults first."""
+    def layouts(self) -> Iterator[Layout]:
+        """Every combination, the defaults first."""
         counts = sorted({count for count in _COUNTS if count < self.servers} | {self.servers})
         for targets, size in product(counts, _SIZES):
+            yield Layout(targets, size * _MIB)
+
+    def all(self) -> Iterator[Played]:
+        """Every layout, with ranks' transfers as they are made and by each rank alone."""
+        for layout in self.layouts():
             for together in (True, False):
-                yield self.play(Layout(targets, size * _MIB), together=together)
+                yield self.play(layout, together=together)
 
     def _replay(self, words: list[str]) -> dict[str, Any]:
         program = library_dir().parent / "bin/headrace-model"

@@ -1,0 +1,78 @@
+"""What is measured: large writes and reads by stripe size, kernels over MPI, and fusing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.common.ways import NATIVE, Way
+
+IOR, FUSE = "ior", "fuse"
+STRIPES = ("64KiB", "1MiB", "4MiB", "32MiB")
+_BYTES = {"64KiB": 64 << 10, "1MiB": 1 << 20, "4MiB": 4 << 20, "32MiB": 32 << 20}
+_KERNELS = (
+    ("iotest", "2d-step-contiguous-independent",
+     ("--steps", "1", "--arrays", "20", "--rows", "64", "--columns", "64")),
+    ("iotest", "2d-step-contiguous-collective",
+     ("--steps", "1", "--arrays", "20", "--rows", "64", "--columns", "64")),
+    ("vpic", "contiguous-independent", ("--particles", "1Mi", "--timesteps", "1")),
+    ("vpic", "contiguous-collective", ("--particles", "1Mi", "--timesteps", "1")),
+    ("cgns", "multi-independent", ()),
+    ("hacc", "arrays-independent", ("--particles", "1Mi")),
+    ("hacc", "arrays-collective", ("--particles", "1Mi")),
+)  # fmt: skip
+
+
+def ours(stripe: str) -> Way:
+    return Way("stripe", f"stripe(files=2,size={stripe})")
+
+
+def subfiling(stripe: str) -> Way:
+    """HDF5's own, which headrace-bench is told to use."""
+    told = {
+        "H5FD_SUBFILING_STRIPE_SIZE": str(_BYTES[stripe]),
+        "H5FD_SUBFILING_IOC_PER_NODE": "2",
+    }
+    return Way("HDF5's subfiling", environ=told)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of a kernel of headrace-bench on so many ranks, or a set that is made one file."""
+
+    command: str
+    case: str  # as headrace-bench has it
+    stripe: str
+    ranks: int
+    words: Sequence[str] = ()
+    ways: Sequence[Way] = (NATIVE,)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kernel(self) -> str:
+        return self.command if self.ranks == 1 else f"{self.command}-{self.ranks}-ranks"
+
+    @property
+    def name(self) -> str:
+        return f"{self.case}-{self.stripe}" if self.command in (IOR, FUSE) else self.case
+
+    @property
+    def bytes(self) -> int:
+        """Of a stripe."""
+        return _BYTES[self.stripe]
+
+
+def cases() -> list[Case]:
+    large = ("--block", "16Mi", "--transfer", "16Mi")  # 128 MiB by all ranks together
+    found = [
+        Case(IOR, "independent", stripe, ranks, (*large, "--segments", str(8 // ranks)),
+             (NATIVE, ours(stripe), *([subfiling(stripe)] if ranks > 1 else [])))
+        for ranks in (2, 1, 4) for stripe in STRIPES
+    ]  # fmt: skip
+    found += [
+        Case(kernel, name, "1MiB", ranks, words, (NATIVE, ours("1MiB"), subfiling("1MiB")))
+        for ranks in (2, 4) for kernel, name, words in _KERNELS
+    ]  # fmt: skip
+    return found + [Case(FUSE, "256MiB", stripe, 1, (), (NATIVE, ours(stripe)))
+                    for stripe in STRIPES]  # fmt: skip

@@ -1,0 +1,63 @@
+"""Runs a case in one way, once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.common import installed, program
+from bench.common.mpi import OPEN_MPI, Mpi
+from bench.common.settle import settle
+from bench.common.ways import NATIVE, Stacks, Way
+
+from headrace.bench import stacks
+from headrace.stripe.sets import StripedSet
+
+from . import fuse
+from .cases import FUSE, IOR, Case
+
+_PAYLOAD = 512 << 20  # bytes, of the largest case, for the memory at hand
+
+
+@dataclass
+class Runner:
+    """Works in a folder, which exists and is its own. Errors are RunError."""
+
+    folder: Path
+    mpi: Mpi
+    environ: Mapping[str, str] = field(default_factory=stacks.inherited)
+
+    def __post_init__(self) -> None:
+        self.environ = {**OPEN_MPI, **self.environ}
+        self._stacks = Stacks(self.environ)
+        self.installed = installed.fingerprint()
+        self._set: StripedSet | None = None
+
+    def sample(self, case: Case, way: Way) -> dict[str, Any]:
+        settle(self.folder, _PAYLOAD)
+        if case.command == FUSE:
+            if self._set is None:
+                self._set = fuse.make(self.folder, case.bytes)
+            native = way.name == NATIVE.name
+            return fuse.copied(self.folder) if native else fuse.fused(self._set, self.folder)
+        words = [case.command, *case.words]
+        if case.command == IOR and way.name == NATIVE.name:
+            words.insert(0, "--baseline")
+        if way.environ:
+            words.insert(0, "--subfiling")
+        start = program.Start(case.case, words, way.environ)
+        if case.ranks > 1:
+            launcher = (*self.mpi.launcher, "-n", str(case.ranks))
+            start = program.Start(case.case, words, way.environ, self.mpi.library, launcher)
+        found = program.sample(start, self._stacks.of(way), self.environ, self.folder)
+        installed.require(self.installed)
+        return found
+
+    def forget(self) -> None:
+        """Removes all files of a case."""
+        self._set = None
+        for path in self.folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

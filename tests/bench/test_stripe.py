@@ -1,0 +1,59 @@
+"""The benchmark of the layer stripe runs, and is about what it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness.stack import CLEAN
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from bench.common.evidence import RunError  # noqa: E402
+from bench.stripe import claims, fuse  # noqa: E402
+from bench.stripe.cases import ours, subfiling  # noqa: E402
+
+
+def test_it_runs(tmp_path: Path) -> None:
+    only = ("ior-2-ranks/independent-1MiB", "fuse/256MiB-1MiB")
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench/stripe/run.py", "--repeats", "1", "--dir", tmp_path,
+         "--output", tmp_path / "out", "--only", *only],
+        env=CLEAN, check=False, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "out/results.json").read_text())
+    assert [each for each in found["samples"] if "error" in each] == []
+    taken = {(each["kernel"], each["stack"]) for each in found["samples"]}
+    ways = ("native", ours("1MiB").name, subfiling("1MiB").name)
+    assert taken == {*(("ior-2-ranks", way) for way in ways), *(("fuse", way) for way in ways[:2])}
+    page = (tmp_path / "out/README.md").read_text()
+    assert "over HDF5's subfiling" in page
+    assert not list(tmp_path.glob("bench-stripe-*"))
+
+
+def test_claims_of_a_peer_are_not_those_of_one_file() -> None:
+    made = [{"kernel": "ior-2-ranks", "case": f"independent-{stripe}", "stack": stack, "repeat": 0,
+             "write_wall": wall, "read_wall": 1.0, "baseline": {"write": 2.0}}
+            for stripe, mine in (("1MiB", 1.0), ("4MiB", 1.5))
+            for stack, wall in (("native", 3.0), (claims.OURS, mine), (claims.PEER, 6.0))
+            ]  # fmt: skip
+    found = {(each.claim, each.case.rpartition("-")[2]): each for each in claims.judge(made)}
+    assert found["times as fast writes ≥ 1x", "1MiB"].median == 3
+    assert found["times as fast writes ≥ 3x, over HDF5's subfiling", "4MiB"].median == 4
+    (flat,) = (each for (claim, _), each in found.items() if "slowest by fastest" in claim)
+    assert flat.median == 1.5
+    assert not flat.met
+
+
+def test_another_file_is_an_error(tmp_path: Path) -> None:
+    made = fuse.make(tmp_path, 1 << 20)
+    with made.subfiles[0].open("r+b") as piece:
+        piece.seek(5 << 20)
+        piece.write(b"something else")
+    with pytest.raises(RunError, match="not the one that was split"):
+        fuse.fused(made, tmp_path)
