@@ -42,8 +42,8 @@ KERNELS = (
     Recording("cgns", "multi-collective"),
     Recording("cgns", "single-independent"),
     Recording("amrex", "multi-default", ("--domain", "64")),
-    Recording("sw4", "timeseries", ("--nx", "64", "--ny", "64", "--nz", "32")),
-    Recording("sw4", "checkpoint", ("--nx", "64", "--ny", "64", "--nz", "32")),
+    Recording("sw4", "timeseries", ("--nx", "32", "--ny", "32", "--nz", "16")),
+    Recording("sw4", "checkpoint", ("--nx", "32", "--ny", "32", "--nz", "16")),
     Recording("e3sm", "f-canonical-collective"),
     Recording("e3sm", "g-canonical-independent"),
 )
