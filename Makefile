@@ -84,8 +84,8 @@ test-stages:
 	@$(STAGE) --budget 120 "C++ tests" $(MAKE) ctest
 	@$(STAGE) --budget 300 "C++ tests, address and undefined behaviour sanitizers" $(MAKE) ctest-asan
 	@$(STAGE) --budget 240 "C++ tests, thread sanitizer" $(MAKE) ctest-tsan
-	@$(STAGE) --budget 900 "programs" $(MAKE) pytest
-	@$(STAGE) --budget 240 "programs, address and undefined behaviour sanitizers" \
+	@$(STAGE) --budget 1080 "programs" $(MAKE) pytest
+	@$(STAGE) --budget 360 "programs, address and undefined behaviour sanitizers" \
 	    $(MAKE) pytest-address
 	@$(STAGE) --budget 120 "programs, thread sanitizer" $(MAKE) pytest-thread
 

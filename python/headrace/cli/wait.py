@@ -14,10 +14,15 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 
 def fork() -> int:
-    """As os.fork(); the child, which is to become the program, ends with this process."""
+    """As os.fork(); the child, which is to become the program, ends with this process.
+
+    What is sent to this process from then on waits for wait_for().
+    """
     parent = os.getpid()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     child = os.fork()
     if child == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -42,6 +47,7 @@ def wait_for(child: int) -> int:
         signal.signal(number, pass_on)
     for number in _FROM_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 

@@ -85,28 +85,38 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return at;
 }
 
-// TOML has letters beyond ASCII in strings and comments alone; for others toml++ 3.3 has no defined
-// behaviour.
-void check_letters(std::string_view text, const std::string& path) {
+// For what toml++ 3.3 does not stand: letters beyond ASCII outside strings and comments, which TOML
+// has not, and keys of very many names, each of which takes some of the stack.
+void check_for_parser(std::string_view text, const std::string& path) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  constexpr std::string_view kNoPartOfAKey = ",=[]{}\n";
+  constexpr int kMostNames = 16;
   std::size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  int names = 1;
+  const auto refuse_here = [&](const std::string& why) {
+    const auto line = 1 + std::ranges::count(text.substr(0, at), '\n');
+    throw Error("layer tune: rules=" + path + ", line " + std::to_string(line) + ": " + why);
+  };
   while (at < text.size()) {
     if (text[at] == '"' || text[at] == '\'') {
       at = end_of_string(text, at);
-    } else if (text[at] == '#') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if ((static_cast<unsigned char>(text[at]) & 0x80U) != 0) {
-      const auto line = 1 + std::ranges::count(text.substr(0, at), '\n');
-      throw Error("layer tune: rules=" + path + ", line " + std::to_string(line) +
-                  ": letters beyond ASCII stand in quotes only");
-    } else {
-      ++at;
+      continue;
     }
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if ((static_cast<unsigned char>(text[at]) & 0x80U) != 0)
+      refuse_here("letters beyond ASCII stand in quotes only");
+    if (text[at] == '.' && ++names > kMostNames)
+      refuse_here("a key of more than " + std::to_string(kMostNames) + " names");
+    if (kNoPartOfAKey.find(text[at]) != std::string_view::npos) names = 1;
+    ++at;
   }
 }
 
 toml::table parse(std::string_view text, const std::string& path) {
-  check_letters(text, path);
+  check_for_parser(text, path);
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
