@@ -1,6 +1,6 @@
-// Configurations of files in pieces (sidecar/striped_config.hpp): one that is taken keeps what its
-// users count on, and comes out as it went in.
-#include "sidecar/striped_config.hpp"
+// Configurations of files in pieces (sidecar/striped/striped_config.hpp): one that is taken keeps
+// what its users count on, and comes out as it went in.
+#include "sidecar/striped/striped_config.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -20,6 +20,7 @@ from headrace.errors import (
     SpecError,
 )
 from headrace.inprocess import enable
+from headrace.pieces import Subfile, fuse, fuse_when_closed, subfiles
 from headrace.plugins import include_path, plugin_path
 
 __version__ = "0.1.0"
@@ -33,8 +34,11 @@ __all__ = [
     "Progress",
     "SettingError",
     "SpecError",
+    "Subfile",
     "__version__",
     "enable",
+    "fuse",
+    "fuse_when_closed",
     "include_path",
     "pause",
     "paused",
@@ -42,6 +46,7 @@ __all__ = [
     "progress",
     "resume",
     "settings",
+    "subfiles",
     "wait",
     "why_not",
     "write_n",

@@ -22,42 +22,22 @@ namespace {
 }
 
 // Where file systems cannot share or copy by themselves.
-void copy_by_hand(int from, int to, off_t at, off_t end) {
+void copy_by_hand(int from, off_t at, int to, off_t put, off_t length) {
   std::vector<char> buffer(1 << 20);
-  while (at < end) {
-    const auto most = std::min(static_cast<std::size_t>(end - at), buffer.size());
+  while (length > 0) {
+    const auto most = std::min(static_cast<std::size_t>(length), buffer.size());
     const ssize_t got = ::pread(from, buffer.data(), most, at);
+    if (got == 0) errno = EIO;  // it ends early
     if (got <= 0) fail("the file cannot be read");
     for (ssize_t done = 0; done < got;) {
-      const ssize_t put =
-          ::pwrite(to, buffer.data() + done, static_cast<std::size_t>(got - done), at + done);
-      if (put <= 0) fail("the copy cannot be written");
-      done += put;
+      const ssize_t written =
+          ::pwrite(to, buffer.data() + done, static_cast<std::size_t>(got - done), put + done);
+      if (written <= 0) fail("the copy cannot be written");
+      done += written;
     }
     at += got;
-  }
-}
-
-void copy_range(int from, int to, off_t at, off_t end) {
-  off_t put = at;
-  while (at < end) {
-    const ssize_t done =
-        ::copy_file_range(from, &at, to, &put, static_cast<std::size_t>(end - at), 0);
-    if (done < 0 && errno == ENOSPC) fail("the copy cannot be written");
-    if (done <= 0) return copy_by_hand(from, to, at, end);
-  }
-}
-
-void copy_parts(int from, int to, off_t size) {
-  if (::ftruncate(to, size) != 0) fail("the copy cannot be made as long");
-  for (off_t at = 0; at < size;) {
-    at = ::lseek(from, at, SEEK_DATA);
-    if (at < 0 && errno == ENXIO) return;  // the rest is a hole
-    if (at < 0) return copy_range(from, to, 0, size);
-    const off_t end = ::lseek(from, at, SEEK_HOLE);
-    if (end < 0) fail("the file cannot be read");
-    copy_range(from, to, at, end);
-    at = end;
+    put += got;
+    length -= got;
   }
 }
 
@@ -102,8 +82,33 @@ void sync(const Descriptor& file) {
 
 void sync(const std::string& path) { sync(Descriptor(path, O_RDONLY)); }
 
+void for_each_part(const Descriptor& file, off_t size, const Part& part) {
+  for (off_t at = 0; at < size;) {
+    const off_t begin = ::lseek(file.get(), at, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) return;  // the rest is a hole
+    if (begin < 0) return part(at, size);     // the file system has no word for holes
+    if (begin >= size) return;
+    at = ::lseek(file.get(), begin, SEEK_HOLE);
+    if (at < 0) fail("the file cannot be read");
+    part(begin, std::min(at, size));
+  }
+}
+
+void copy_range(const Descriptor& from, off_t at, const Descriptor& to, off_t put, off_t length) {
+  while (length > 0) {
+    const ssize_t done =
+        ::copy_file_range(from.get(), &at, to.get(), &put, static_cast<std::size_t>(length), 0);
+    if (done < 0 && errno == ENOSPC) fail("the copy cannot be written");
+    if (done <= 0) return copy_by_hand(from.get(), at, to.get(), put, length);
+    length -= done;
+  }
+}
+
 void copy_data(const Descriptor& from, const Descriptor& to) {
-  copy_parts(from.get(), to.get(), from.status().st_size);
+  const off_t size = from.status().st_size;
+  if (::ftruncate(to.get(), size) != 0) fail("the copy cannot be made as long");
+  for_each_part(from, size,
+                [&](off_t begin, off_t end) { copy_range(from, begin, to, begin, end - begin); });
 }
 
 void copy_mode(const Descriptor& from, const Descriptor& to) {

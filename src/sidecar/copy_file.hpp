@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
 
 namespace headrace::sidecar {
@@ -27,6 +28,13 @@ class Descriptor {
 // Throw Error when that fails.
 void sync(const Descriptor& file);
 void sync(const std::string& path);
+
+// What is no hole of the first `size` bytes of a file: called with where each part begins and ends.
+// Throws Error.
+using Part = std::function<void(off_t begin, off_t end)>;
+void for_each_part(const Descriptor& file, off_t size, const Part& part);
+// Shares the blocks where the file system can. Throws Error.
+void copy_range(const Descriptor& from, off_t at, const Descriptor& to, off_t put, off_t length);
 
 // From one file to another one that is empty. Throws Error.
 void copy_data(const Descriptor& from, const Descriptor& to);  // with its holes

@@ -6,8 +6,6 @@
 
 namespace headrace::sidecar {
 
-// The descriptor at which the process finds the log, open and locked.
-inline constexpr int kLogDescriptor = 3;
 inline constexpr const char* kReplayProgram = "headrace-replay";
 
 // A file that the program has closed and that has a log, by their paths. Of several ranks' logs it

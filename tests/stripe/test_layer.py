@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from harness.layer import Layer
 
+from headrace.errors import FileError
 from headrace.stripe.fuse import fuse
 from headrace.stripe.sets import Layout, find
 
@@ -88,6 +89,16 @@ def test_a_file_that_took_the_stubs_place(layer: Layer) -> None:
     layer.python("assert h5py.File('x.h5')['d'][0] == 99999")
     (layer.folder / "x.h5").write_bytes(b"no HDF5 at all")
     assert "signature not found" in layer.start("h5py.File('x.h5')").text
+
+
+def test_a_file_like_the_one_in_pieces(layer: Layer) -> None:
+    """The same program without the layer: superblock and layout are as they were, values not."""
+    program = "h5py.File('x.h5', 'w')['d'] = np.arange(1000.0)"
+    layer.python(program)
+    layer.plain(program + " * 2")
+    layer.python("assert h5py.File('x.h5')['d'][999] == 1998")
+    with pytest.raises(FileError, match="a file of its own"):
+        find(layer.folder / "x.h5")
 
 
 @pytest.mark.parametrize("how", ["moved", "copied"])

@@ -1,5 +1,6 @@
 """`headrace doctor`: find out what a program does with HDF5 and why a stack does not work."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -11,7 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from headrace.cli import execute
-from headrace.cli.output import ConfigOption, StackOption, console, fail, reports_errors, warn
+from headrace.cli.output import (
+    ConfigOption,
+    StackOption,
+    console,
+    fail,
+    note,
+    reports_errors,
+    warn,
+)
 from headrace.doctor import datasets, modules, render
 from headrace.doctor.diagnose import PROBLEM, Case, Finding, diagnose
 from headrace.doctor.modules import ModuleReport
@@ -19,6 +28,8 @@ from headrace.doctor.observe import observe
 from headrace.errors import PluginError
 from headrace.plan import Plan, inherited_environment, prepare
 from headrace.plugins import load_catalogue, plugin_path
+from headrace.stripe.sets import find
+from headrace.stripe.stub import read_stub
 
 EXAMPLES = """
 **Examples**
@@ -109,11 +120,27 @@ def _examine_file(
 ) -> None:
     if command:
         fail("doctor takes a file or a command, not both")
+    pieces = _pieces_of(Path(file))
+    if pieces and not as_json:
+        note(f"{file}: {pieces}; --stack stripe lets programs read and write it, `headrace fuse` "
+             "makes it one file")  # fmt: skip
+    if pieces and stack == "async":
+        stack = "async,stripe"
     verdicts = datasets.examine(file, prepare(stack, config, inherited_environment()))
     if as_json:
-        _print_json({"datasets": [dataclasses.asdict(verdict) for verdict in verdicts]})
+        _print_json({"pieces": pieces, "datasets": [dataclasses.asdict(verdict) for verdict in verdicts]})
     else:
         render.print_datasets(console(), verdicts)
+
+
+def _pieces_of(file: Path) -> str:
+    """How a file is dealt out; empty for an ordinary one."""
+    with contextlib.suppress(OSError):
+        if read_stub(file).kind != "text":
+            return ""
+        layout = find(file).layout
+        return f"it lies in {layout.count} pieces, with stripes of {layout.stripe} bytes"
+    return ""
 
 
 def _examine_modules(

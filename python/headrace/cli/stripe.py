@@ -12,7 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from headrace.cli.output import console, error_console, fail, note, reports_errors
 from headrace.stripe import check
 from headrace.stripe import fuse as making
-from headrace.stripe.sets import Layout, StripedSet, find
+from headrace.stripe.sets import Layout, find
 from headrace.values import parse
 
 if TYPE_CHECKING:
@@ -71,11 +71,8 @@ def fuse(
     Without --output it takes the place of FILE, and the pieces are removed then.
     """
     found = find(file, config_dir)
-    _require_whole(found)
     with _progress("fusing", found.size) as done:
-        making.fuse(found, output or file, done, verify=verify)
-    if output is None:
-        making.remove_pieces(found)
+        making.make_whole(found, output, done, verify=verify)
     note(f"{output or file}: {found.size} bytes of {found.layout.count} subfiles")
 
 
@@ -109,17 +106,10 @@ def restripe(
 ) -> None:
     """Deal a file's pieces out anew; the old ones go once the new ones are complete."""
     found = find(file)
-    _require_whole(found)
     layout = _layout(size, files or found.layout.count)
-    whole = file.with_name(f".{file.name}.whole")
     folders = [Path(each) for each in dirs.split(",") if each]
-    try:
-        with _progress("restriping", 2 * found.size) as done:
-            making.fuse(found, whole, done, verify=False)
-            making.split(whole, file, layout, folders, done)
-    finally:
-        whole.unlink(missing_ok=True)
-    making.remove_pieces(found)
+    with _progress("restriping", 2 * found.size) as done:
+        making.restripe(found, layout, folders, done)
     note(f"{file}: {layout.count} subfiles with stripes of {layout.stripe} bytes")
 
 
@@ -140,7 +130,7 @@ def ls(file: StubArgument, config_dir: ConfigOption = None) -> None:
 def verify(file: StubArgument, config_dir: ConfigOption = None) -> None:
     """Tell whether all pieces are there and make up a whole HDF5 file."""
     found = find(file, config_dir)
-    _require_whole(found)
+    check.require_whole(found)
     console().print(f"{file}: complete, {found.size} bytes", markup=False, highlight=False)
 
 
@@ -153,14 +143,11 @@ def move(
 ) -> None:
     """Move a file with its pieces, so that HDF5's subfiling finds them there, too."""
     found = find(file, config_dir)
-    _require_whole(found)
     stub = target / file.name if target.is_dir() else target
     if stub.exists():
         fail(f"{stub} is there already")
     with _progress("moving", found.size) as done:
-        making.copy_set(found, stub, done)
-    making.remove_pieces(found)
-    file.unlink()
+        making.move_set(found, stub, done)
 
 
 def _layout(size: str, files: int) -> Layout:
@@ -171,11 +158,6 @@ def _layout(size: str, files: int) -> Layout:
     if not isinstance(stripe, int) or stripe < 1:
         fail(f"--size {size}: a stripe has at least one byte")
     return Layout(stripe, files)
-
-
-def _require_whole(found: StripedSet) -> None:
-    if fault := check.fault_of(found):
-        fail(f"{found.stub}: {fault}")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from headrace.errors import FileError
 from headrace.stripe.stub import SIGNATURE, superblock_places
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ def fault_of(found: StripedSet) -> str:
         if head.startswith(SIGNATURE):
             return _fault(found, head)
     return "no HDF5 signature is in it"
+
+
+def require_whole(found: StripedSet) -> None:
+    """Raises FileError where it does not make up a file."""
+    if fault := fault_of(found):
+        raise FileError(f"{found.stub}: {fault}")
 
 
 def _fault(found: StripedSet, head: bytes) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
+from headrace.stripe.check import require_whole
+from headrace.stripe.locks import locked
 from headrace.stripe.pieces import copy, data_ranges
 from headrace.stripe.sets import Layout, StripedSet, config_name, subfile_names
 from headrace.stripe.stub import stub_text
@@ -19,6 +21,41 @@ if TYPE_CHECKING:
 
 _WORKERS: Final = 8  # more do not help one disk
 _SAMPLE: Final = 1 << 20
+
+
+def make_whole(
+    found: StripedSet, output: Path | None, done: Callable[[int], None], *, verify: bool
+) -> None:
+    """Makes one file of a set, in its place if there is no `output`. Raises FileError."""
+    with locked(found):
+        require_whole(found)
+        fuse(found, output or found.stub, done, verify=verify)
+        if output is None:
+            remove_pieces(found)
+
+
+def restripe(
+    found: StripedSet, layout: Layout, folders: Sequence[Path], done: Callable[[int], None]
+) -> None:
+    """Deals a set out anew; `done` is told of each byte twice. Raises FileError."""
+    whole = _partial(found.stub)
+    with locked(found):
+        require_whole(found)
+        try:
+            fuse(found, whole, done, verify=False)
+            split(whole, found.stub, layout, folders, done)
+        finally:
+            whole.unlink(missing_ok=True)
+        remove_pieces(found)
+
+
+def move_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> None:
+    """The same pieces under another name, as HDF5's subfiling finds them. Raises FileError."""
+    with locked(found):
+        require_whole(found)
+        copy_set(found, stub, done)
+        remove_pieces(found)
+        found.stub.unlink()
 
 
 def fuse(found: StripedSet, output: Path, done: Callable[[int], None], *, verify: bool) -> None:
@@ -62,7 +99,7 @@ def split(
 
 
 def copy_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> StripedSet:
-    """The same pieces under another name, as HDF5's subfiling finds them. Raises FileError."""
+    """The same pieces once more, for a stub of another name. Raises FileError."""
 
     def copy_piece(number: int, target: int) -> None:
         with found.subfiles[number].open("rb") as source:

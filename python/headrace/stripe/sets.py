@@ -105,7 +105,8 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     subfiles = tuple(_subfile(config, told["subfile_dir"], name) for name in names)
     sizes = tuple(each.stat().st_size for each in subfiles)
     found = StripedSet(stub, config, layout, subfiles, sizes)
-    if found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
+    ours = begin.kind == "text" or begin.names_subfiling or begin.was_text
+    if not ours or found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
         raise FileError(
             f"{stub}: it is a file of its own, and another one than the pieces beside it"
         )

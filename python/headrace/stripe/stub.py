@@ -17,14 +17,20 @@ _TEXT: Final = SIGNATURE + b"\n"
 _DRIVER: Final = b"Subfilin"
 _SUPERBLOCK: Final = 48  # bytes: version 2 and 3 have no more
 _HEADER: Final = 4096  # bytes in which the driver's name is looked for
+_LINE: Final = b"(headrace: a file in pieces)\n"
+_SIZE: Final = 8192  # bytes that the text has with such lines
 
 
 @dataclass(frozen=True)
 class Stub:
-    """`superblock`: HDF5's subfiling has written it, or it is an ordinary file."""
+    """`superblock`: HDF5's subfiling has written it, or it is an ordinary file.
+
+    `was_text`: what HDF5 has left of ours shows in it.
+    """
 
     kind: Literal["text", "superblock", "empty", "other"]
     names_subfiling: bool = False
+    was_text: bool = False
     superblock_at: int = 0
     superblock: bytes = b""
 
@@ -38,7 +44,8 @@ def read_stub(path: Path) -> Stub:
             if at == 0 and head.startswith(_TEXT):
                 return Stub("text")
             if head.startswith(SIGNATURE):
-                return Stub("superblock", _DRIVER in head, at, head[:_SUPERBLOCK])
+                was_text = _LINE in os.pread(file.fileno(), _SIZE, 0)
+                return Stub("superblock", _DRIVER in head, was_text, at, head[:_SUPERBLOCK])
     return Stub("other" if size else "empty")
 
 
@@ -50,9 +57,10 @@ def superblock_places(size: int) -> list[int]:
 
 def stub_text(name: str, count: int, stripe: int) -> bytes:
     """What a stub says to who opens it by itself."""
-    return _TEXT + os.fsencode(
+    text = _TEXT + os.fsencode(
         f"{name} is a file in {count} pieces, with stripes of {stripe} bytes, which lie beside it "
         f"as HDF5's subfiling writes them.\nheadrace fuse {name}   makes one HDF5 file of them.\n"
         "headrace run --stack stripe -- PROGRAM   lets a program read and write them.\n"
         "HDF5's own subfiling driver reads them as they are.\n"
     )
+    return text + _LINE * -((len(text) - _SIZE) // len(_LINE))

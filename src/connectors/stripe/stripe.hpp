@@ -3,6 +3,7 @@
 // understands: HDF5 makes them so where it cannot give a driver selections.
 #pragma once
 
+#include "connectors/stripe/control.hpp"
 #include "connectors/stripe/transfers.hpp"
 #include "drivers/stripe/settings.hpp"
 #include "drivers/stripe/striped_file.hpp"
@@ -17,7 +18,8 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_stripe";
   static constexpr H5VL_class_value_t kValue = 7214;
   static constexpr std::span<const Setting> kSettings = stripe::kSettings;
-  static constexpr std::array kOverrides{Callback::file_create,   Callback::file_open,
+  static constexpr std::array kOverrides{Callback::initialize,    Callback::introspect_opt_query,
+                                         Callback::file_create,   Callback::file_open,
                                          Callback::file_specific, Callback::file_optional,
                                          Callback::dataset_read,  Callback::dataset_write};
 
@@ -27,6 +29,19 @@ struct Connector : vol::PassThrough<Connector> {
         vol::driver_seat(kSettings, options, "headrace_stripe", "headrace_stripe_mpi");
     if (!seat.serial.empty()) seat.config = with_seat(seat.config);
     return seat;
+  }
+
+  static herr_t initialize(hid_t vipl) {
+    register_operations();
+    return PassThrough::initialize(vipl);
+  }
+  static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
+                                     std::uint64_t* flags) {
+    if (!is_operation(kind, operation))
+      return PassThrough::introspect_opt_query(self, kind, operation, flags);
+    if (flags != nullptr)
+      *flags = is_striped(vol::Object::from(self)) ? H5VL_OPT_QUERY_SUPPORTED : 0;
+    return 0;
   }
 
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
@@ -44,6 +59,10 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (is_operation(H5VL_SUBCLS_FILE, args->op_type)) {
+      operate_on_file(vol::Object::from(self), *args);
+      return 0;
+    }
     if (args->op_type == kSetAtomicity)
       refuse_atomic(*vol::Object::from(self).connector, args->args);
     return PassThrough::file_optional(self, args, dxpl, req);

@@ -77,6 +77,9 @@ Placement::Placement(const Options& options)
       folders{value_of(kSettings, "config_dir", options),
               split(value_of(kSettings, "dirs", options))},
       sync(is_on(kSettings, "sync", options)) {
+  const std::string when = value_of(kSettings, "fuse", options);
+  if (when == "close") fuse = Fuse::close;
+  if (when == "background") fuse = Fuse::background;
   const std::string counted = value_of(kSettings, "per", options);
   if (counted == "rank") per = Per::rank;
   if (counted == "total") per = Per::total;

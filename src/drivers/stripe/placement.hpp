@@ -7,9 +7,12 @@
 
 #include "base/settings.hpp"
 #include "comm/communicator.hpp"
-#include "sidecar/striped_set.hpp"
+#include "sidecar/striped/striped_set.hpp"
 
 namespace headrace::stripe {
+
+// When a file that was open for writing is made whole.
+enum class Fuse { later, close, background };
 
 struct Placement {
   // Throws Error for malformed values.
@@ -24,6 +27,7 @@ struct Placement {
   std::uint64_t every = 1;  // over so many ranks one file, where that is per rank
   sidecar::SetFolders folders;
   bool sync = false;
+  Fuse fuse = Fuse::later;
 };
 
 }  // namespace headrace::stripe

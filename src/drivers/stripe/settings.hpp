@@ -24,6 +24,10 @@ inline constexpr std::array kSettings{
     Setting{"config_dir", "HEADRACE_STRIPE_CONFIG_DIR", Type::path, "", "", "",
             "Folder of sets' configurations; empty is H5FD_SUBFILING_CONFIG_FILE_PREFIX, or beside "
             "the file."},
+    Setting{"fuse", "HEADRACE_STRIPE_FUSE", Type::choice, "later|close|background", "", "later",
+            "When a file that was open for writing becomes one file again: before the close "
+            "returns (close), after it by a process of its own (background), or by `headrace fuse` "
+            "(later)."},
     Setting{"sync", "HEADRACE_STRIPE_SYNC", Type::boolean, "", "", "false",
             "A flush returns when what was written survives a crash of the machine, too."},
 };

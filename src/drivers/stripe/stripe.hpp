@@ -122,6 +122,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
       throw Error(
           "over MPI the layer stripe needs its connector, too (HDF5_VOL_CONNECTOR): without "
           "it HDF5 gives collective transfers to a driver in MPI's own types");
+    wait_for_background(name, fapl, Base::layer());
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
     try {
@@ -133,11 +134,16 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     return file;
   }
 
-  // HDF5 forgets the file whatever is returned, so it is closed below in any case.
+  // HDF5 forgets the file whatever is returned, so it is closed below in any case. The stub has the
+  // file's lock until then, for which a process in the background waits.
   static herr_t close(H5FD_t* file) {
     OpenFile& mine = OpenFile::of(file);
     std::exception_ptr failed;
-    if (mine.striped != nullptr) failed = error_of([&] { mine.striped->tell_failures(); });
+    if (mine.striped != nullptr)
+      failed = error_of([&] {
+        mine.striped->tell_failures();
+        mine.striped->finish();
+      });
     mine.striped.reset();
     const herr_t result = Base::close(file);
     if (failed != nullptr) std::rethrow_exception(failed);

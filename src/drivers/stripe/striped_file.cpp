@@ -12,7 +12,8 @@
 #include "base/log.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "sidecar/stub.hpp"
+#include "sidecar/striped/fusion.hpp"
+#include "sidecar/striped/stub.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::stripe {
@@ -91,8 +92,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   std::unique_ptr<StripedFile> file;
   do_together(*ranks, [&] {
     Id<Kind::plist> access = subfile_access(fapl, layer);
-    file.reset(
-        new StripedFile(std::move(*set), flags, std::move(access), nullptr, placement->sync));
+    file.reset(new StripedFile(std::move(*set), flags, std::move(access), nullptr, *placement));
     file->eof_ = size;
   });
   file->ranks_ = std::move(ranks);
@@ -105,13 +105,15 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
 }
 
 StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
-                         CommunicatorHandle ranks, bool sync)
+                         CommunicatorHandle ranks, const Placement& placement)
     : set_(std::move(set)),
       writes_((flags & kReadWrite) != 0),
       access_(std::move(access)),
       ranks_(std::move(ranks)),
-      sync_(sync),
+      sync_(placement.sync),
+      fuse_(placement.fuse),
       subfiles_(set_.layout.count),
+      written_to_(set_.layout.count, 0),
       bytes_(set_.layout,
              [this](std::uint32_t number) -> engine::Device& { return subfile(number); }) {}
 
@@ -125,9 +127,14 @@ StripedFile::~StripedFile() {
        {"striped_written_bytes", written_},
        {"striped_read_bytes", read_}}};
   report_statistics(Seat::vfd, "headrace_stripe", set_.stub, values);
+  close_subfiles();
+}
+
+void StripedFile::close_subfiles() noexcept {
   for (Subfile& one : subfiles_) {
     one.device.reset();
-    if (one.file != nullptr && h5.FDclose(one.file) < 0)
+    H5FD_t* const file = std::exchange(one.file, nullptr);
+    if (file != nullptr && h5.FDclose(file) < 0)
       log(Level::error, "stripe: a subfile of " + set_.stub + " cannot be closed");
   }
 }
@@ -149,11 +156,25 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
 
 void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
   bytes_.write(address, {&bytes, 1});
+  if (!bytes.empty())
+    note_written(address / set_.layout.stripe, (address + bytes.size() - 1) / set_.layout.stripe);
   eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
   written_ += bytes.size();
 } catch (const std::exception&) {
   if (failed_ == nullptr) failed_ = std::current_exception();
   throw;
+}
+
+void StripedFile::note_written(std::uint64_t first, std::uint64_t last) {
+  last = std::min<std::uint64_t>(last, first + set_.layout.count - 1);
+  for (std::uint64_t stripe = first; stripe <= last; ++stripe)
+    written_to_[stripe % set_.layout.count] = 1;
+}
+
+StripedFile::Pieces StripedFile::pieces() {
+  paths_.clear();
+  for (const std::string& path : set_.subfiles) paths_.push_back(path.c_str());
+  return {set_.layout.stripe, paths_, written_to_};
 }
 
 void StripedFile::read(std::uint64_t address, std::span<std::byte> bytes) {
@@ -196,11 +217,61 @@ void StripedFile::truncate() {
 
 void StripedFile::tell_failures() { agree(*ranks_, std::exchange(failed_, nullptr)); }
 
+void StripedFile::finish() {
+  close_subfiles();
+  if (!writes_ || fuse_ == Fuse::later) return;
+  try {
+    if (fuse_ == Fuse::close) return fuse();
+    do_together(*ranks_, [] {});  // all have closed theirs
+  } catch (const Error& error) {
+    throw Error("file " + set_.stub + " stays in pieces: " + error.what(), error.error_number());
+  }
+  if (ranks_->rank() != 0) return;
+  if (const auto failed = error_of([&] { sidecar::start_background_fusion(set_); }))
+    log(Level::warning, "stripe: " + set_.stub + " stays in pieces: " + text_of(failed));
+}
+
+void StripedFile::fuse() {
+  std::string copy;
+  do_together(*ranks_, [&] {
+    if (ranks_->rank() == 0) copy = sidecar::begin_fusion(set_);
+  });
+  share(*ranks_, copy);
+  try {
+    do_together(*ranks_, [&] {
+      const auto step = static_cast<std::uint32_t>(ranks_->size());
+      for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
+           number += step)
+        sidecar::fuse_subfile(set_, number, copy);
+    });
+    do_together(*ranks_, [&] {
+      if (ranks_->rank() == 0) sidecar::end_fusion(set_, copy);
+    });
+  } catch (...) {
+    if (ranks_->rank() == 0) sidecar::abandon_fusion(copy);
+    throw;
+  }
+}
+
 std::unique_ptr<engine::Device> StripedFile::device() {
   for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);
+  if (writes_) written_to_.assign(written_to_.size(), 1);  // the workers do not say
   return std::make_unique<engine::StripedDevice>(
       set_.layout,
       [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; });
+}
+
+void wait_for_background(const char* name, hid_t fapl, const vfd::Layer& layer) {
+  const CommunicatorHandle ranks = communicator_of(fapl);
+  do_together(*ranks, [&] {
+    if (ranks->rank() != 0) return;
+    try {
+      const Placement placement(vfd::options_of(fapl, layer));
+      sidecar::wait_for_fusion(name, placement.folders.config);
+    } catch (const Error&) {
+      // Opening the set tells of malformed options.
+    }
+  });
 }
 
 void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer) {

@@ -14,7 +14,7 @@
 #include "comm/agreement.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/stripes.hpp"
-#include "sidecar/striped_set.hpp"
+#include "sidecar/striped/striped_set.hpp"
 #include "vfd/file.hpp"
 
 namespace headrace::stripe {
@@ -61,6 +61,20 @@ class StripedFile {
   void truncate();
   void tell_failures();
 
+  // What was asked for it alone. All ranks say alike.
+  void fuse_when_closed(Fuse when) { fuse_ = when; }
+  // The subfiles, and to which of them this rank has written. There until the file is closed.
+  struct Pieces {
+    std::uint64_t stripe;
+    std::span<const char* const> paths;
+    std::span<const char> written;  // 0 or 1
+  };
+  Pieces pieces();
+
+  // Collective, when nothing is to come any more: closes the subfiles, and makes one file of them
+  // where an option says so. Throws Error on all ranks; the file is in pieces then.
+  void finish();
+
   // For those who want to know whether it is open still.
   std::shared_ptr<StripedFile*> self = std::make_shared<StripedFile*>(this);
 
@@ -74,8 +88,12 @@ class StripedFile {
   };
 
   StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
-              CommunicatorHandle ranks, bool sync);
+              CommunicatorHandle ranks, const Placement& placement);
   engine::Device& subfile(std::uint32_t number);
+  // Stripes from the first to the last.
+  void note_written(std::uint64_t first, std::uint64_t last);
+  void close_subfiles() noexcept;
+  void fuse();
 
   sidecar::StripedSet set_;
   bool writes_;
@@ -83,7 +101,10 @@ class StripedFile {
   CommunicatorHandle ranks_;
   bool over_mpi_ = false;  // counted among those
   bool sync_;
+  Fuse fuse_;
   std::vector<Subfile> subfiles_;
+  std::vector<char> written_to_;  // of each, 0 or 1: by this rank
+  std::vector<const char*> paths_;
   engine::StripedDevice bytes_;
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
@@ -99,6 +120,10 @@ class StripedFile {
 struct FileInquiry : CallScope<FileInquiry> {
   std::shared_ptr<StripedFile*> found;  // null for an ordinary file
 };
+
+// Returns when no process in the background makes one file of the set any more. Collective, before
+// the stub is opened below.
+void wait_for_background(const char* name, hid_t fapl, const vfd::Layer& layer);
 
 // Removes a set's pieces, if the file is a stub. Collective.
 void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer);

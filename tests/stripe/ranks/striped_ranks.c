@@ -222,8 +222,11 @@ static void fail(void) {
     told(H5Fclose(file), closed);
   }
   H5Pclose(fapl);
-  printf("{\"rank\": %d, \"opened\": \"%s\", \"wrote\": \"%s\", ", rank, opened, wrote);
-  printf("\"flushed\": \"%s\", \"closed\": \"%s\"}\n", flushed, closed);
+  // At once: those of other ranks come in between.
+  printf(
+      "{\"rank\": %d, \"opened\": \"%s\", \"wrote\": \"%s\", "
+      "\"flushed\": \"%s\", \"closed\": \"%s\"}\n",
+      rank, opened, wrote, flushed, closed);
 }
 
 static void atomic(void) {

@@ -24,8 +24,8 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "library.hpp"
+#include "sidecar/background_process.hpp"
 #include "sidecar/locks.hpp"
-#include "sidecar/replay_process.hpp"
 #include "sidecar/working_copy.hpp"
 #include "together.hpp"
 
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     return put_in_order_together(words[1], {words[2], words[3], words[4]});
   if (words.size() > 4 && words[0] == "--apart")
     return put_in_order_apart({words[1], words[2], words[3]}, {words.begin() + 4, words.end()});
-  if (words.size() != 4 || ::flock(headrace::sidecar::kLogDescriptor, LOCK_EX | LOCK_NB) != 0)
+  if (words.size() != 4 || ::flock(headrace::sidecar::kLockedDescriptor, LOCK_EX | LOCK_NB) != 0)
     return kUsage;
   // Who has started this goes on; signals to its process group are not for this one.
   const pid_t child = ::fork();

@@ -1,4 +1,4 @@
-#include "sidecar/striped_config.hpp"
+#include "sidecar/striped/striped_config.hpp"
 
 #include <fcntl.h>
 

@@ -1,5 +1,5 @@
-// The stub of a file in pieces (sidecar/striped_set.hpp): the file that has its name. Ours is a
-// text; HDF5's subfiling writes the superblock to its own, and over ours when it writes to the
+// The stub of a file in pieces (sidecar/striped/striped_set.hpp): the file that has its name. Ours
+// is a text; HDF5's subfiling writes the superblock to its own, and over ours when it writes to the
 // file. No HDF5. Any thread.
 #pragma once
 
@@ -18,6 +18,7 @@ struct Stub {
     other  // not HDF5's, so not a stub
   } kind = Kind::other;
   bool names_subfiling = false;     // beside the superblock, as HDF5 does in files that it makes
+  bool was_text = false;            // ours, which HDF5's subfiling has written to
   std::uint64_t superblock_at = 0;  // in bytes: after a user block
   std::string superblock;           // what all versions of it have
 };

@@ -1,4 +1,4 @@
-#include "sidecar/striped_set.hpp"
+#include "sidecar/striped/striped_set.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "sidecar/copy_file.hpp"
-#include "sidecar/striped_config.hpp"
-#include "sidecar/stub.hpp"
+#include "sidecar/striped/striped_config.hpp"
+#include "sidecar/striped/stub.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -132,7 +132,8 @@ bool begins_alike(const StripedSet& set, const Stub& stub) {
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder) try {
   const Stub found = read_stub(stub);
   const bool text = found.kind == Stub::Kind::text;
-  if (found.kind == Stub::Kind::other) return std::nullopt;
+  const bool alone = found.kind == Stub::Kind::superblock && !found.names_subfiling;
+  if (found.kind == Stub::Kind::other || (alone && !found.was_text)) return std::nullopt;
   const std::string config = config_of(
       stub, config_folder.empty() ? parent_of(stub) : config_folder, text || found.names_subfiling);
   if (config.empty() && text)

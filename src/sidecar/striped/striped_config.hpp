@@ -1,5 +1,5 @@
-// The configuration of a set (sidecar/striped_set.hpp): lines of text, as HDF5's subfiling writes
-// and reads them. No HDF5. Any thread.
+// The configuration of a set (sidecar/striped/striped_set.hpp): lines of text, as HDF5's subfiling
+// writes and reads them. No HDF5. Any thread.
 #pragma once
 
 #include <string>

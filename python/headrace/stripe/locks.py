@@ -1,0 +1,40 @@
+"""Who may change a set: one at a time, and nobody while a program has it open for writing."""
+
+from __future__ import annotations
+
+import fcntl
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from headrace.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from headrace.stripe.sets import StripedSet
+
+
+@contextmanager
+def locked(found: StripedSet) -> Iterator[None]:
+    """For the block; raises FileError where others are at work.
+
+    The configuration has the lock of who makes a file of the set (tools/stripe), the stub the one
+    of HDF5. A file system without locks has neither.
+    """
+    with ExitStack() as held:
+        _lock(held, found, found.config, fcntl.LOCK_EX, "another process makes one file of it")
+        _lock(held, found, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
+        yield
+
+
+def _lock(held: ExitStack, found: StripedSet, path: Path, kind: int, else_said: str) -> None:
+    try:
+        file = held.enter_context(path.open("rb"))
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FileError(f"{found.stub}: {else_said}") from None
+    except FileNotFoundError:
+        raise FileError(f"{found.stub}: it is no set any more") from None
+    except OSError:  # NFS without its lock service, say
+        return

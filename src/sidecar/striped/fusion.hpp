@@ -1,0 +1,33 @@
+// Makes one HDF5 file of a set that nobody has open, in its place: a copy beside the stub, which is
+// renamed once it is whole. Who is interrupted leaves the set as it was. Several processes may copy
+// the subfiles, each its own. No HDF5. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sidecar/striped/striped_set.hpp"
+
+namespace headrace::sidecar {
+
+// The program in bin/ that does so behind another one.
+inline constexpr const char* kFuseProgram = "headrace-fuse";
+
+// Makes the copy, with the stub's owner, mode and attributes, and no bytes yet. Returns its path.
+// Throws Error and leaves nothing.
+std::string begin_fusion(const StripedSet& set);
+
+// Copies a subfile into it. The bytes are on the disk when it returns. Throws Error.
+void fuse_subfile(const StripedSet& set, std::uint32_t number, const std::string& copy);
+
+// Puts the copy in the stub's place, and removes the pieces then. Throws Error.
+void end_fusion(const StripedSet& set, const std::string& copy);
+void abandon_fusion(const std::string& copy) noexcept;
+
+// Begins to do all that in a process of its own. Throws Error where it cannot be started: the set
+// stays as it is.
+void start_background_fusion(const StripedSet& set);
+// Returns when no such process is at work on the set of a stub. `config_folder`: as for find_set().
+void wait_for_fusion(const std::string& stub, const std::string& config_folder) noexcept;
+
+}  // namespace headrace::sidecar
