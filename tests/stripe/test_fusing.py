@@ -126,7 +126,7 @@ def begin(layer: Layer, config: Path) -> list[int]:
     stub = layer.folder / "x.h5"
     with config.open("r+b") as locked:
         subprocess.run(
-            ["bash", "-c", f"exec {FUSE} {stub} {config} 3<&{locked.fileno()}"],
+            ["/bin/bash", "-c", f"exec {FUSE} {stub} {config} 3<&{locked.fileno()}"],
             pass_fds=[locked.fileno()],
             check=True,
         )

@@ -128,7 +128,8 @@ def _examine_file(
         stack = "async,stripe"
     verdicts = datasets.examine(file, prepare(stack, config, inherited_environment()))
     if as_json:
-        _print_json({"pieces": pieces, "datasets": [dataclasses.asdict(verdict) for verdict in verdicts]})
+        shown = [dataclasses.asdict(verdict) for verdict in verdicts]
+        _print_json({"pieces": pieces, "datasets": shown})
     else:
         render.print_datasets(console(), verdicts)
 

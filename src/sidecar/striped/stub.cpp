@@ -21,7 +21,7 @@ constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is 
 // HDF5's subfiling writes metadata over the text. Some of these lines are left, which no file has
 // that took the stub's place.
 constexpr std::string_view kLine = "(headrace: a file in pieces)\n";
-constexpr std::size_t kText = 8192;  // bytes that the text has with them
+constexpr std::size_t kText = 8192;                            // bytes that the text has with them
 constexpr std::uint64_t kFarthest = std::uint64_t{64} << 20U;  // a user block's end
 
 }  // namespace
