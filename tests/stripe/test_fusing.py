@@ -86,6 +86,32 @@ def test_only_who_has_written_makes_it_whole(layer: Layer) -> None:
     layer.plain(READ)
 
 
+@pytest.mark.parametrize("stack", ["", "async"])
+def test_open_twice(layer: Layer, stack: str) -> None:
+    """HDF5 opens it for a moment to see that it has it; only the last close makes one file."""
+    above = layer
+    if stack:
+        below = f"under_vol=7214;under_info={{{layer.usual}{layer.below}}}"
+        above = Layer(layer.folder, "async", ("vol", "vfd"), "seat=both;", below=below)
+    above.python(
+        """
+import glob
+f = h5py.File("x.h5", "w")
+f["a"] = np.arange(1000)
+g = h5py.File("x.h5", "r+")
+g["b"] = np.arange(1000)
+assert len(glob.glob("x.h5*")) == 5
+f["a"][:] = np.arange(1000) + 1
+f.close()
+assert len(glob.glob("x.h5*")) == 5
+assert g["b"][999] == 999 and g["a"][999] == 1000
+g.close()
+assert len(glob.glob("x.h5*")) == 1
+"""
+    )
+    assert layer.value("f['a'][999], f['b'][999]") == "1000 999"
+
+
 def test_a_user_block_and_folders(layer: Layer, tmp_path: Path) -> None:
     """Links to subfiles elsewhere go with what they lead to."""
     for name in ("one", "two"):
@@ -168,6 +194,30 @@ def test_who_writes_past_the_locks_is_not_overwritten(layer: Layer) -> None:
         other.stdin.close()
     wait(layer)
     assert layer.value("list(f)") == "['new']"
+
+
+@pytest.mark.parametrize(("mode", "output", "says"), [
+    ("r", None, "a program has it open"),
+    ("r+", None, "a program has it open"),
+    ("r+", "whole.h5", "a program has it open for writing"),
+    ("r", "whole.h5", ""),
+])  # fmt: skip
+def test_while_it_is_open(layer: Layer, mode: str, output: str | None, says: str) -> None:
+    layer.python(WRITE, "files=3;size=4KiB;")
+    told = layer.python(
+        f"""
+import headrace
+with h5py.File("x.h5", {mode!r}) as f:
+    try:
+        headrace.fuse("x.h5", {output!r})
+    except headrace.HeadraceError as error:
+        print(error, end="")
+    assert (f["d"][()] == np.arange(100000.0)).all()
+""",
+        "fuse=later;",
+    )
+    assert told.out.decode() == (f"x.h5: {says}" if says else "")
+    layer.python(READ, "fuse=later;")
 
 
 def test_asked_for_by_the_program(layer: Layer) -> None:

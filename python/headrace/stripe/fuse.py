@@ -27,7 +27,7 @@ def make_whole(
     found: StripedSet, output: Path | None, done: Callable[[int], None], *, verify: bool
 ) -> None:
     """Makes one file of a set, in its place if there is no `output`. Raises FileError."""
-    with locked(found):
+    with locked(found, reading=output is not None):
         require_whole(found)
         fuse(found, output or found.stub, done, verify=verify)
         if output is None:

@@ -1,4 +1,4 @@
-"""Who may change a set: one at a time, and nobody while a program has it open for writing."""
+"""Who may change a set: one at a time, and nobody while a program has it open."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def locked(found: StripedSet) -> Iterator[None]:
+def locked(found: StripedSet, *, reading: bool = False) -> Iterator[None]:
     """For the block; raises FileError where others are at work.
 
+    Programs that have it open for reading are in the way of those who do more than `reading`: they
+    open subfiles when they need them.
     The configuration has the lock of who makes a file of the set (tools/stripe), the stub the one
     of HDF5. A file system without locks has neither.
     """
     with ExitStack() as held:
         _lock(held, found, found.config, fcntl.LOCK_EX, "another process makes one file of it")
-        _lock(held, found, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
+        if reading:
+            _lock(held, found, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
+        else:
+            _lock(held, found, found.stub, fcntl.LOCK_EX, "a program has it open")
         yield
 
 

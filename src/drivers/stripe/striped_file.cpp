@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
@@ -54,6 +55,18 @@ void share(Communicator& ranks, sidecar::StripedSet& set, std::uint64_t& size) {
     path = paths.substr(begin, paths.find('\0', begin) - begin);
     begin += path.size() + 1;
   }
+}
+
+// What all share that have the file open in this process. The application's thread only.
+std::shared_ptr<char> opening_of(const std::string& stub) {
+  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<char>> all;
+  std::erase_if(all, [](const auto& each) { return each.second.expired(); });
+  struct stat status{};
+  if (::stat(stub.c_str(), &status) != 0) return std::make_shared<char>();
+  std::weak_ptr<char>& known = all[{status.st_dev, status.st_ino}];
+  std::shared_ptr<char> found = known.lock();
+  if (found == nullptr) known = found = std::make_shared<char>();
+  return found;
 }
 
 // Open files of the process over MPI. The application's thread only.
@@ -112,6 +125,7 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist
       ranks_(std::move(ranks)),
       sync_(placement.sync),
       fuse_(placement.fuse),
+      opened_(opening_of(set_.stub)),
       subfiles_(set_.layout.count),
       written_to_(set_.layout.count, 0),
       bytes_(set_.layout,
@@ -155,6 +169,7 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
 }
 
 void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
+  changed_ = true;
   bytes_.write(address, {&bytes, 1});
   if (!bytes.empty())
     note_written(address / set_.layout.stripe, (address + bytes.size() - 1) / set_.layout.stripe);
@@ -204,6 +219,7 @@ void StripedFile::truncate() {
   // Over MPI no rank knows how far the others have written, but all know where they were cut.
   const std::uint64_t now = ranks_->size() > 1 ? cut_at_ : eof_;
   if (eoa_ == now) return;
+  changed_ = true;
   std::exception_ptr failed = std::exchange(failed_, nullptr);
   const std::exception_ptr resize = error_of([&] {
     const auto step = static_cast<std::uint32_t>(ranks_->size());
@@ -217,9 +233,13 @@ void StripedFile::truncate() {
 
 void StripedFile::tell_failures() { agree(*ranks_, std::exchange(failed_, nullptr)); }
 
+bool StripedFile::is_last_writer() const {
+  return ranks_->reduce(changed_ && opened_.use_count() == 1 ? 1 : 0, Reduction::max) != 0;
+}
+
 void StripedFile::finish() {
   close_subfiles();
-  if (!writes_ || fuse_ == Fuse::later) return;
+  if (!writes_ || fuse_ == Fuse::later || !is_last_writer()) return;
   try {
     if (fuse_ == Fuse::close) return fuse();
     do_together(*ranks_, [] {});  // all have closed theirs
@@ -256,6 +276,7 @@ void StripedFile::fuse() {
 std::unique_ptr<engine::Device> StripedFile::device() {
   for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);
   if (writes_) written_to_.assign(written_to_.size(), 1);  // the workers do not say
+  changed_ = writes_;
   return std::make_unique<engine::StripedDevice>(
       set_.layout,
       [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; });

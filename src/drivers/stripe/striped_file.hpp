@@ -72,7 +72,9 @@ class StripedFile {
   Pieces pieces();
 
   // Collective, when nothing is to come any more: closes the subfiles, and makes one file of them
-  // where an option says so. Throws Error on all ranks; the file is in pieces then.
+  // where an option says so, unless nothing was written, or the process has the file open once
+  // more: HDF5 opens a file again for a moment to find out that it is the one that it has. Throws
+  // Error on all ranks; the file is in pieces then.
   void finish();
 
   // For those who want to know whether it is open still.
@@ -93,6 +95,7 @@ class StripedFile {
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
   void close_subfiles() noexcept;
+  [[nodiscard]] bool is_last_writer() const;
   void fuse();
 
   sidecar::StripedSet set_;
@@ -102,6 +105,8 @@ class StripedFile {
   bool over_mpi_ = false;  // counted among those
   bool sync_;
   Fuse fuse_;
+  bool changed_ = false;          // by this rank, or by workers perhaps
+  std::shared_ptr<char> opened_;  // shared by all of the process that have that stub open
   std::vector<Subfile> subfiles_;
   std::vector<char> written_to_;  // of each, 0 or 1: by this rank
   std::vector<const char*> paths_;
