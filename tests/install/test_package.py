@@ -110,7 +110,7 @@ def test_the_header_for_c_programs_is_there(environment: Path, tmp_path: Path) -
     folder = Path(output_of(environment / "bin/python", "-c", ask, cwd=tmp_path).strip())
     assert folder.is_relative_to(environment)
     headers = {header.name for header in (folder / "headrace").iterdir()}
-    assert headers == {"async.h", "log.h", "operation.h"}
+    assert headers == {"async.h", "log.h", "operation.h", "stripe.h"}
 
 
 def test_a_program_runs_under_layers(environment: Path, tmp_path: Path) -> None:
@@ -136,6 +136,18 @@ def test_its_programs_run(environment: Path, tmp_path: Path) -> None:
     output_of(headrace, "replay", "out.h5", cwd=tmp_path)
     assert output_of(python, "-c", text_of(read_rows), cwd=tmp_path) == "True 247500 5\n"
     assert "Replay ledgers" in output_of(environment / "bin/headrace-model", "--help", cwd=tmp_path)
+
+
+def test_its_programs_work_behind_programs(environment: Path, tmp_path: Path) -> None:
+    """A file in pieces is made one by a program of the wheel."""
+    headrace, python = environment / "bin/headrace", environment / "bin/python"
+    pieces = ("run", "--stack", "stripe(fuse=background,files=2)", "--", python, "-c")
+    output_of(headrace, *pieces, text_of(write_rows), cwd=tmp_path)
+    end = time.monotonic() + 30
+    while [path.name for path in tmp_path.iterdir()] != ["out.h5"]:
+        assert time.monotonic() < end, list(tmp_path.iterdir())
+        time.sleep(0.05)
+    assert output_of(python, "-c", text_of(read_rows), cwd=tmp_path) == "True 247500 5\n"
 
 
 def test_its_plugins_are_found(libraries: list[Path]) -> None:
