@@ -1,4 +1,7 @@
-"""Writes docs/guide/tuning-cases.md: five cases, each a command and what it prints."""
+"""Writes docs/guide/tuning-cases.md: five cases, each a command and what it prints.
+
+python examples/tune/make_page.py [NUMBER...]     those cases only
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def run(command: str, folder: Path) -> str:
     print(done.stdout, flush=True)
     if done.returncode:
         raise SystemExit(f"{command}: ended with status {done.returncode}")
-    text = done.stdout.replace(f"{folder}/", "")
+    text = done.stdout.replace(f"{folder}/", "").replace(str(PARALLEL), "$PARALLEL")
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n")
 
 
@@ -62,8 +65,14 @@ def section(number: int, case: dict[str, Any]) -> str:
 
 def main() -> None:
     cases = tomllib.loads((HERE / "cases.toml").read_text())["case"]
-    sections = [section(number, case) for number, case in enumerate(cases, 1)]
-    PAGE.write_text("\n".join((HEAD, *sections)))
+    chosen = [int(word) for word in sys.argv[1:]] or range(1, len(cases) + 1)
+    text = PAGE.read_text() if PAGE.exists() else ""
+    before = re.findall(r"^(## (\d+)\..*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    sections = {0: HEAD} | {int(number): kept for kept, number in before}
+    for number in chosen:
+        sections[number] = section(number, cases[number - 1])
+    texts = [text.rstrip("\n") for _, text in sorted(sections.items())]
+    PAGE.write_text("\n\n".join(texts) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,5 +15,6 @@ if not path.exists():
 
 days = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 with h5py.File(path) as file:
-    means = [float(file["t2m"][day].mean()) for day in range(days)]
+    t2m = file["t2m"]
+    means = [float(t2m[day].mean()) for day in range(days)]
 print(f"warmest of {days} days: {max(means):.3f}")
