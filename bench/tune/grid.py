@@ -31,12 +31,13 @@ from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.tune import space
 from headrace.tune.replays import Replays
+from headrace.tune.runs import Runs
 from headrace.tune.search import search
 from headrace.tune.space import Candidate, Knob, Setting, stack_of
 
 FINALISTS = 5  # the fastest of the grid by one run each
 TURNS = 7
-LIMIT = 600.0  # seconds of a search
+LIMIT = 1200.0  # seconds, of which a search takes a half
 
 KERNELS = (
     Recording("iotest", "2d-step-contiguous-independent",
@@ -76,13 +77,13 @@ def grid(knobs: Sequence[Knob]) -> list[Candidate]:
 def compared(one: Recording, room: Path) -> Compared:
     """Raises HeadraceError."""
     trace = record(one, room)
-    knobs = space.knobs_for(read(trace))
-    replays = Replays(trace, room / "replays", Choices())
+    knobs = space.knobs_for([read(trace)])
+    replays = Replays([trace], room / "replays", Choices())
 
     all_ = grid(knobs)
     once = {each: replays.seconds(each) for each in all_}
-    tried = search(replays.seconds, knobs, LIMIT, lambda _: None)
-    chosen = min(tried, key=lambda each: each.seconds).candidate
+    runs = Runs(replays.seconds, LIMIT)
+    chosen = search(runs, knobs, lambda _: None).best.candidate
     finalists = sorted(once, key=lambda each: once[each])[:FINALISTS]
     times: dict[Candidate, list[float]] = {each: [] for each in (space.NATIVE, chosen, *finalists)}
     for _ in range(TURNS):
@@ -91,7 +92,7 @@ def compared(one: Recording, room: Path) -> Compared:
     medians = {each: statistics.median(seconds) for each, seconds in times.items()}
     best = min(medians, key=lambda each: medians[each])
     return Compared(
-        one.name, len(all_), len(tried), medians[space.NATIVE], medians[best], medians[chosen],
+        one.name, len(all_), runs.count, medians[space.NATIVE], medians[best], medians[chosen],
         stack_of(best), stack_of(chosen),
     )  # fmt: skip
 

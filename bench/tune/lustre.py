@@ -104,16 +104,28 @@ def save(found: Sequence[Found], folder: Path, parent: Path) -> None:
     write_text(folder / "README.md", page.lustre(found))
 
 
+def before(folder: Path, chosen: Sequence[Recording]) -> list[Found]:
+    """What stands there of kernels that are not measured now."""
+    file = folder / "results.json"
+    if not file.exists():
+        return []
+    names = {one.name for one in chosen}
+    known = json.loads(file.read_text(encoding="utf-8"))["found"]
+    return [Found(**each) for each in known if each["kernel"] not in names]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, help="folder of the page and all figures")
+    parser.add_argument("--output", type=Path, help="folder of the page and all figures; of "
+                        "other kernels what is there stays")  # fmt: skip
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     given = parser.parse_args()
     parent = session.ROOT / "build"
     console = session.console()
-    found = []
+    chosen = [one for one in KERNELS if given.only in one.name]
+    found = [] if given.output is None else before(given.output, chosen)
     try:
-        for each in measured([one for one in KERNELS if given.only in one.name], parent):
+        for each in measured(chosen, parent):
             found.append(each)
             if given.output is not None:
                 save(found, given.output, parent)

@@ -67,6 +67,12 @@ def test_the_command_writes_what_to_set(trace: Path, tmp_path: Path) -> None:
     told = written.read(tmp_path / "t.toml")
     assert told.about.file_system == "lustre-48"
     assert Setting("tune", "striping_factor", "48") in {each.setting for each in told.lines}
+    shown = subprocess.run(
+        [HEADRACE, "tune", "explain", tmp_path / "t.toml"],
+        env=CLEAN, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "as the file system's defaults" in shown
+    assert "chunk caches" not in shown
 
 
 def test_a_preset_that_is_not_known(trace: Path, tmp_path: Path) -> None:

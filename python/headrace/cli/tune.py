@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -79,13 +80,14 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     epilog=EXAMPLES,
     help="Find settings for a program by replaying its calls: `headrace tune -- COMMAND`, or "
-    "`headrace tune TRACE` for what `headrace trace` has recorded with arguments=true.",
+    "`headrace tune TRACE...` for what `headrace trace` has recorded with arguments=true.",
 )
 
 BudgetOption = Annotated[
     str,
-    typer.Option(metavar="TIME", help="How long to search, such as 90s, 10min, 1h; what was found "
-                 "is compared with native HDF5 after that."),
+    typer.Option(metavar="TIME", help="How long replays may take altogether, such as 90s, 10min, "
+                 "1h: a half to search, the rest to compare what was found with native HDF5. "
+                 "The program's own run comes before."),
 ]  # fmt: skip
 OutputOption = Annotated[
     Path, typer.Option("--output", "-o", help="The configuration that is written.")
@@ -138,7 +140,8 @@ def search(  # noqa: PLR0913, PLR0917, each is an option
 ) -> None:
     """Replay a program's calls under stacks and settings, and write those that are faster.
 
-    A program is run first, and its calls are recorded. What is written was compared with native
+    A program is run first, and its calls are recorded; for several programs at once, name traces
+    of them. What is written was compared with native
     HDF5 in runs by turns, and each setting of it with the same without it; where nothing is
     faster, nothing is written. The files that replays write are read back by plain HDF5.
     """
@@ -146,13 +149,14 @@ def search(  # noqa: PLR0913, PLR0917, each is an option
     if on:
         from headrace.cli.tune_on import search_on_model  # noqa: PLC0415, needs what a base has not
 
-        search_on_model(_trace_of(command), on, ranks, output)
+        (trace,) = _traces_of(command, most=1)
+        search_on_model(trace, on, ranks, output)
         return
     try:
         import optuna  # noqa: F401, PLC0415, told of before the program runs
     except ImportError:
         raise FileError("to search, optuna is needed: pip install 'headrace[tune]'") from None
-    trace = _trace_of(command)
+    traces = _traces_of(command)
     from headrace.trace.replay.choices import Choices  # noqa: PLC0415, needs what a base has not
 
     choices = Choices(
@@ -160,7 +164,7 @@ def search(  # noqa: PLR0913, PLR0917, each is an option
     )
     # Beside the result: replays are to write to the same file system as the program does.
     with tempfile.TemporaryDirectory(prefix=".tune-", dir=output.absolute().parent) as room:
-        _search(trace, Path(room), choices, wanted)
+        _search(traces, Path(room), choices, wanted)
 
 
 @app.command("explain")
@@ -176,7 +180,7 @@ def explain(file: FileArgument) -> None:
     for each in found.lines:
         table.add_row(str(each.setting), each.gain, each.reason)
     console().print(f"found for {' '.join(found.about.command)} on {found.about.file_system} with "
-                    f"HDF5 {found.about.hdf5}: {found.gain} as native HDF5",
+                    f"HDF5 {found.about.hdf5}: {found.gain} as {found.about.baseline}",
                     soft_wrap=True, markup=False, highlight=False)  # fmt: skip
     console().print(table, markup=False)
     for name, outcome in found.tried.items():
@@ -203,31 +207,37 @@ def undo(
     written.remove(file, next(each.setting for each in found.lines if str(each.setting) == setting))
 
 
-def _search(trace: Path, room: Path, choices: Any, wanted: _Wanted) -> None:
+def _search(traces: list[Path], room: Path, choices: Any, wanted: _Wanted) -> None:
     from headrace.bench import machine  # noqa: PLC0415
     from headrace.trace.reader import read  # noqa: PLC0415
-    from headrace.trace.signature import signature  # noqa: PLC0415, needs what a base has not
+    from headrace.trace.signature import mean, signature  # noqa: PLC0415, needs what a base has not
     from headrace.tune import confirm, space, written  # noqa: PLC0415
     from headrace.tune.replays import Replays  # noqa: PLC0415
+    from headrace.tune.runs import Runs  # noqa: PLC0415
     from headrace.tune.search import search as look  # noqa: PLC0415
 
-    opened = read(trace)
+    opened = [read(each) for each in traces]
     knobs = space.knobs_for(opened, layout=wanted.layout)
     storage = machine.storage(wanted.output.absolute().parent)
     about = written.About(
-        _command_of(opened), str(storage.get("file_system", "")),
-        _version_of(opened), datetime.datetime.now(datetime.UTC).date().isoformat(),
-        signature(opened),
+        _command_of(opened[0]), str(storage.get("file_system", "")),
+        _version_of(opened[0]), datetime.datetime.now(datetime.UTC).date().isoformat(),
+        mean([signature(each) for each in opened]),
     )  # fmt: skip
-    replays = Replays(trace, room / "replays", choices)
-    trials = look(replays.seconds, knobs, wanted.limit, _tell_trial, _known_for(about))
-    native = trials[0]
-    best = min(trials, key=lambda each: each.seconds)
+    began = time.monotonic()
+    runs = Runs(Replays(traces, room / "replays", choices).seconds, wanted.limit, began)
+    searched = look(runs, knobs, _tell_trial, _known_for(about))
+    native, trials = searched.trials[0], searched.trials
     if not math.isfinite(native.seconds):
-        raise FileError(f"{trace}: it cannot be replayed: {native.why}")
-    console().print(f"the best of {len(trials)} is {space.stack_of(best.candidate)}; comparing it "
-                    "with native HDF5, and each setting with none", markup=False)  # fmt: skip
-    found = confirm.confirm(replays.seconds, best.candidate, _tell_share)
+        raise FileError(f"{traces[0]}: it cannot be replayed: {native.why}")
+    if len(trials) == 1:
+        note(f"half of {wanted.limit:.0f} s was over after native HDF5 alone: a longer --budget "
+             "leaves time to search")  # fmt: skip
+        return
+    best = searched.best.candidate
+    console().print(f"the best of {len(trials)} is {space.stack_of(best)}; comparing it with "
+                    "native HDF5, and each setting with none", markup=False)  # fmt: skip
+    found = confirm.confirm(runs, best, _tell_share)
     _keep(about, found.candidate)
     if not found.candidate:
         note("nothing that was tried is surely faster than native HDF5: nothing is written")
@@ -273,19 +283,21 @@ def _tell_trial(trial: Trial) -> None:
 
 
 def _tell_share(setting: Setting, share: Ratio) -> None:
-    from headrace.tune.written import gain_of  # noqa: PLC0415
+    from headrace.tune.written import share_of  # noqa: PLC0415
 
-    kept = "" if share.verdict == "faster" else "; left out"
-    console().print(f"{setting}: {gain_of(share)} as without{kept}", soft_wrap=True,
+    kept = "" if share.verdict == "faster" or not share.pairs else "; left out"
+    console().print(f"{setting}: {share_of(share)}{kept}", soft_wrap=True,
                     markup=False, highlight=False)  # fmt: skip
 
 
-def _trace_of(command: list[str]) -> Path:
-    """The trace itself, or that of the program, which is run."""
+def _traces_of(command: list[str], most: int | None = None) -> list[Path]:
+    """Those that are named, or that of the program, which is run."""
     if Path(command[0]).is_dir():
-        if len(command) > 1:
-            fail(f"{command[0]} is a trace, and options go before it: {' '.join(command[1:])}")
-        return Path(command[0])
+        if others := [each for each in command if not Path(each).is_dir()]:
+            fail(f"{command[0]} is a trace, and options go before it: {' '.join(others)}")
+        if len(command) > (most or len(command)):
+            fail(f"one trace at a time can be played on a model, and these are {len(command)}")
+        return [Path(each) for each in command]
     folder = named_after(command).absolute()
     make_room(folder)
     given = inherited_environment()
@@ -300,7 +312,7 @@ def _trace_of(command: list[str]) -> Path:
         fail(f"{command[0]} has opened no HDF5 file under the layer trace", status or 1)
     if status:
         warn(f"{command[0]} has ended with status {status}; its calls until then are replayed")
-    return folder
+    return [folder]
 
 
 def _seconds(text: str) -> float:

@@ -38,7 +38,7 @@ def search_on_model(trace: Path, preset: str, ranks: int, output: Path) -> None:
     command = [str(each) for each in process.get("command") or []]
     hdf5 = str(process.get("hdf5", ""))
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    about = written.About(command, preset, hdf5, date)
+    about = written.About(command, preset, hdf5, date, baseline="the file system's defaults")
     written.write(output, found, about, {})
     console().print(f"written: {output}: {written.gain_of(found.gain)} as with the defaults, "
                     f"{best.rate / best.available:.2f} of what all servers move",

@@ -83,6 +83,12 @@ def signature(trace: Trace) -> Signature:
     }
 
 
+def mean(signatures: Sequence[Signature]) -> Signature:
+    """Of several runs, at least one."""
+    return {name: sum(each[name] for each in signatures) / len(signatures)
+            for name in signatures[0]}  # fmt: skip
+
+
 def distance(one: Signature, other: Signature) -> float:
     """From 0 to 1."""
     squares = [(one[name] - other[name]) ** 2 for name in one]

@@ -11,13 +11,17 @@ from headrace.tune.space import NATIVE, Candidate, Setting, without
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from headrace.tune.runs import Runs
+
 PAIRS: Final = 5  # the fewest that an interval can be told of
 _MOST: Final = 9
+_NOTHING: Final = 1.01  # a gain that no more pairs would make worth a setting
+UNTOLD: Final = Ratio(1.0, 0)  # there was no time to compare
 
 
 @dataclass(frozen=True)
 class Confirmed:
-    """`gain`: how many times faster than native; of settings, than without them."""
+    """`gain`: how many times faster than native; of settings, than without them, or UNTOLD."""
 
     candidate: Candidate
     gain: Ratio
@@ -25,45 +29,51 @@ class Confirmed:
     dropped: dict[Setting, Ratio]  # that gained nothing that could be told
 
 
-def compare(measure: Callable[[Candidate], float], one: Candidate, other: Candidate) -> Ratio:
+def compare(runs: Runs, one: Candidate, other: Candidate) -> Ratio:
     """How many times faster `other` is than `one`, by runs in turns.
 
-    As many pairs as it takes to say which is faster, up to 9.
+    As many pairs as it takes to say which is faster, from 5 on up to 9, as far as there is time;
+    5 where `other` is no faster by their median.
     """
     times: tuple[dict[int, float], dict[int, float]] = ({}, {})
     while True:
         number = len(times[0])
         both = ((one, times[0]), (other, times[1]))
         for candidate, found in both if number % 2 == 0 else reversed(both):
-            found[number] = measure(candidate)
+            found[number] = runs.seconds(candidate)
         made = ratio(*times)
         if number + 1 < PAIRS:
             continue
         if made is None:
             return Ratio(1.0, number + 1)
-        if made.verdict or number + 1 >= _MOST:
+        if (
+            made.verdict
+            or made.median < _NOTHING
+            or number + 1 >= _MOST
+            or not runs.time_for((one, other))
+        ):
             return made
 
 
-def confirm(
-    measure: Callable[[Candidate], float],
-    candidate: Candidate,
-    say: Callable[[Setting, Ratio], None],
-) -> Confirmed:
-    """Leaves out what gains nothing, one by one, and compares the rest with native HDF5 afresh."""
+def confirm(runs: Runs, candidate: Candidate, say: Callable[[Setting, Ratio], None]) -> Confirmed:
+    """Leaves out what gains nothing, one by one, and compares the rest with native HDF5 afresh.
+
+    Time for the latter is kept: settings that it leaves no time for stay, and are UNTOLD.
+    """
     shares: dict[Setting, Ratio] = {}
     dropped: dict[Setting, Ratio] = {}
     # Options before their layers, which are nothing without them.
     for setting in sorted(candidate, key=lambda each: (not each.option, each)):
         rest = without(candidate, setting)
-        share = compare(measure, rest, candidate)
+        needed = [rest, candidate, NATIVE, candidate] * PAIRS
+        share = compare(runs, rest, candidate) if runs.time_for(needed) else UNTOLD
         say(setting, share)
-        if share.verdict == "faster":
+        if share.verdict == "faster" or share is UNTOLD:
             shares[setting] = share
         else:
             dropped |= dict.fromkeys(candidate - rest, share)
             candidate = rest
-    gain = compare(measure, NATIVE, candidate) if candidate else Ratio(1.0, 0)
+    gain = compare(runs, NATIVE, candidate) if candidate else UNTOLD
     if gain.verdict != "faster":
         return Confirmed(NATIVE, gain, {}, dropped | shares)
     return Confirmed(candidate, gain, shares, dropped)

@@ -118,12 +118,13 @@ def best_of(model: Model, all_: list[Played]) -> tuple[Confirmed, Played]:
     default = next(each for each in as_made if each.layout == Layout())
     best = min(as_made, key=lambda each: each.seconds)
     gain = Ratio(default.seconds / best.seconds, 1)
-    shares = {}
-    for setting in best.layout.candidate:
-        without = Layout()
-        if setting.option == "striping_factor":
-            without = replace(best.layout, targets=Layout.targets)
-        elif setting.option == "striping_unit":
-            without = replace(best.layout, stripe=Layout.stripe)
-        shares[setting] = Ratio(model.play(without).seconds / best.seconds, 1)
+    alone = {
+        "striping_factor": replace(best.layout, targets=Layout.targets),
+        "striping_unit": replace(best.layout, stripe=Layout.stripe),
+    }
+    shares = {
+        setting: Ratio(model.play(alone[setting.option]).seconds / best.seconds, 1)
+        for setting in best.layout.candidate
+        if setting.option
+    }
     return Confirmed(best.layout.candidate, gain, shares, {}), best

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.trace.replay.run import NATIVE as NATIVE_STACK
@@ -11,14 +13,33 @@ from headrace.trace.replay.run import Replay, differences, prepared, replay
 from headrace.tune.space import NATIVE, stack_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from headrace.trace.replay.choices import Choices
     from headrace.tune.space import Candidate
 
+# A candidate is given up when it takes so many times as long as native HDF5, and these seconds.
+_SLOWER: Final = 3
+_LEAST: Final = 10.0
+
 
 class Replays:
-    """Of one trace, in a folder that must not be there yet, and that the caller removes."""
+    """Of traces, each in a folder of its own, which the caller removes."""
+
+    def __init__(self, traces: Sequence[Path], folder: Path, choices: Choices) -> None:
+        """`folder` must not be there yet. Raises what `Replayed` does."""
+        self._all = [
+            Replayed(each, folder / str(number), choices) for number, each in enumerate(traces)
+        ]
+
+    def seconds(self, candidate: Candidate) -> float:
+        """In HDF5, of one replay of each trace together; raises what `Replayed` does."""
+        return sum(each.seconds(candidate) for each in self._all)
+
+
+class Replayed:
+    """One trace, in a folder that must not be there yet, and that the caller removes."""
 
     def __init__(self, trace: Path, folder: Path, choices: Choices) -> None:
         """Makes values as large as the program's where chunks have filters. Raises FileError."""
@@ -27,7 +48,10 @@ class Replays:
         folder.mkdir(parents=True)
         self._choices = prepared(self._trace, folder / "values", choices)
         self._count = 0
+        began = time.monotonic()
         self._native = self._replay(NATIVE)
+        limit = _LEAST + _SLOWER * (time.monotonic() - began)
+        self._choices = replace(self._choices, limit=min(limit, self._choices.limit))
 
     def seconds(self, candidate: Candidate) -> float:
         """In HDF5, of one replay.

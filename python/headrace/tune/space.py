@@ -14,7 +14,7 @@ from headrace.trace.hazards import verdicts
 from headrace.trace.seats import WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from headrace.trace.reader import Trace
     from headrace.trace.seats import Seat
@@ -138,9 +138,12 @@ LAYOUT_KNOBS: Final = (
 )  # fmt: skip
 
 
-def knobs_for(trace: Trace, *, layout: bool = False) -> tuple[Knob, ...]:
-    """Those that may matter to the program; `layout`: also those that need consent."""
-    facts = facts_of(trace)
+def knobs_for(traces: Sequence[Trace], *, layout: bool = False) -> tuple[Knob, ...]:
+    """Those that may matter to one of the programs; `layout`: also those that need consent.
+
+    What ranks must be safe with, those of all programs must be.
+    """
+    facts = together([facts_of(each) for each in traces])
     known = KNOBS + MPI_KNOBS * (facts.ranks > 1) + LAYOUT_KNOBS * layout
     return tuple(knob for knob in known if knob.fits(facts))
 
@@ -197,6 +200,18 @@ def _knobs_of(setting: Setting) -> Iterator[Knob]:
         for each in KNOBS + MPI_KNOBS + LAYOUT_KNOBS
         if (each.layer, each.option) == (setting.layer, setting.option)
     )
+
+
+def together(all_: Sequence[Facts]) -> Facts:
+    """Of several programs: the most of each, and of ranks what holds for all that have some."""
+    parallel = [each for each in all_ if each.ranks > 1]
+    return Facts(
+        max(each.small_contiguous for each in all_), max(each.metadata for each in all_),
+        any(each.writes for each in all_), max(each.chunk_bytes for each in all_),
+        max(each.small_datasets for each in all_), any(each.deflated for each in all_),
+        max(each.ranks for each in all_), all(each.alike for each in parallel),
+        frozenset.intersection(*(each.apart for each in parallel)) if parallel else frozenset(),
+    )  # fmt: skip
 
 
 def facts_of(trace: Trace) -> Facts:

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class About:
-    """What settings were found for."""
+    """What settings were found for, and what they were compared with."""
 
     command: Sequence[str]
     file_system: str
     hdf5: str
     date: str
     signature: Mapping[str, float] = field(default_factory=dict)
+    baseline: str = "native HDF5"
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,17 @@ class Written:
 
 def gain_of(made: Ratio) -> str:
     """In words: the median of the pairs, and where it surely lies."""
+    if not made.pairs:
+        return "no time was left to compare it"
     told = f"{made.median:.2f} times as fast"
     if made.low is None or made.high is None:
         return told
     return f"{told} ({made.low:.2f} to {made.high:.2f}, {made.pairs} pairs)"
+
+
+def share_of(made: Ratio) -> str:
+    """In words, of one setting of several."""
+    return gain_of(made) + (" as without" if made.pairs else "")
 
 
 def write(file: Path, found: Confirmed, about: About, tried: Mapping[str, str]) -> None:
@@ -66,11 +74,12 @@ def write(file: Path, found: Confirmed, about: About, tried: Mapping[str, str]) 
     for each in sorted(each for each in found.candidate if each.option):
         layers.setdefault(each.layer, tomlkit.table())[each.option] = tomlkit.item(
             each.value
-        ).comment(f"{gain_of(found.shares[each])} as without: {_told_of(each)}")
+        ).comment(f"{share_of(found.shares[each])}: {_told_of(each)}")
     for each in sorted(completed(found.candidate) & IMPLIED):
         layers.setdefault(each.layer, tomlkit.table())[each.option] = each.value
     made["found"] = {
         "gain": gain_of(found.gain),
+        "baseline": about.baseline,
         "command": list(about.command),
         "file_system": about.file_system,
         "hdf5": about.hdf5,
@@ -98,9 +107,15 @@ def read(file: Path) -> Written:
         str(found.get("file_system", "")),
         str(found.get("hdf5", "")),
         str(found.get("date", "")),
+        baseline=str(found.get("baseline", About.baseline)),
     )
+    # A layer that gains by its options alone has no share of its own.
     lines = [
-        Line(each, gains.get(str(each), ""), _told_of(each))
+        Line(
+            each,
+            gains.get(str(each), ""),
+            _told_of(each) if each.option or str(each) in gains else "",
+        )
         for each in _settings(content)
         if each not in IMPLIED
     ]

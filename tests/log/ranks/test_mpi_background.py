@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Thread
@@ -119,21 +120,26 @@ def test_killed_at_any_moment(elsewhere: Elsewhere, hdf5: Hdf5) -> None:
     elsewhere.install(HELD)
     random = Random(SEED)  # noqa: S311
     killed = 0
-    for _ in range(3):
+    latest = 0.02
+    for attempt in count():
+        if attempt >= 3 and killed:
+            break
         (elsewhere.folder / "go").unlink(missing_ok=True)
         leave(elsewhere, hdf5, 3)
         (elsewhere.folder / "go").touch()
         until(lambda: processes(elsewhere) or not logs_of(elsewhere, "left.h5"))
-        time.sleep(random.random() * 0.02)
+        time.sleep(random.random() * latest)
         for process in processes(elsewhere):
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        killed += bool(logs_of(elsewhere, "left.h5"))
+        if logs_of(elsewhere, "left.h5"):
+            killed += 1
+        else:
+            latest /= 2  # Machines differ in how soon a process that may go on has ended.
         elsewhere.python(partial(put_in_order, *LEFT))
         require(elsewhere, LEFT, marked=False)
         # Left by a kill between the file's last write and the removal of what it had needed.
         shutil.rmtree(elsewhere.folder / "left.h5.headrace", ignore_errors=True)
-    assert killed > 0, "others had ended"
 
 
 @one
