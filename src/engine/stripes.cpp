@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <latch>
+
+#include "engine/threads/thread_pool.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -20,12 +23,8 @@ Place place_of(const StripeLayout& layout, std::uint64_t offset) {
           stripe / layout.count * layout.stripe + inside, layout.stripe - inside};
 }
 
-// What one subfile gets of a write: in the file its stripes lie apart, in the subfile one after the
-// other.
-struct Part {
-  std::uint64_t offset = 0;
-  std::vector<std::span<const std::byte>> pieces;
-};
+// A transfer below this is done by the time that a worker has begun.
+constexpr std::uint64_t kSharedOut = std::uint64_t{1} << 20U;
 
 template <typename Action>
 void keep_first(std::exception_ptr& failed, const Action& action) {
@@ -34,6 +33,47 @@ void keep_first(std::exception_ptr& failed, const Action& action) {
   } catch (...) {
     if (failed == nullptr) failed = std::current_exception();
   }
+}
+
+// Calls `take(turn, place, size)` for each stripe of a range, of which none is empty; `turn` counts
+// subfiles from that of the range's first byte on.
+template <typename Take>
+void for_each_stripe(const StripeLayout& layout, std::uint64_t first, std::uint64_t offset,
+                     std::uint64_t size, const Take& take) {
+  while (size > 0) {
+    const Place place = place_of(layout, offset);
+    const std::uint64_t bytes = std::min(size, place.left);
+    take((offset / layout.stripe - first) % layout.count, place, bytes);
+    offset += bytes;
+    size -= bytes;
+  }
+}
+
+// What one subfile has of a write: in the file its stripes lie apart, in the subfile one after the
+// other.
+struct Written {
+  std::uint64_t offset = 0;
+  std::vector<std::span<const std::byte>> pieces;
+};
+
+// What one subfile has of a read.
+struct Wanted {
+  std::uint64_t offset;
+  std::span<std::byte> bytes;
+};
+
+// Does all actions but the first on workers, or here when none is free; returns when all are done.
+void share_out(std::vector<std::function<void()>>& actions) {
+  std::latch done(static_cast<std::ptrdiff_t>(actions.size() - 1));
+  for (std::size_t number = 1; number < actions.size(); ++number)
+    run_later([&done, &action = actions[number]] {
+      action();
+      done.count_down();
+    });
+  actions.front()();
+  const WaitForTasks waiting;
+  while (!done.try_wait())
+    if (!run_one()) return done.wait();
 }
 
 }  // namespace
@@ -59,37 +99,58 @@ std::uint64_t StripeLayout::subfile_size(std::uint32_t number, std::uint64_t who
 
 void StripedDevice::write(std::uint64_t offset,
                           std::span<const std::span<const std::byte>> pieces) {
-  std::vector<Part> parts;  // of the subfiles in turn, from that of the first stripe on
+  std::vector<Written> parts;  // of the subfiles in turn, from that of the first stripe on
   const std::uint64_t first = offset / layout_.stripe;
+  const std::uint64_t begin = offset;
   for (std::span<const std::byte> piece : pieces) {
-    while (!piece.empty()) {
-      const Place place = place_of(layout_, offset);
-      const std::uint64_t turn = (offset / layout_.stripe - first) % layout_.count;
-      if (turn >= parts.size()) parts.resize(turn + 1);
-      Part& part = parts[turn];
-      if (part.pieces.empty()) part.offset = place.offset;
-      const auto bytes = piece.first(std::min<std::uint64_t>(piece.size(), place.left));
-      part.pieces.push_back(bytes);
-      piece = piece.subspan(bytes.size());
-      offset += bytes.size();
-    }
+    for_each_stripe(layout_, first, offset, piece.size(),
+                    [&](std::uint64_t turn, const Place& place, std::uint64_t size) {
+                      if (turn >= parts.size()) parts.resize(turn + 1);
+                      Written& part = parts[turn];
+                      if (part.pieces.empty()) part.offset = place.offset;
+                      part.pieces.push_back(piece.first(size));
+                      piece = piece.subspan(size);
+                      offset += size;
+                    });
   }
-  std::exception_ptr failed;
-  for (std::size_t turn = 0; turn < parts.size(); ++turn) {
-    const auto number = static_cast<std::uint32_t>((first + turn) % layout_.count);
-    keep_first(failed, [&] { subfiles_(number).write(parts[turn].offset, parts[turn].pieces); });
-  }
-  if (failed != nullptr) std::rethrow_exception(failed);
+  each_turn(first, parts.size(), offset - begin, [&](std::size_t turn, Device& subfile) {
+    subfile.write(parts[turn].offset, parts[turn].pieces);
+  });
 }
 
 void StripedDevice::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
-    const Place place = place_of(layout_, offset);
-    const auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), place.left));
-    subfiles_(place.number).read(place.offset, part);
-    bytes = bytes.subspan(part.size());
-    offset += part.size();
-  }
+  std::vector<std::vector<Wanted>> parts;
+  const std::uint64_t first = offset / layout_.stripe;
+  const std::uint64_t whole = bytes.size();
+  for_each_stripe(layout_, first, offset, whole,
+                  [&](std::uint64_t turn, const Place& place, std::uint64_t size) {
+                    if (turn >= parts.size()) parts.resize(turn + 1);
+                    parts[turn].push_back({place.offset, bytes.first(size)});
+                    bytes = bytes.subspan(size);
+                  });
+  each_turn(first, parts.size(), whole, [&](std::size_t turn, Device& subfile) {
+    for (const Wanted& part : parts[turn]) subfile.read(part.offset, part.bytes);
+  });
+}
+
+template <typename Action>
+void StripedDevice::each_turn(std::uint64_t first, std::size_t turns, std::uint64_t bytes,
+                              const Action& action) {
+  if (turns == 1) return action(0, subfiles_(static_cast<std::uint32_t>(first % layout_.count)));
+  std::vector<std::exception_ptr> failed(turns);
+  std::vector<std::function<void()>> actions;
+  for (std::size_t turn = 0; turn < turns; ++turn)
+    keep_first(failed[turn], [&] {
+      // Subfiles are found, and opened, on the calling thread.
+      Device& subfile = subfiles_(static_cast<std::uint32_t>((first + turn) % layout_.count));
+      actions.emplace_back([&, turn] { keep_first(failed[turn], [&] { action(turn, subfile); }); });
+    });
+  if (on_workers_ && actions.size() > 1 && bytes >= kSharedOut)
+    share_out(actions);
+  else
+    for (const auto& each : actions) each();
+  for (const std::exception_ptr& each : failed)
+    if (each != nullptr) std::rethrow_exception(each);
 }
 
 void StripedDevice::sync() {

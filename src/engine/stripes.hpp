@@ -23,13 +23,15 @@ struct StripeLayout {
 
 // The file as a device over those of its subfiles. Threads and errors are those of the subfiles'
 // devices; what has failed in one subfile is tried in the others all the same, and the first error
-// is thrown.
+// is thrown. `on_workers`: large transfers are made in several subfiles at a time, by worker
+// threads.
 class StripedDevice final : public Device {
  public:
-  // Tells the device of a subfile, by number from 0 on; may throw.
+  // Tells the device of a subfile, by number from 0 on; may throw. Called by the thread that makes
+  // the transfer.
   using Subfiles = std::function<Device&(std::uint32_t number)>;
-  StripedDevice(StripeLayout layout, Subfiles subfiles)
-      : layout_(layout), subfiles_(std::move(subfiles)) {}
+  StripedDevice(StripeLayout layout, Subfiles subfiles, bool on_workers = false)
+      : layout_(layout), subfiles_(std::move(subfiles)), on_workers_(on_workers) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
   void read(std::uint64_t offset, std::span<std::byte> bytes) override;
@@ -39,9 +41,13 @@ class StripedDevice final : public Device {
  private:
   template <typename Action>
   void each_subfile(const Action& action);
+  // `turns` subfiles from that of stripe `first` on, of a transfer of so many bytes.
+  template <typename Action>
+  void each_turn(std::uint64_t first, std::size_t turns, std::uint64_t bytes, const Action& action);
 
   StripeLayout layout_;
   Subfiles subfiles_;
+  bool on_workers_;
 };
 
 }  // namespace headrace::engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,32 @@ def test_folders_in_turn(layer: Layer) -> None:
         (piece,) = disk.iterdir()
         assert piece.name.endswith(f"_{number}_of_2")
         assert (layer.folder / piece.name).readlink() == piece
+
+
+DATA = "np.random.default_rng(1).integers(0, 9, 1 << 20)"
+LARGE = (
+    f"data = {DATA}"
+    + """
+threads = lambda: len(os.listdir("/proc/self/task"))
+with h5py.File("x.h5", "w") as f:
+    before = threads()
+    f["d"] = data
+    assert (f["d"][()] == data).all()
+    print("workers:", threads() - before)
+"""
+)
+
+
+@pytest.mark.parametrize("folder", ["", "another disk"])
+@pytest.mark.parametrize("threads", ["", "threads=4;"])
+def test_workers(layer: Layer, folder: str, threads: str) -> None:
+    """As many as there are disks, if there are several; else as many as an option says."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as shared:
+        assert Path(shared).stat().st_dev != layer.folder.stat().st_dev
+        dirs = f"{shared}:{layer.folder}:{layer.folder}" if folder else str(layer.folder)
+        said = layer.python(LARGE, f"dirs={dirs};size=64KiB;files=4;{threads}").text
+        assert said.strip() == f"workers: {4 if threads else 2 if folder else 0}"
+        layer.python("assert (h5py.File('x.h5')['d'][()] == LARGE).all()".replace("LARGE", DATA))
 
 
 def test_a_folder_that_is_not_there(layer: Layer) -> None:

@@ -76,6 +76,8 @@ Placement::Placement(const Options& options)
       files(headrace::number_of(kSettings, "files", options)),
       folders{value_of(kSettings, "config_dir", options),
               split(value_of(kSettings, "dirs", options))},
+      threads(static_cast<unsigned>(
+          std::min<std::uint64_t>(headrace::number_of(kSettings, "threads", options), 1024))),
       sync(is_on(kSettings, "sync", options)) {
   const std::string when = value_of(kSettings, "fuse", options);
   if (when == "close") fuse = Fuse::close;

@@ -28,6 +28,9 @@ inline constexpr std::array kSettings{
             "When a file that was open for writing becomes one file again: before the close "
             "returns (close), after it by a process of its own (background), or by `headrace fuse` "
             "(later)."},
+    Setting{"threads", "HEADRACE_STRIPE_THREADS", Type::integer, "", "", "0",
+            "How many subfiles a process without other ranks reads or writes at a time, by worker "
+            "threads, in transfers of 1 MiB or more; 0 is one for each disk that they lie on."},
     Setting{"sync", "HEADRACE_STRIPE_SYNC", Type::boolean, "", "", "false",
             "A flush returns when what was written survives a crash of the machine, too."},
 };

@@ -105,6 +105,11 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   std::unique_ptr<StripedFile> file;
   do_together(*ranks, [&] {
     Id<Kind::plist> access = subfile_access(fapl, layer);
+    // Ranks work side by side as they are.
+    if (ranks->size() > 1)
+      placement->threads = 1;
+    else if (placement->threads == 0)
+      placement->threads = static_cast<unsigned>(sidecar::devices_of(*set));
     file.reset(new StripedFile(std::move(*set), flags, std::move(access), nullptr, *placement));
     file->eof_ = size;
   });
@@ -128,8 +133,11 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist
       opened_(opening_of(set_.stub)),
       subfiles_(set_.layout.count),
       written_to_(set_.layout.count, 0),
-      bytes_(set_.layout,
-             [this](std::uint32_t number) -> engine::Device& { return subfile(number); }) {}
+      bytes_(
+          set_.layout, [this](std::uint32_t number) -> engine::Device& { return subfile(number); },
+          placement.threads > 1) {
+  if (placement.threads > 1) threads_.emplace(placement.threads);
+}
 
 bool StripedFile::any_over_mpi() { return over_mpi > 0; }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "comm/agreement.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/stripes.hpp"
+#include "engine/threads/thread_pool.hpp"
 #include "sidecar/striped/striped_set.hpp"
 #include "vfd/file.hpp"
 
@@ -110,6 +112,7 @@ class StripedFile {
   std::vector<Subfile> subfiles_;
   std::vector<char> written_to_;  // of each, 0 or 1: by this rank
   std::vector<const char*> paths_;
+  std::optional<engine::WantedThreads> threads_;
   engine::StripedDevice bytes_;
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -185,6 +186,12 @@ void remove_pieces(const StripedSet& set) try {
   }
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
+}
+
+std::size_t devices_of(const StripedSet& set) {
+  std::set<dev_t> devices;
+  for (const std::string& path : set.subfiles) devices.insert(status_of(path).st_dev);
+  return devices.size();
 }
 
 std::vector<std::uint64_t> subfile_sizes(const StripedSet& set) {

@@ -41,6 +41,9 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
 // All of a set but its stub; the configuration first, so that no half of a set is found.
 void remove_pieces(const StripedSet& set);
 
+// On how many devices, as the system counts them, the subfiles lie. Throws Error.
+std::size_t devices_of(const StripedSet& set);
+
 // In bytes. Throws Error.
 std::vector<std::uint64_t> subfile_sizes(const StripedSet& set);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 #include <random>
 
 #include "base/error.hpp"
@@ -14,6 +15,7 @@ namespace {
 class Memory final : public Device {
  public:
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
+    if (met != nullptr) met->arrive_and_wait();
     if (broken) throw Error("broken", 5);
     for (const auto piece : pieces) {
       bytes.resize(std::max<std::size_t>(bytes.size(), offset + piece.size()));
@@ -30,15 +32,16 @@ class Memory final : public Device {
 
   std::vector<std::byte> bytes;
   bool broken = false;
+  std::latch* met = nullptr;  // of writes that must be made at the same time
   int writes = 0;
   int syncs = 0;
 };
 
 struct Set {
-  explicit Set(StripeLayout as)
+  explicit Set(StripeLayout as, bool on_workers = false)
       : layout(as),
         subfiles(as.count),
-        whole(as, [this](auto number) -> Device& { return subfiles[number]; }) {}
+        whole(as, [this](auto number) -> Device& { return subfiles[number]; }, on_workers) {}
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
     std::vector<std::uint64_t> found;
     found.reserve(subfiles.size());
@@ -120,6 +123,25 @@ TEST(Stripes, WhatFailsInOneIsWrittenToTheOthers) {
   EXPECT_EQ(set.subfiles[2].bytes.size(), 10U);
   set.whole.sync();
   for (const Memory& one : set.subfiles) EXPECT_EQ(one.syncs, 1);
+}
+
+TEST(Stripes, WorkersMoveLargeTransfers) {
+  std::mt19937 random(12);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same bytes each time
+  Set set({100'000, 3}, true);
+  std::latch met(2);
+  set.subfiles[0].met = set.subfiles[2].met = &met;
+  const auto bytes = some_bytes(random, 2'345'678);
+  const std::array<std::span<const std::byte>, 2> pieces{std::span(bytes).first(50'000),
+                                                         std::span(bytes).subspan(50'000)};
+  set.whole.write(77, pieces);
+  std::vector<std::byte> here(bytes.size());
+  set.whole.read(77, here);
+  EXPECT_EQ(here, bytes);
+  set.subfiles[0].met = set.subfiles[2].met = nullptr;
+  set.subfiles[1].broken = true;
+  EXPECT_THROW(set.whole.write(0, pieces), Error);
+  EXPECT_EQ(set.subfiles[0].writes, 2);
+  EXPECT_EQ(set.subfiles[2].writes, 2);
 }
 
 }  // namespace
