@@ -80,7 +80,7 @@ def test_whole_when_it_is_closed(layer: Layer, stack: str) -> None:
 def test_only_who_has_written_makes_it_whole(layer: Layer) -> None:
     layer.python(WRITE, "files=3;")
     layer.python(READ)
-    assert len(files(layer)) == 5
+    assert len(files(layer)) == 6
     layer.python("with h5py.File('x.h5', 'r+') as f: f['more'] = 5")
     assert files(layer) == ["x.h5"]
     layer.plain(READ)
@@ -100,10 +100,10 @@ f = h5py.File("x.h5", "w")
 f["a"] = np.arange(1000)
 g = h5py.File("x.h5", "r+")
 g["b"] = np.arange(1000)
-assert len(glob.glob("x.h5*")) == 5
+assert len(glob.glob("x.h5*")) == 6
 f["a"][:] = np.arange(1000) + 1
 f.close()
-assert len(glob.glob("x.h5*")) == 5
+assert len(glob.glob("x.h5*")) == 6
 assert g["b"][999] == 999 and g["a"][999] == 1000
 g.close()
 assert len(glob.glob("x.h5*")) == 1
@@ -132,7 +132,7 @@ def test_no_room_for_the_whole(layer: Layer) -> None:
     done = layer.start(program + WRITE)
     assert done.status != 0
     assert "x.h5 stays in pieces" in done.text
-    assert len(files(layer)) == 5
+    assert len(files(layer)) == 6
     assert not check.fault_of(find(layer.folder / "x.h5"))
     layer.python(READ)
 
@@ -247,7 +247,7 @@ except headrace.HeadraceError as error:
         "files=3;size=64KiB;",
     )
     names = sorted(path.name for path in layer.folder.glob("*.h5*"))
-    assert [name[:6] for name in names] == ["one.h5"] + 5 * ["two.h5"] + ["whole."]
+    assert [name[:6] for name in names] == ["one.h5"] + 6 * ["two.h5"] + ["whole."]
     for name in ("one", "whole"):
         assert layer.plain(f"print(h5py.File('{name}.h5')['d'][99])") == "99.0"
 

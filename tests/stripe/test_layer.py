@@ -76,9 +76,9 @@ def test_truncated_files_are_made_anew(layer: Layer) -> None:
     """An ordinary file, and a set with more pieces than the new one has."""
     layer.plain(WRITE)
     layer.python(WRITE, "files=5;")
-    assert len(pieces(layer)) == 5 + 1
+    assert len(pieces(layer)) == 5 + 2
     layer.python(WRITE, "files=2;")
-    assert len(pieces(layer)) == 2 + 1
+    assert len(pieces(layer)) == 2 + 2
     layer.python(READ)
 
 

@@ -19,6 +19,7 @@ from headrace.errors import FileError
 from headrace.stripe import check
 from headrace.stripe.fuse import copy_set, fuse, remove_pieces, split
 from headrace.stripe.sets import Layout, StripedSet, find
+from headrace.stripe.state import state_path
 
 HEADRACE = Path(sys.executable).with_name("headrace")
 KIB = 1 << 10
@@ -142,6 +143,9 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         find(path)
     (tmp_path / "away").rename(found.subfiles[1])
     os.truncate(found.subfiles[2], 10)
+    with pytest.raises(FileError, match="_3_of_3: this subfile has 10 bytes, and had 10"):
+        find(path)
+    state_path(found.config).unlink()
     assert "a subfile ends early" in check.fault_of(find(path))
     found.config.unlink()
     with pytest.raises(FileError, match="no configuration of a set lies beside it"):

@@ -128,10 +128,15 @@ def ls(file: StubArgument, config_dir: ConfigOption = None) -> None:
 @app.command("verify")
 @reports_errors
 def verify(file: StubArgument, config_dir: ConfigOption = None) -> None:
-    """Tell whether all pieces are there and make up a whole HDF5 file."""
+    """Tell whether all pieces are there, make up a whole HDF5 file, and are as they were closed."""
     found = find(file, config_dir)
     check.require_whole(found)
-    console().print(f"{file}: complete, {found.size} bytes", markup=False, highlight=False)
+    if found.state is not None and not found.state.closed:
+        fail(f"{file}: it was not closed by who wrote it last, or is open still: it has what was "
+             f"flushed, {found.size} bytes")  # fmt: skip
+    sums = check.require_checksums(found)
+    told = "checksums fit" if sums else "there are no checksums of it"
+    console().print(f"{file}: complete, {found.size} bytes; {told}", markup=False, highlight=False)
 
 
 @app.command("move")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
+from headrace.stripe.state import checksum_of
 from headrace.stripe.stub import SIGNATURE, superblock_places
 
 if TYPE_CHECKING:
@@ -29,6 +30,20 @@ def require_whole(found: StripedSet) -> None:
     """Raises FileError where it does not make up a file."""
     if fault := fault_of(found):
         raise FileError(f"{found.stub}: {fault}")
+
+
+def require_checksums(found: StripedSet) -> bool:
+    """Whether there are some, which all fit then. Raises FileError where one does not."""
+    sums = found.state.checksums if found.state is not None else ()
+    for path, expected in zip(found.subfiles, sums, strict=False):
+        try:
+            fits = checksum_of(path) == expected
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror}") from None
+        if not fits:
+            raise FileError(f"{path}: its bytes are not those that it had when {found.stub} was "
+                            "closed")  # fmt: skip
+    return bool(sums)
 
 
 def _fault(found: StripedSet, head: bytes) -> str:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
-from headrace.stripe.check import require_whole
+from headrace.stripe.check import require_checksums, require_whole
 from headrace.stripe.locks import locked
 from headrace.stripe.pieces import copy, data_ranges
 from headrace.stripe.sets import Layout, StripedSet, config_name, subfile_names
+from headrace.stripe.state import SetState, state_path, write_state
 from headrace.stripe.stub import stub_text
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def fuse(found: StripedSet, output: Path, done: Callable[[int], None], *, verify
         os.ftruncate(target, found.size)
         _deal(found.subfiles, lambda number: _fuse_one(found, number, target, done))
         if verify:
+            require_checksums(found)
             _deal(found.subfiles, lambda number: _compare(found, number, target))
 
 
@@ -132,13 +134,17 @@ def _make(
         config = stub.parent / config_name(stub.name, inode)
         made.append(config)
         _write_config(config, stub, layout, names)
+        sizes = tuple(each.stat().st_size for each in subfiles)
+        state = SetState(closed=True, size=layout.whole_size(sizes))
+        made.append(state_path(config))
+        if sizes == tuple(layout.piece_size(number, state.size) for number in range(len(sizes))):
+            write_state(config, state)
         partial.replace(stub)
     except BaseException:
         for path in made:
             path.unlink(missing_ok=True)
         raise
-    return StripedSet(stub, config, layout, tuple(subfiles),
-                      tuple(each.stat().st_size for each in subfiles))  # fmt: skip
+    return StripedSet(stub, config, layout, tuple(subfiles), sizes, state)
 
 
 def _fill(path: Path, number: int, fill: Callable[[int, int], None]) -> None:
@@ -156,6 +162,7 @@ def _fill(path: Path, number: int, fill: Callable[[int, int], None]) -> None:
 def remove_pieces(found: StripedSet) -> None:
     """All of a set but its stub; the configuration first, so that no half of a set is found."""
     found.config.unlink(missing_ok=True)
+    state_path(found.config).unlink(missing_ok=True)
     for path in found.subfiles:
         if path.is_symlink() and path.resolve().name == path.name:  # as split() makes them
             path.resolve().unlink(missing_ok=True)

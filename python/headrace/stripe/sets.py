@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
+from headrace.stripe.state import SetState, read_state, state_path
 from headrace.stripe.stub import Stub, read_stub
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class StripedSet:
     layout: Layout
     subfiles: tuple[Path, ...]
     sizes: tuple[int, ...]
+    state: SetState | None = None
 
     @property
     def size(self) -> int:
@@ -104,13 +106,29 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     names = _names(config, told["names"], layout.count)
     subfiles = tuple(_subfile(config, told["subfile_dir"], name) for name in names)
     sizes = tuple(each.stat().st_size for each in subfiles)
-    found = StripedSet(stub, config, layout, subfiles, sizes)
+    state = read_state(config) if begin.kind == "text" else None  # HDF5's subfiling knows none
+    found = StripedSet(stub, config, layout, subfiles, sizes, state)
     ours = begin.kind == "text" or begin.names_subfiling or begin.was_text
     if not ours or found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
         raise FileError(
             f"{stub}: it is a file of its own, and another one than the pieces beside it"
         )
+    _check_sizes(found)
     return found
+
+
+def _check_sizes(found: StripedSet) -> None:
+    """One that was copied in part, or is older, would read as zeros."""
+    if found.state is None or not found.state.closed:
+        return
+    for number, (path, size) in enumerate(zip(found.subfiles, found.sizes, strict=True)):
+        expected = found.layout.piece_size(number, found.state.size)
+        if size != expected:
+            raise FileError(
+                f"{path}: this subfile has {size} bytes, and had {expected} when {found.stub} was "
+                "closed: it is an older one, or was copied in part (without "
+                f"{state_path(found.config)} it is read as it is)"
+            )
 
 
 def _stub(path: Path) -> Stub:

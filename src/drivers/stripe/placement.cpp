@@ -78,7 +78,8 @@ Placement::Placement(const Options& options)
               split(value_of(kSettings, "dirs", options))},
       threads(static_cast<unsigned>(
           std::min<std::uint64_t>(headrace::number_of(kSettings, "threads", options), 1024))),
-      sync(is_on(kSettings, "sync", options)) {
+      sync(is_on(kSettings, "sync", options)),
+      checksums(is_on(kSettings, "checksums", options)) {
   const std::string when = value_of(kSettings, "fuse", options);
   if (when == "close") fuse = Fuse::close;
   if (when == "background") fuse = Fuse::background;

@@ -28,6 +28,7 @@ struct Placement {
   sidecar::SetFolders folders;
   unsigned threads = 0;  // of workers; 0: as many as disks
   bool sync = false;
+  bool checksums = false;
   Fuse fuse = Fuse::later;
 };
 

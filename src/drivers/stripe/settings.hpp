@@ -33,6 +33,9 @@ inline constexpr std::array kSettings{
             "threads, in transfers of 1 MiB or more; 0 is one for each disk that they lie on."},
     Setting{"sync", "HEADRACE_STRIPE_SYNC", Type::boolean, "", "", "false",
             "A flush returns when what was written survives a crash of the machine, too."},
+    Setting{"checksums", "HEADRACE_STRIPE_CHECKSUMS", Type::boolean, "", "", "false",
+            "The last close of a file that was open for writing reads its subfiles once more and "
+            "keeps checksums of them, which `headrace stripe verify` compares."},
 };
 
 }  // namespace headrace::stripe

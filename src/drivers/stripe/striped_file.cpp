@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -78,6 +79,13 @@ bool is_new(const std::string& path, unsigned flags) {
   return (flags & kCreate) != 0 && ::stat(path.c_str(), &status) == 0 && status.st_size == 0;
 }
 
+void tell_of_state(const sidecar::StripedSet& set) {
+  if (!set.state || set.state->closed || opening_of(set.stub).use_count() > 1) return;
+  log(Level::warning, "stripe: " + set.stub +
+                          " was not closed by who wrote it last, or is open still: it has what was "
+                          "flushed");
+}
+
 }  // namespace
 
 std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags, hid_t fapl,
@@ -89,19 +97,26 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   const engine::StripeLayout layout = placement->layout(*ranks);
   std::optional<sidecar::StripedSet> set;
   std::uint64_t size = 0;
+  std::uint64_t cut_at = 0;
   do_together(*ranks, [&] {
     if (ranks->rank() != 0) return;
     const std::string path = std::filesystem::canonical(name);
     set = is_new(path, flags) ? sidecar::make_set(path, layout, placement->folders)
                               : sidecar::find_set(path, placement->folders.config);
-    if (set && (flags & kReadWrite) != 0) sidecar::write_stub(path, set->layout);
-    if (set) size = set->layout.whole_size(sidecar::subfile_sizes(*set));
+    if (!set) return;
+    size = set->layout.whole_size(sidecar::subfile_sizes(*set));
+    tell_of_state(*set);
+    if (set->state && set->state->closed) cut_at = set->state->size;
+    if ((flags & kReadWrite) == 0) return;
+    sidecar::mark_open(set->config);
+    sidecar::write_stub(path, set->layout);
   });
   std::uint64_t there = set ? 1 : 0;
   share(*ranks, there);
   if (there == 0) return nullptr;
   if (!set) set.emplace();
   share(*ranks, *set, size);
+  share(*ranks, cut_at);
   std::unique_ptr<StripedFile> file;
   do_together(*ranks, [&] {
     Id<Kind::plist> access = subfile_access(fapl, layer);
@@ -112,6 +127,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
       placement->threads = static_cast<unsigned>(sidecar::devices_of(*set));
     file.reset(new StripedFile(std::move(*set), flags, std::move(access), nullptr, *placement));
     file->eof_ = size;
+    file->cut_at_ = cut_at;
   });
   file->ranks_ = std::move(ranks);
   file->over_mpi_ = layer.over == vfd::Over::mpio;
@@ -129,6 +145,7 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist
       access_(std::move(access)),
       ranks_(std::move(ranks)),
       sync_(placement.sync),
+      checksums_(placement.checksums),
       fuse_(placement.fuse),
       opened_(opening_of(set_.stub)),
       subfiles_(set_.layout.count),
@@ -225,9 +242,8 @@ void StripedFile::agree_on_flush() {
 
 void StripedFile::truncate() {
   // Over MPI no rank knows how far the others have written, but all know where they were cut.
-  const std::uint64_t now = ranks_->size() > 1 ? cut_at_ : eof_;
-  if (eoa_ == now) return;
-  changed_ = true;
+  if (eoa_ == cut_at_ && farthest_ == eoa_) return;
+  if (eoa_ != eof_) changed_ = true;
   std::exception_ptr failed = std::exchange(failed_, nullptr);
   const std::exception_ptr resize = error_of([&] {
     const auto step = static_cast<std::uint32_t>(ranks_->size());
@@ -236,18 +252,45 @@ void StripedFile::truncate() {
       subfile(number).resize(set_.layout.subfile_size(number, eoa_));
   });
   agree(*ranks_, failed != nullptr ? failed : resize);
-  cut_at_ = eof_ = eoa_;
+  cut_at_ = eof_ = farthest_ = eoa_;
 }
 
 void StripedFile::tell_failures() { agree(*ranks_, std::exchange(failed_, nullptr)); }
 
-bool StripedFile::is_last_writer() const {
-  return ranks_->reduce(changed_ && opened_.use_count() == 1 ? 1 : 0, Reduction::max) != 0;
+void StripedFile::write_state() {
+  const bool wanted = checksums_ && fuse_ != Fuse::close;
+  std::vector<std::byte> mine;
+  const auto failed = error_of([&] {
+    const auto step = static_cast<std::uint32_t>(ranks_->size());
+    for (auto number = static_cast<std::uint32_t>(ranks_->rank());
+         wanted && number < set_.layout.count; number += step) {
+      const std::uint32_t sum = sidecar::checksum_of_file(set_.subfiles[number]);
+      const auto bytes = std::as_bytes(std::span(&sum, 1));
+      mine.insert(mine.end(), bytes.begin(), bytes.end());
+    }
+  });
+  agree(*ranks_, failed);
+  const auto all = ranks_->all_gather_any(mine);
+  do_together(*ranks_, [&] {
+    if (ranks_->rank() != 0) return;
+    sidecar::SetState state{true, cut_at_, {}};
+    if (wanted) state.checksums.resize(set_.layout.count);
+    for (std::size_t number = 0; number < state.checksums.size(); ++number)
+      std::memcpy(&state.checksums[number],
+                  all[number % all.size()].data() + number / all.size() * sizeof(std::uint32_t),
+                  sizeof(std::uint32_t));
+    sidecar::mark_closed(set_.config, state, sync_);
+  });
 }
 
 void StripedFile::finish() {
   close_subfiles();
-  if (!writes_ || fuse_ == Fuse::later || !is_last_writer()) return;
+  if (!writes_) return;
+  if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;
+  if (eoa_ == cut_at_)
+    if (const auto failed = error_of([&] { write_state(); }))
+      log(Level::warning, "stripe: " + set_.stub + " is not marked as closed: " + text_of(failed));
+  if (fuse_ == Fuse::later || ranks_->reduce(changed_ ? 1 : 0, Reduction::max) == 0) return;
   try {
     if (fuse_ == Fuse::close) return fuse();
     do_together(*ranks_, [] {});  // all have closed theirs

@@ -3,6 +3,7 @@
 // nothing is sent between them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -51,7 +52,10 @@ class StripedFile {
   }
 
   [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
-  void set_eoa(std::uint64_t address) { eoa_ = address; }
+  void set_eoa(std::uint64_t address) {
+    eoa_ = address;
+    farthest_ = std::max(farthest_, address);
+  }
   // As far as this rank knows.
   [[nodiscard]] std::uint64_t eof() const { return eof_; }
 
@@ -97,7 +101,8 @@ class StripedFile {
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
   void close_subfiles() noexcept;
-  [[nodiscard]] bool is_last_writer() const;
+  // Collective, when no rank has the subfiles open any more: what a later opening counts on.
+  void write_state();
   void fuse();
 
   sidecar::StripedSet set_;
@@ -106,6 +111,7 @@ class StripedFile {
   CommunicatorHandle ranks_;
   bool over_mpi_ = false;  // counted among those
   bool sync_;
+  bool checksums_;
   Fuse fuse_;
   bool changed_ = false;          // by this rank, or by workers perhaps
   std::shared_ptr<char> opened_;  // shared by all of the process that have that stub open
@@ -116,7 +122,10 @@ class StripedFile {
   engine::StripedDevice bytes_;
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
-  std::uint64_t cut_at_ = 0;   // where it was last truncated
+  // Where all subfiles were cut to what they have of a file of that size, and the largest EOA
+  // since: on all ranks alike.
+  std::uint64_t cut_at_ = 0;
+  std::uint64_t farthest_ = 0;
   std::uint64_t written_ = 0;  // bytes, by the program's thread
   std::uint64_t read_ = 0;
   std::exception_ptr failed_;  // not told yet

@@ -128,6 +128,20 @@ bool begins_alike(const StripedSet& set, const Stub& stub) {
   return there == stub.superblock;
 }
 
+// One that was copied in part, or is older, would read as zeros.
+void check_sizes(const StripedSet& set) {
+  if (!set.state || !set.state->closed) return;
+  const std::vector<std::uint64_t> sizes = subfile_sizes(set);
+  for (std::uint32_t number = 0; number < set.layout.count; ++number) {
+    const std::uint64_t expected = set.layout.subfile_size(number, set.state->size);
+    if (sizes[number] != expected)
+      throw Error(set.subfiles[number] + ": this subfile has " + std::to_string(sizes[number]) +
+                  " bytes, and had " + std::to_string(expected) + " when " + set.stub +
+                  " was closed: it is an older one, or was copied in part (without " +
+                  state_path_of(set.config) + " it is read as it is)");
+  }
+}
+
 }  // namespace
 
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder) try {
@@ -146,6 +160,9 @@ std::optional<StripedSet> find_set(const std::string& stub, const std::string& c
   for (const std::string& name : told.names)
     set.subfiles.push_back(subfile_of(config, told.folder, name));
   if (found.kind == Stub::Kind::superblock && !begins_alike(set, found)) return std::nullopt;
+  // HDF5's subfiling writes a superblock into the stub, and knows of no state.
+  if (text) set.state = read_set_state(set.config);
+  check_sizes(set);
   return set;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
@@ -178,6 +195,7 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
 
 void remove_pieces(const StripedSet& set) try {
   fs::remove(set.config);
+  fs::remove(state_path_of(set.config));
   for (const fs::path path : set.subfiles) {
     // As make_set() makes them; a link to anything else stays what it leads to.
     if (fs::is_symlink(path) && fs::read_symlink(path).filename() == path.filename())

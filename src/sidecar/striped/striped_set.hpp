@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/stripes.hpp"
+#include "sidecar/striped/set_state.hpp"
 
 namespace headrace::sidecar {
 
@@ -18,12 +19,14 @@ struct StripedSet {
   std::string config;
   engine::StripeLayout layout;
   std::vector<std::string> subfiles;  // their paths, in order
+  std::optional<SetState> state = {};
 };
 
 // The set of a stub; nothing for an ordinary file. `config_folder`: where the configuration is,
 // empty for beside the stub. It is the one with the stub's inode, or, for a set that was copied,
 // the only one of that name. Subfiles are looked for beside the configuration first, so a set may
-// be moved as a whole. Throws Error that names what is missing or does not fit.
+// be moved as a whole. Throws Error that names what is missing or does not fit: a subfile of a set
+// that was closed must be as long as it was then.
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder);
 
 // Where a new set's pieces are to be: beside the stub where that is empty.

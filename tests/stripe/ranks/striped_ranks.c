@@ -2,6 +2,7 @@
  * its rank. DRIVER: `mpio`, which a layer may stand in for, `subfiling`, HDF5's own, or `default`.
  * CASE:
  *   write    makes the datasets below; row r is written by rank r % ranks
+ *   rewrite  writes what is there to one of them again
  *   append   writes to some of them again, and makes one more
  *   read     compares all of them, together and each rank by itself
  *   atomic   tells what was said to a wish for atomic transfers
@@ -141,6 +142,17 @@ static void write_all(void) {
   H5Pclose(fapl);
 }
 
+static void rewrite(void) {
+  hid_t fapl = access_list();
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, fapl);
+  REQUIRE(file >= 0);
+  hid_t again = H5Dopen2(file, "contiguous", H5P_DEFAULT);
+  REQUIRE(write_rows(again, 0, 0) >= 0);
+  H5Dclose(again);
+  REQUIRE(H5Fclose(file) >= 0);
+  H5Pclose(fapl);
+}
+
 static void append(void) {
   hid_t fapl = access_list();
   hid_t file = H5Fopen(path, H5F_ACC_RDWR, fapl);
@@ -259,6 +271,8 @@ int main(int argc, char **argv) {
     write_all();
   else if (strcmp(todo, "append") == 0)
     append();
+  else if (strcmp(todo, "rewrite") == 0)
+    rewrite();
   else if (strcmp(todo, "read") == 0)
     read_all();
   else if (strcmp(todo, "atomic") == 0)

@@ -6,6 +6,7 @@ have been made one file.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from harness.prefix import MATRIX, Hdf5
 from harness.ranks import succeed
 from harness.stack import NATIVE
 
+from headrace.errors import FileError
 from headrace.stripe import check
 from headrace.stripe.fuse import fuse
 from headrace.stripe.sets import Layout, find
@@ -41,8 +43,8 @@ class Ranks:
     def __init__(self, layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
         self.layer, self.hdf5, self.layout = layer, hdf5, layout
 
-    def ours(self, case: str, ranks: int) -> None:
-        options = f"size={self.layout.stripe};files={self.layout.count};"
+    def ours(self, case: str, ranks: int, more: str = "") -> None:
+        options = f"size={self.layout.stripe};files={self.layout.count};{more}"
         connector = f"headrace_stripe {options}{self.layer.below}"
         succeed(self.layer, self.hdf5, ranks, PROGRAM, "mpio", case, "x.h5", connector=connector)
 
@@ -74,6 +76,8 @@ def test_written_by_us(layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
     ranks.ours("write", 3)
     assert find(layer.folder / "x.h5").layout == layout
     ranks.theirs("read")
+    ranks.theirs("rewrite")
+    ranks.ours("read", 2)
     ranks.theirs("append")
     ranks.ours("read", 2)
     ranks.serial()
@@ -81,6 +85,24 @@ def test_written_by_us(layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
     ranks.ours("append", 4)
     ranks.theirs("read")
     ranks.serial()
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_checksums(layer: Layer, hdf5: Hdf5, ranks: int) -> None:
+    """Ranks share the subfiles; who writes to them later leaves none, or others."""
+    made = Ranks(layer, hdf5, Layout(5000, 5))
+    made.ours("write", ranks, "checksums=true;")
+    found = find(layer.folder / "x.h5")
+    assert found.state is not None
+    assert len(found.state.checksums) == 5
+    assert check.require_checksums(found)
+    byte = found.subfiles[3].read_bytes()[4321] ^ 1
+    with found.subfiles[3].open("r+b") as piece:
+        os.pwrite(piece.fileno(), bytes([byte]), 4321)
+    with pytest.raises(FileError, match="_4_of_5: its bytes are not those"):
+        check.require_checksums(found)
+    made.ours("append", 2)
+    assert not check.require_checksums(find(layer.folder / "x.h5"))
 
 
 @pytest.mark.parametrize("layout", [Layout(64 << 10, 2), Layout(1 << 20, 1)], ids=str)

@@ -1,0 +1,140 @@
+#include "sidecar/striped/set_state.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.hpp"
+#include "engine/device.hpp"
+#include "engine/log/format.hpp"
+#include "sidecar/copy_file.hpp"
+
+namespace headrace::sidecar {
+namespace {
+
+constexpr std::string_view kFirst = "headrace_stripe=1\n";
+constexpr std::string_view kState = "state=";
+constexpr std::string_view kSize = "size=";
+constexpr std::string_view kChecksum = "crc32=";
+constexpr std::string_view kLast = "end\n";  // what was torn has none
+constexpr int kHex = 16;
+constexpr std::size_t kHexDigits = 8;
+constexpr std::uint64_t kMostText = std::uint64_t{32} << 20U;  // a million checksums
+constexpr std::size_t kPart = std::size_t{1} << 20U;
+
+bool take(std::string_view& text, std::string_view begin) {
+  if (!text.starts_with(begin)) return false;
+  text.remove_prefix(begin.size());
+  return true;
+}
+
+template <typename Number>
+bool take_number(std::string_view& text, Number& number, int base) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (failure != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return take(text, "\n");
+}
+
+std::string hex(std::uint32_t number) {
+  std::array<char, kHexDigits> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), number, kHex).ptr;
+  const std::string_view text(digits.begin(), end);
+  return std::string(kHexDigits - text.size(), '0').append(text);
+}
+
+void write_text(const Descriptor& file, std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  engine::posix_device(file.get(), file.path().c_str())->write(0, {&bytes, 1});
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status{};
+  constexpr mode_t kPermissions = 0777;
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & kPermissions : mode_t{0600};
+}
+
+}  // namespace
+
+std::optional<SetState> parse_set_state(std::string_view text) {
+  SetState state;
+  if (!take(text, kFirst) || !take(text, kState)) return std::nullopt;
+  state.closed = take(text, "closed\n");
+  if (!state.closed)
+    return take(text, "open\n") && text == kLast ? std::optional(state) : std::nullopt;
+  if (!take(text, kSize) || !take_number(text, state.size, 10)) return std::nullopt;
+  if (state.size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    return std::nullopt;
+  while (take(text, kChecksum))
+    if (!take_number(text, state.checksums.emplace_back(), kHex)) return std::nullopt;
+  return text == kLast ? std::optional(state) : std::nullopt;
+}
+
+std::string set_state_text(const SetState& state) {
+  std::string text(kFirst);
+  text.append(kState).append(state.closed ? "closed\n" : "open\n");
+  if (state.closed) text.append(kSize).append(std::to_string(state.size)).append("\n");
+  for (const std::uint32_t each : state.checksums)
+    text.append(kChecksum).append(hex(each)).append("\n");
+  return text.append(kLast);
+}
+
+std::string state_path_of(const std::string& config) {
+  return std::filesystem::path(config).replace_extension(".state");
+}
+
+std::optional<SetState> read_set_state(const std::string& config) try {
+  const std::string path = state_path_of(config);
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  std::string text(std::min<std::uint64_t>(file.status().st_size, kMostText), '\0');
+  engine::posix_device(file.get(), path.c_str())->read(0, std::as_writable_bytes(std::span(text)));
+  return parse_set_state(text);
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+void mark_open(const std::string& config) {
+  const std::string path = state_path_of(config);
+  const bool there = std::filesystem::exists(path);
+  try {
+    const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_of(config));
+    write_text(file, set_state_text({}));
+  } catch (const Error& error) {
+    const int number = error.error_number();
+    // A file cut to nothing says as much.
+    if (number == ENOSPC || number == EDQUOT) return;
+    if (there || (number != EACCES && number != EPERM && number != EROFS)) throw;
+  }
+}
+
+void mark_closed(const std::string& config, const SetState& state, bool sync) {
+  const std::string path = state_path_of(config);
+  if (!std::filesystem::exists(path)) return;
+  const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  write_text(file, set_state_text(state));
+  if (sync) sidecar::sync(file);
+}
+
+std::uint32_t checksum_of_file(const std::string& path) {
+  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  const auto device = engine::posix_device(file.get(), path.c_str());
+  auto left = static_cast<std::uint64_t>(file.status().st_size);
+  std::vector<std::byte> part(std::min<std::uint64_t>(left, kPart));
+  std::uint32_t sum = 0;
+  for (std::uint64_t at = 0; left > 0;) {
+    const auto bytes = std::span(part).first(std::min<std::uint64_t>(left, kPart));
+    device->read(at, bytes);
+    sum = engine::log::checksum(bytes, sum);
+    at += bytes.size();
+    left -= bytes.size();
+  }
+  return sum;
+}
+
+}  // namespace headrace::sidecar
