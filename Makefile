@@ -128,6 +128,8 @@ bench: setup-test
 	    --output bench/results/$$(date +%F)-tune-lustre
 	@$(STAGE) "the search beside a grid" $(PYTHON) bench/tune/grid.py \
 	    --output bench/results/$$(date +%F)-tune-grid
+	@$(STAGE) "one configuration for iotest" $(PYTHON) bench/tune/iotest.py \
+	    --output bench/results/$$(date +%F)-tune-iotest
 	@$(STAGE) "what the layer stripe gains" $(PYTHON) bench/stripe/run.py \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-stripe
 	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \
