@@ -15,6 +15,7 @@ from harness.stack import CLEAN
 
 from headrace.bench.stats import Ratio
 from headrace.errors import ConfigError, FileError
+from headrace.trace.reader import read
 from headrace.tune import confirm, known, space, written
 from headrace.tune.differing import differing
 from headrace.tune.runs import Runs
@@ -212,6 +213,32 @@ def test_knobs_for_several_programs() -> None:
     assert all_.deflated
 
 
+def test_shapes_of_chunks_come_from_the_trace(tmp_path: Path) -> None:
+    program = (
+        "import h5py, numpy as np\n"
+        "data = np.random.default_rng(1).integers(0, 9, (1000, 1000))\n"
+        "with h5py.File('x.h5', 'w') as f:\n"
+        "    f.create_dataset('d', data=data, dtype='i4', chunks=(1000, 1), compression=1)\n"
+        "    f.create_dataset('fits', data=data, dtype='i4', chunks=(100, 1000))\n"
+        "with h5py.File('x.h5') as f:\n"
+        "    for i in range(0, 1000, 50): f['d'][i : i + 2], f['fits'][i : i + 2]\n"
+    )
+    words = ["run", "--stack", f"trace(arguments=true,output={tmp_path}/t.hrtrace)", "--"]
+    done = subprocess.run(
+        [HEADRACE, *words, sys.executable, "-c", program],
+        env=CLEAN, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    trace = read(tmp_path / "t.hrtrace")
+    assert "chunk" not in {each.option for each in space.knobs_for([trace])}
+    (knob,) = (each for each in space.knobs_for([trace], layout=True) if each.option == "chunk")
+    (shape,) = knob.values
+    rows, columns = map(int, shape.split("x"))
+    assert 2 <= rows <= 500
+    assert columns >= 100
+    assert space.unreadable_by(Setting("tune", "chunk", shape)) == "nobody"
+
+
 @pytest.mark.long
 def test_a_program(tmp_path: Path) -> None:
     """From the program to a configuration, or to the word that nothing is faster."""
@@ -251,7 +278,7 @@ def test_what_readers_may_notice_needs_consent(tmp_path: Path) -> None:
     written.write(file, found, written.About(["x"], "", "", ""), {})
     lines = {each.setting: each.reason for each in written.read(file).lines}
     assert lines.keys() == {TUNE, page, SIEVE}
-    assert "cannot be read any more by: HDF5 before 1.10.1" in lines[page]
+    assert "who cannot read it any more: HDF5 before 1.10.1" in lines[page]
     assert "NOTICE" not in lines[SIEVE]
     shown = run("env", "--config", file, "--shell", "bash").stdout
     assert "allow=layout" in shown

@@ -5,13 +5,16 @@ Options that change how objects are stored, which readers may notice, are tried 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from headrace.trace.advice.chunks import better_shape
+from headrace.trace.advice.evidence import Run
 from headrace.trace.hazards import verdicts
 from headrace.trace.seats import WRITE
+from headrace.trace.summary import totals, uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,7 +86,7 @@ def _always(_: Facts) -> bool:
 KNOBS: Final = (
     Knob("tune", "", (ON,), "chunk caches that hold what comes again", _always),
     Knob("tune", "seat", ("both",), "fill values that are written only where no data is",
-         lambda facts: facts.writes),
+         lambda facts: facts.writes and facts.ranks == 1),  # there is no driver over MPI
     Knob("tune", "sieve", ("4KiB", "1MiB", "16MiB"), "small parts of contiguous datasets",
          lambda facts: facts.small_contiguous > _SMALL),
     Knob("tune", "metadata_block", ("64KiB", "1MiB"), "metadata that lies together",
@@ -135,6 +138,11 @@ LAYOUT_KNOBS: Final = (
          lambda facts: facts.writes and facts.small_datasets > _SMALL, "nobody"),
     Knob("tune", "deflate", ("0", "1"), "chunks that take less time to compress",
          lambda facts: facts.writes and facts.deflated, "nobody"),
+    Knob("tune", "chunk", (), "chunks of the shape that is accessed",
+         lambda facts: facts.writes, "nobody"),  # shapes are those that the trace shows
+    Knob("tune", "fill", ("never",), "storage that is written once, without a fill value before",
+         lambda facts: facts.writes,
+         "nobody, but where nothing was written they read whatever lies there"),
 )  # fmt: skip
 
 
@@ -145,7 +153,20 @@ def knobs_for(traces: Sequence[Trace], *, layout: bool = False) -> tuple[Knob, .
     """
     facts = together([facts_of(each) for each in traces])
     known = KNOBS + MPI_KNOBS * (facts.ranks > 1) + LAYOUT_KNOBS * layout
-    return tuple(knob for knob in known if knob.fits(facts))
+    fitting = (knob for knob in known if knob.fits(facts))
+    if layout:
+        shapes = tuple(sorted({each for trace in traces for each in _chunk_shapes(trace)}))
+        fitting = (
+            replace(knob, values=shapes) if knob.option == "chunk" else knob for knob in fitting
+        )
+    return tuple(knob for knob in fitting if knob.values)
+
+
+def _chunk_shapes(trace: Trace) -> Iterator[str]:
+    """Those that fit how datasets are accessed whose chunks do not."""
+    found = uses(trace)
+    better = map(better_shape, Run(trace, found, totals(trace, found)).datasets)
+    return ("x".join(map(str, each.extent)) for each in better if each)
 
 
 def layers_of(candidate: Candidate) -> list[Setting]:

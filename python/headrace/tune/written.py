@@ -93,7 +93,7 @@ def write(file: Path, found: Confirmed, about: About, tried: Mapping[str, str]) 
 
 def _told_of(setting: Setting) -> str:
     who = unreadable_by(setting)
-    noticed = f"; READERS MAY NOTICE, and it cannot be read any more by: {who}" if who else ""
+    noticed = f"; READERS MAY NOTICE, and who cannot read it any more: {who}" if who else ""
     return reason_of(setting) + noticed
 
 

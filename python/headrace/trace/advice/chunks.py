@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -98,8 +99,20 @@ def rewritten_in_parts(data: Data) -> Advice | None:
     )
 
 
-def wrong_shape(data: Data) -> Advice | None:
-    """Calls that touch many chunks for the little they take of each."""
+@dataclass(frozen=True)
+class Shape:
+    """Chunks that fit how a dataset is accessed: their extent, and how many calls touch then.
+
+    `touched`: those that each call touches as the dataset is now.
+    """
+
+    extent: list[int]
+    left: float
+    touched: NDArray[np.float64]
+
+
+def better_shape(data: Data) -> Shape | None:
+    """Where calls touch many chunks for the little they take of each."""
     if not data.chunk or not len(data.transfers):
         return None
     shapes = data.shapes(np.ones(len(data.transfers), np.bool_))
@@ -114,15 +127,23 @@ def wrong_shape(data: Data) -> Advice | None:
     better = _fitting(most, data)
     calls = float(np.array([_touched(each, better) for each in shapes]).sum())
     left = ideal if data.filtered else max(calls, ideal)
-    spent = float(data.seconds.sum()) + data.spent_in("dataset_close")
-    gain = spent * (1 - left / float(touched.sum())) - float(data.bytes.sum()) / COPIED
     if better == list(data.layout["chunk"]) or left >= touched.sum() / 2:
         return None
+    return Shape(better, left, touched)
+
+
+def wrong_shape(data: Data) -> Advice | None:
+    """Calls that touch many chunks for the little they take of each."""
+    if (found := better_shape(data)) is None:
+        return None
+    better, left, touched = found.extent, found.left, found.touched
+    spent = float(data.seconds.sum()) + data.spent_in("dataset_close")
+    gain = spent * (1 - left / float(touched.sum())) - float(data.bytes.sum()) / COPIED
     text = ", ".join(map(str, better))
     return Advice(
         "wrong_shape",
         data.path,
-        f"{count(len(shapes))} calls of {size(data.bytes.mean())} each touch "
+        f"{count(len(touched))} calls of {size(data.bytes.mean())} each touch "
         f"{count(touched.mean())} chunks of {_by(data.layout['chunk'])} elements on average, in "
         "which they need only a part",
         f"Make chunks of the shape that is accessed, {_by(better)}",
