@@ -238,7 +238,7 @@ with h5py.File("x.h5", "w") as f:
             _FIELD.format(data=_SHORT, how=_GZIP + ", shuffle=True"), storage=DISK_5),
     Program("scattered_writes", 60, 10, """
 with h5py.File("x.h5", "w") as f:
-    d = f.create_dataset("d", (20000, 300), "f8")
+    d = f.create_dataset("d", (2000, 10000), "f8")
     for i in range(N):
         d[:, i * 5] = i
 """, near="""
