@@ -44,7 +44,7 @@ _OF_DATASETS: Final = (
 _OF_RUNS: Final = (
     tiny.datasets, tiny.attributes, filters.missing, scattered.together, overlap.behind,
     repeats.by_all_ranks, storage.alignment, storage.metadata_blocks, loops.files_again,
-    loops.flushed, ranks.file_per_rank,
+    loops.flushed, ranks.file_per_rank, ranks.shared_file,
 )  # fmt: skip
 
 # What needs neither selections nor the time and place of each call and request.

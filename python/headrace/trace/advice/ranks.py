@@ -1,23 +1,35 @@
-"""A file for each process, or for each part of the data, with the same datasets in all."""
+"""Too many files, one for each process with the same datasets; and one file that ranks wait for."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headrace.bench.units import count
+from headrace.bench.units import count, rate
 from headrace.trace.advice.advice import OTHER_FILE, Advice, Code
-from headrace.trace.advice.evidence import is_python, line_with_most, times_around
+from headrace.trace.advice.evidence import (
+    BILLION,
+    RAW,
+    is_python,
+    line_with_most,
+    times_around,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from headrace.trace.advice.evidence import Run
     from headrace.trace.seats import Seat
 
 _FILES: Final = 4
+_LARGE: Final = 64 << 10  # bytes of a write
+_MANY: Final = 16  # of those, of a rank
+_WAITS: Final = 2.0  # times the time that a write takes by itself
 _AROUND: Final = (
     "file_create", "file_open", "file_close", "dataset_create", "dataset_open", "object_open",
     "dataset_get", "dataset_close",
@@ -74,3 +86,68 @@ def _files(seat: Seat) -> dict[str, tuple[frozenset[str], float]]:
         if about["kind"] == "dataset":
             paths[file["name"]].add(about["path"])
     return {name: (frozenset(each), sums[name]) for name, each in paths.items()}
+
+
+def shared_file(run: Run) -> Iterator[Advice]:
+    """Large writes of ranks to one file that take long while others write to it, too."""
+    files: dict[str, list[_Writes]] = defaultdict(list)
+    for seat in run.trace.seats:
+        for id_, storage in seat.storages.items():
+            over_mpi = int(seat.process.storages[id_].get("ranks", -1)) > 1
+            if over_mpi and len((found := _Writes(seat, id_)).rows) >= _MANY:
+                files[storage].append(found)
+    for name, all_ in files.items():
+        if len(all_) < 2:
+            continue
+        by_itself = max(each.fast for each in all_)
+        meets = [each.beside([other for other in all_ if other is not each]) for each in all_]
+        waits = [float((each.spent[beside] - each.bytes[beside] / by_itself).sum())
+                 for each, beside in zip(all_, meets, strict=True)]  # fmt: skip
+        worst = max(range(len(all_)), key=lambda i: waits[i])
+        mine, beside = all_[worst], meets[worst]
+        if not beside.any():
+            continue
+        now = float(mine.bytes[beside].sum() / mine.spent[beside].sum())
+        if by_itself < _WAITS * now:
+            continue
+        yield Advice(
+            "shared_file",
+            PurePath(name).name,
+            f"{count(len(all_))} ranks write to it at the same time, by {rate(now)} each, where "
+            f"the fastest tenth of their writes makes {rate(by_itself)}",
+            "Have the layer `stripe` deal the file out to several, which ranks need not wait for",
+            "headrace run --stack 'stripe(per=rank)' -- PROGRAM",
+            waits[worst],
+            "the time of writes beside those of other ranks, less what they would take at the rate "
+            "of the fastest tenth",
+            "the file lies in pieces until `headrace fuse` makes one of them; where the storage "
+            "itself is the limit nothing is gained, which `headrace report --replay` tells",
+            stack="stripe(per=rank)",
+        )
+
+
+class _Writes:
+    """A rank's large writes of its own to a file: nanoseconds since 1970, bytes and seconds."""
+
+    def __init__(self, seat: Seat, file: int) -> None:
+        raw = seat.requests
+        large = (raw["file"] == file) & (raw["type"] == RAW) & (raw["kind"] == 1)
+        large &= (raw["length"] >= _LARGE) & (raw["collective"] == 0) & (raw["failed"] == 0)
+        self.rows = np.flatnonzero(large & (raw["duration"] > 0))
+        self.begin = raw["begin"][self.rows].astype(np.int64) + seat.process.clock_offset
+        self.end = self.begin + raw["duration"][self.rows].astype(np.int64)
+        self.bytes = raw["length"][self.rows].astype(np.float64)
+        self.spent = raw["duration"][self.rows] / BILLION
+
+    @property
+    def fast(self) -> float:
+        """Bytes a second of the fastest tenth."""
+        return float(np.quantile(self.bytes / self.spent, 0.9))
+
+    def beside(self, others: Sequence[_Writes]) -> NDArray[np.bool_]:
+        """Which of them were made while one of the others was."""
+        begins = np.sort(np.concatenate([each.begin for each in others]))
+        ends = np.sort(np.concatenate([each.end for each in others]))
+        # More have begun before this ends than have ended before it begins.
+        begun = np.searchsorted(begins, self.end, "left")
+        return begun > np.searchsorted(ends, self.begin, "right")
