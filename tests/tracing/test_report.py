@@ -13,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from harness.layer import NATIVE_BELOW, Layer
 from harness.seed import SEED
 from tracing.conftest import Traced
 from tracing.test_trace import fork_and_leave, write_and_read_rows
@@ -164,6 +165,22 @@ def hostile_names() -> None:
         g = f.create_group("</script>")
         g["<i>"] = np.arange(1000.0)
         g["<i>"][::2]
+
+
+def test_pieces_of_a_file_are_named(tmp_path: Path, layer: Traced) -> None:
+    """The layer `stripe` above has the trace below it see each subfile."""
+    program = "with h5py.File('x.h5', 'w') as f: f['d'] = np.arange(100000)"
+    layer.python(program)
+    assert "Files at the storage" not in report.render(layer.read())
+    folder = tmp_path / "pieces"
+    folder.mkdir()
+    below = f"under_vol=7210;under_info={{seat=both;output={folder}/t;{NATIVE_BELOW}}}"
+    above = Layer(folder, "stripe", ("vol", "vfd"), "files=3;size=64KiB;", below=below)
+    above.python(program)
+    shown = " ".join(Page(report.render(headrace.trace.open(folder / "t"))).texts)
+    assert "Files at the storage" in shown
+    for number in (1, 2, 3):
+        assert re.search(rf"x\.h5\.subfile_\d+_{number}_of_3", shown), number
 
 
 def test_hostile_names_are_only_text(layer: Traced) -> None:

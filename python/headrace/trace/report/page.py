@@ -43,6 +43,7 @@ def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
     owned = datasets.Owned(seats)
     time = timeline.timeline(seats, tables.names(seats))
     lines, more_lines = tables.lines(seats)
+    stored, more_stored = tables.storages(seats)
     damaged = [f"{p.source.name}: {p.damage}" for p in trace.processes if p.damage]
     damaged += [each.removeprefix(f"{trace.path}/") for each in trace.unreadable]
     return template.render(
@@ -63,6 +64,8 @@ def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
         metadata=tables.metadata(seats),
         lines=lines,
         more_lines=more_lines,
+        storages=stored,
+        more_storages=more_stored,
         processes=tables.processes(seats),
         broken=tables.broken(seats),
         style=webpage.style(_STYLE),

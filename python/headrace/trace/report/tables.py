@@ -148,6 +148,38 @@ def lines(seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], str]:
     return shown, f"{words.number_of(len(left), 'more line')}: {spent_left}." if left else ""
 
 
+def storages(seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], str]:
+    """The files that the lowest layer has read and written, and what is left out.
+
+    Nothing where they are those that the program knows: there are others below `stripe`, say.
+    """
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0, 0, 0, 0])
+    known = {str(each["name"]) for seat in seats for each in seat.process.files.values()}
+    for seat in seats:
+        raw = seat.requests
+        for id_, name in seat.storages.items():
+            mine = raw["file"] == id_
+            if not mine.any():
+                continue
+            reads, writes = mine & (raw["kind"] == 0), mine & (raw["kind"] == 1)
+            made = (raw["duration"][mine].sum() / _BILLION, raw["count"][mine].sum(),
+                    raw["length"][reads].sum(), raw["length"][writes].sum(), 1)  # fmt: skip
+            sums[name] = [a + float(b) for a, b in zip(sums[name], made, strict=True)]
+    if sums.keys() <= known:
+        return [], ""
+    rows = sorted(sums.items(), key=lambda item: -item[1][0])
+    kinds = (units.seconds, units.count, units.size, units.size, units.count)
+    shown = [
+        {
+            "name": words.shortened(name),
+            "numbers": [cell(value, text) for value, text in zip(values, kinds, strict=True)],
+        }
+        for name, values in rows[:OBJECTS]
+    ]
+    left = rows[OBJECTS:]
+    return shown, f"{words.number_of(len(left), 'more file')} took less time." if left else ""
+
+
 def names(seats: Sequence[Seat]) -> list[str]:
     """Of the processes: ranks, else process ids, with the host where there are several."""
     hosts = {each.process.about.get("host", "") for each in seats}
