@@ -1,0 +1,28 @@
+// Stubs of files in pieces (sidecar/striped/stub.hpp): whatever is in a file, what is told of it
+// fits it, and the layer's own text is known again.
+#include "sidecar/striped/stub.hpp"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "percent.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace headrace::sidecar;
+  static const std::string path = "fuzz_stub." + std::to_string(::getpid());
+  const std::string text = from_percent(data, size);
+  std::ofstream(path, std::ios::binary) << text;
+  const Stub stub = read_stub(path);
+  if ((stub.kind == Stub::Kind::empty) != text.empty()) std::abort();
+  if (stub.kind == Stub::Kind::superblock &&
+      text.compare(stub.superblock_at, stub.superblock.size(), stub.superblock) != 0)
+    std::abort();
+  write_stub(path, {4096, 3});
+  if (read_stub(path).kind != Stub::Kind::text) std::abort();
+  ::unlink(path.c_str());
+  return 0;
+}
