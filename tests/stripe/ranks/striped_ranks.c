@@ -6,9 +6,11 @@
  *   append   writes to some of them again, and makes one more
  *   read     compares all of them, together and each rank by itself
  *   atomic   tells what was said to a wish for atomic transfers
+ *   asked    tells which subfiles this rank has written to, and asks for one file at the close
  *   fail     tells what was said to opening, writing, flushing and closing a file
  * An element is its place, 1000 * row + column, plus 7 where it was appended. */
 #include <hdf5.h>
+#include <headrace/stripe.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +256,27 @@ static void atomic(void) {
   printf("{\"rank\": %d, \"said\": \"%s\"}\n", rank, said);
 }
 
+static void asked(void) {
+  char written[20] = "";
+  headrace_subfiles_t subfiles;
+  hid_t fapl = access_list();
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  REQUIRE(file >= 0);
+  write_new(file, "contiguous", H5T_NATIVE_DOUBLE, 0, 0);
+  const int told_of = headrace_subfiles(file, &subfiles);
+  REQUIRE(subfiles.count < sizeof written);
+  for (size_t k = 0; k < subfiles.count; ++k) {
+    REQUIRE(strstr(subfiles.path[k], path) != NULL);
+    written[k] = subfiles.written[k] ? '1' : '0';
+  }
+  const int stripe = (int)subfiles.stripe;
+  const int fuse = headrace_fuse(file, HEADRACE_FUSE_CLOSE), wrong = headrace_fuse(file, 7);
+  REQUIRE(H5Fclose(file) >= 0);
+  H5Pclose(fapl);
+  printf("{\"rank\": %d, \"told\": [%d, %d, %d], \"written\": \"%s\", \"stripe\": %d}\n", rank,
+         told_of, fuse, wrong, written, stripe);
+}
+
 int main(int argc, char **argv) {
   int provided = 0;
   driver = argc == 4 ? argv[1] : "";
@@ -277,9 +300,12 @@ int main(int argc, char **argv) {
     read_all();
   else if (strcmp(todo, "atomic") == 0)
     atomic();
+  else if (strcmp(todo, "asked") == 0)
+    asked();
   else
     fail();
-  if (strcmp(todo, "fail") != 0 && strcmp(todo, "atomic") != 0) printf("{\"rank\": %d}\n", rank);
+  if (strcmp(todo, "fail") != 0 && strcmp(todo, "atomic") != 0 && strcmp(todo, "asked") != 0)
+    printf("{\"rank\": %d}\n", rank);
   H5close();
   MPI_Finalize();
   return 0;

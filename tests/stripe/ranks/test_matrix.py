@@ -165,6 +165,23 @@ def test_without_its_connector(layer: Layer, hdf5: Hdf5) -> None:
     assert all("needs its connector" in each["opened"] for each in told), told
 
 
+DONE, ABSENT = 0, 1  # headrace_operation_'s results
+
+
+def test_asked_by_a_program_in_c(layer: Layer, hdf5: Hdf5) -> None:
+    """Row r of 8000 bytes is rank r % 2's; each is a stripe but for what lies before the data."""
+    connector = f"headrace_stripe size=8000;files=4;{layer.below}"
+    told = succeed(layer, hdf5, 2, PROGRAM, "mpio", "asked", "x.h5", connector=connector)
+    assert all(each["told"][:2] == [DONE, DONE] for each in told), told
+    assert all(each["told"][2] < 0 for each in told), "no such time"
+    assert all(each["written"] == "1111" and each["stripe"] == 8000 for each in told), told
+    assert sorted(path.name for path in layer.folder.glob("x.h5*")) == ["x.h5"]
+    assert layer.value("f['contiguous'][49, 999]") == "49999.0"
+    told = succeed(layer, hdf5, 2, PROGRAM, "mpio", "asked", "y.h5", connector=NATIVE)
+    assert all(each["told"] == 3 * [ABSENT] for each in told), told
+    assert all(each["written"] == "" and each["stripe"] == 0 for each in told), told
+
+
 def test_no_atomic_mode(layer: Layer, hdf5: Hdf5) -> None:
     words = (PROGRAM, "mpio", "atomic", "x.h5")
     told = succeed(layer, hdf5, 2, *words, connector=f"headrace_stripe {layer.below}")

@@ -121,7 +121,8 @@ def shared_file(run: Run) -> Iterator[Advice]:
             "the time of writes beside those of other ranks, less what they would take at the rate "
             "of the fastest tenth",
             "the file lies in pieces until `headrace fuse` makes one of them; where the storage "
-            "itself is the limit nothing is gained, which `headrace report --replay` tells",
+            "itself is the limit nothing is gained, which `headrace report --replay` tells; on "
+            "Lustre more targets may gain as much (tune(striping_factor=N))",
             stack="stripe(per=rank)",
         )
 
