@@ -10,7 +10,7 @@ from bench.common.ways import NATIVE, Way
 
 IOR, FUSE = "ior", "fuse"
 STRIPES = ("64KiB", "1MiB", "4MiB", "32MiB")
-_BYTES = {"64KiB": 64 << 10, "1MiB": 1 << 20, "4MiB": 4 << 20, "32MiB": 32 << 20}
+BYTES = {"64KiB": 64 << 10, "1MiB": 1 << 20, "4MiB": 4 << 20, "32MiB": 32 << 20}
 _KERNELS = (
     ("iotest", "2d-step-contiguous-independent",
      ("--steps", "1", "--arrays", "20", "--rows", "64", "--columns", "64")),
@@ -31,7 +31,7 @@ def ours(stripe: str) -> Way:
 def subfiling(stripe: str) -> Way:
     """HDF5's own, which headrace-bench is told to use."""
     told = {
-        "H5FD_SUBFILING_STRIPE_SIZE": str(_BYTES[stripe]),
+        "H5FD_SUBFILING_STRIPE_SIZE": str(BYTES[stripe]),
         "H5FD_SUBFILING_IOC_PER_NODE": "2",
     }
     return Way("HDF5's subfiling", environ=told)
@@ -60,7 +60,7 @@ class Case:
     @property
     def bytes(self) -> int:
         """Of a stripe."""
-        return _BYTES[self.stripe]
+        return BYTES[self.stripe]
 
 
 def cases() -> list[Case]:
