@@ -6,18 +6,9 @@
 #include "base/error.hpp"
 #include "comm/mpi_communicator.hpp"
 #include "comm/mpi_module.hpp"
+#include "hdf5/access_list.hpp"
 
 namespace headrace {
-namespace {
-
-bool over_mpi(hid_t fapl) {
-  if (h5.mpio_driver == nullptr) return false;
-  unsigned long flags = 0;
-  return h5.FDdriver_query(h5.Pget_driver(fapl), &flags) >= 0 && (flags & H5FD_FEAT_HAS_MPI) != 0;
-}
-
-}  // namespace
-
 void check_sizes(std::size_t mine, std::size_t all, int ranks) {
   if (all != mine * static_cast<std::size_t>(ranks))
     throw Error("all_gather: " + std::to_string(all) + " bytes for " + std::to_string(ranks) +
@@ -50,7 +41,7 @@ std::vector<int> nodes_of(Communicator& ranks) {
 }
 
 CommunicatorHandle communicator_of(hid_t fapl) {
-  if (!over_mpi(fapl)) return std::make_unique<SerialCommunicator>();
+  if (!is_over_mpi(fapl)) return std::make_unique<SerialCommunicator>();
   return MpiCommunicator::of(mpi_module(), fapl);
 }
 

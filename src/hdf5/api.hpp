@@ -74,6 +74,12 @@ struct Api {
                                         hid_t file_spaces[], haddr_t offsets[],
                                         std::size_t element_sizes[],
                                         const void* buffers[]) = nullptr;
+  // H5I_object, H5P_peek and H5P_poke, which are exported but not public: a list by its id, and a
+  // property's bytes as they lie there. All null when one is missing, or the library is not
+  // parallel.
+  void* (*object_of)(hid_t id) = nullptr;
+  herr_t (*peek_property)(void* list, const char* name, void* value) = nullptr;
+  herr_t (*poke_property)(void* list, const char* name, const void* value) = nullptr;
   // What functions of the library need that are called outside of every call of the program:
   // H5VLstart_lib_state and H5VLfinish_lib_state of 1.14, or H5VLopen_lib_context and
   // H5VLclose_lib_context of 2.x; null in the other.

@@ -104,6 +104,14 @@ void bind_drivers(void* handle, bool major2) {
   library.parallel = dlsym(handle, "H5Pset_fapl_mpio") != nullptr;
   if (!library.parallel) return;
   h5.mpio_driver = &driver_id<&mpio>;
+  const auto object = reinterpret_cast<decltype(h5.object_of)>(dlsym(handle, "H5I_object"));
+  const auto peek = reinterpret_cast<decltype(h5.peek_property)>(dlsym(handle, "H5P_peek"));
+  const auto poke = reinterpret_cast<decltype(h5.poke_property)>(dlsym(handle, "H5P_poke"));
+  if (object != nullptr && peek != nullptr && poke != nullptr) {
+    h5.object_of = object;
+    h5.peek_property = peek;
+    h5.poke_property = poke;
+  }
   h5.write_vector_from_selection = reinterpret_cast<decltype(h5.write_vector_from_selection)>(
       dlsym(handle, "H5FDwrite_vector_from_selection"));
   h5.read_vector_from_selection = reinterpret_cast<decltype(h5.read_vector_from_selection)>(

@@ -6,6 +6,7 @@
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/wheel_filters.hpp"
@@ -41,8 +42,7 @@ Options options_of(hid_t fapl, const Layer& layer) {
 Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
   require_environment();
   const Options options = options_of(fapl, layer);
-  Id<Kind::plist> copy(h5.Pcopy(fapl));
-  if (!copy) throw Error("the file access property list cannot be copied");
+  Id<Kind::plist> copy = copy_access_list(fapl);
   const std::string_view default_name = layer.over == Over::sec2 ? "sec2" : "mpio";
   const auto under = options.find("under");
   if (under == options.end() || under->second == default_name) {

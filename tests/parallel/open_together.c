@@ -1,7 +1,8 @@
 /* Ranks open a file together, write and read it, and each prints a line of JSON about itself.
- *   open_together world|halves|self|forget [LIBHDF5]
- * world, halves, self: the communicator of the file. forget: as world, and leaves it to the end of
- * MPI to close the file. LIBHDF5: another libhdf5 that opens a file of its own first. */
+ *   open_together world|halves|self|forget|alone [LIBHDF5]
+ * alone: rank 0 by itself, with a list that was for all ranks before. world, halves, self: the
+ * communicator of the file. forget: as world, and leaves it to the end of MPI to close the file.
+ * LIBHDF5: another libhdf5 that opens a file of its own first. */
 #include <dlfcn.h>
 #include <hdf5.h>
 #include <mpi.h>
@@ -76,6 +77,19 @@ static int marked(hid_t file, const char *name) {
   return version < 2 ? block[20] : block[11];
 }
 
+static void open_alone(hid_t fapl) {
+  REQUIRE(H5Pset_fapl_sec2(fapl) >= 0);
+  hid_t file = H5Fcreate("alone.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  REQUIRE(file >= 0 && H5Fclose(file) >= 0);
+  file = H5Fopen("alone.h5", H5F_ACC_RDWR, fapl);
+  REQUIRE(file >= 0);
+  hid_t access = H5Fget_access_plist(file);
+  REQUIRE(access >= 0 && H5Pclose(access) >= 0);
+  REQUIRE(H5Fclose(file) >= 0);
+  REQUIRE(H5Fis_accessible("alone.h5", fapl) > 0);
+  REQUIRE(H5Fdelete("alone.h5", fapl) >= 0);
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "world";
   MPI_Init(&argc, &argv);
@@ -92,6 +106,11 @@ int main(int argc, char **argv) {
   snprintf(name, sizeof name, "together-%d.h5", group);
   hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
   REQUIRE(H5Pset_fapl_mpio(fapl, comm, MPI_INFO_NULL) >= 0);
+  if (strcmp(mode, "alone") == 0) {
+    if (rank == 0) open_alone(fapl);
+    MPI_Barrier(comm);
+    REQUIRE(H5Pset_fapl_mpio(fapl, comm, MPI_INFO_NULL) >= 0);
+  }
   hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
   REQUIRE(file >= 0);
   transfer(file, rank, ranks, 0);

@@ -70,6 +70,18 @@ def test_a_serial_program_is_alone(tmp_path: Path, plugins: Path) -> None:
     check_talk(Report(report), [{"pid": int(done.out), "rank": 0, "ranks": 1}])
 
 
+@pytest.mark.parametrize("layer", ["null", "async", "log", "trace", "tune"])
+def test_a_list_that_was_for_all_ranks(together: Together, layer: str) -> None:
+    """HDF5 copies such a list with its communicator, which one rank by itself would wait in."""
+    connector = f"headrace_{layer} under_vol=0;under_info={{}}"
+    if layer == "null":
+        connector = "headrace_null seat=both"
+    told = together.ranks(2, connector, "alone")
+    calls = together.report.select("file", seat="vol", call="file_create")
+    assert {each["pid"] for each in calls} == {each["pid"] for each in told}
+    assert not (together.folder / "alone.h5").exists()
+
+
 @pytest.mark.parametrize("seat", ["vol", "both"])
 @pytest.mark.parametrize("mode", GROUPS)
 def test_the_report_tells_places(together: Together, seat: str, mode: str) -> None:

@@ -186,6 +186,8 @@ def test_what_the_environment_says_to_subfiling(layer: Layer) -> None:
     settings = {"H5FD_SUBFILING_STRIPE_SIZE": "1000", "H5FD_SUBFILING_IOC_PER_NODE": "4"}
     layer.python(WRITE, "", 90, **settings)
     assert find(layer.folder / "x.h5").layout == Layout(1000, 4)
+    layer.python(WRITE, "", 90, H5FD_SUBFILING_IOC_SELECTION_CRITERIA="3", **settings)
+    assert find(layer.folder / "x.h5").layout == Layout(1000, 4), "no kind is said"
     layer.python(WRITE, "", H5FD_SUBFILING_IOC_SELECTION_CRITERIA="3:6")
     assert find(layer.folder / "x.h5").layout == Layout(32 << 20, 6)
     layer.python(WRITE, "files=2;size=2KiB;", 90, **settings)

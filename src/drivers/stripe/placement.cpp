@@ -37,14 +37,15 @@ std::uint64_t number_from(const char* name) {
 }
 
 // H5FD_SUBFILING_IOC_SELECTION_CRITERIA is KIND:NUMBER, with the kinds of HDF5's
-// H5FD_subfiling_ioc_select_t.
+// H5FD_subfiling_ioc_select_t. A number alone is for the kind in the access list of HDF5's own
+// driver, whose default, one for each node, takes none.
 void read_criteria(Placement& placement) {
   constexpr const char* kName = "H5FD_SUBFILING_IOC_SELECTION_CRITERIA";
   const std::string_view text = environment(kName);
-  if (text.empty()) return;
-  const std::string_view kind = text.substr(0, text.find(':'));
-  const std::string_view number =
-      kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view("1");
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return;
+  const std::string_view kind = text.substr(0, colon);
+  const std::string_view number = text.substr(colon + 1);
   if (kind == "1") {
     placement.per = Placement::Per::rank;
     placement.every = number_from(kName, number);

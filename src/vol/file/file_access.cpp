@@ -3,6 +3,7 @@
 #include <map>
 
 #include "comm/agreement.hpp"
+#include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/wheel_filters.hpp"
@@ -10,12 +11,6 @@
 
 namespace headrace::vol {
 namespace {
-
-Id<Kind::plist> copy_of(hid_t plist) {
-  Id<Kind::plist> copy(h5.Pcopy(plist));
-  if (!copy) throw Error("the file access property list cannot be copied");
-  return copy;
-}
 
 // A driver that a layer of ours has put into a list.
 struct Placed {
@@ -39,7 +34,7 @@ void place(hid_t fapl, const Placed& driver, const std::string& config) {
 
 bool has_driver(hid_t fapl, const std::string& name) {
   const PrivateErrors own;
-  const Id<Kind::plist> probe = copy_of(fapl);
+  const Id<Kind::plist> probe = copy_access_list(fapl);
   return set_driver(probe.get(), name, nullptr) >= 0 &&
          h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
 }
@@ -49,7 +44,7 @@ bool has_driver(hid_t fapl, const std::string& name) {
 Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
   if (seat.serial.empty()) return {};
   const hid_t driver = h5.Pget_driver(fapl);
-  Id<Kind::plist> copy = copy_of(fapl);
+  Id<Kind::plist> copy = copy_access_list(fapl);
   if (driver == h5.sec2_driver()) {
     place(copy.get(), {seat.serial, false}, seat.config);
   } else if (h5.mpio_driver != nullptr && driver == h5.mpio_driver()) {
@@ -76,7 +71,7 @@ FileAccess::FileAccess(hid_t fapl, const Layer& layer) {
   if (const CommunicatorHandle ranks = ranks_of(fapl)) agree(*ranks, malformed);
   if (malformed != nullptr) std::rethrow_exception(malformed);
   connector_ = std::make_shared<UnderConnector>(*info_->connector);
-  fapl_ = copy_of(fapl);
+  fapl_ = copy_access_list(fapl);
   restore_wheel_filters();
   if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
     throw Error("the connector below cannot be set on the file access property list");
