@@ -29,6 +29,7 @@ from bench.stripe.cases import BYTES
 
 from headrace.bench.atomic import write_text
 from headrace.bench.units import seconds
+from headrace.stripe.fuse import fuse as make_one
 
 SYSTEMS = ("xfs", "btrfs")
 SIZE = 2 << 30  # bytes of a file system
@@ -90,7 +91,7 @@ def measured(system: str, stripe: str, folder: Path) -> Result:
         run("sync", folder / "clone.h5")
         cloned.append(time.perf_counter() - begin)
     (folder / "clone.h5").unlink()
-    fuse.fuse(made, folder / "kept.h5", lambda _: None, verify=False)
+    make_one(made, folder / "kept.h5", lambda _: None, verify=False)
     more = used(folder) - before
     (folder / "kept.h5").unlink()
     return Result(system, stripe, statistics.median(fused), min(fused), max(fused),

@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -77,7 +78,7 @@ class Kernel:
         mpi = mpi_of(PARALLEL)
         self._library, self._launcher = mpi.library, (*mpi.launcher, "-n", str(RANKS))
 
-    def samples(self, candidate: Candidate, *words: str) -> list[dict[str, float]]:
+    def samples(self, candidate: Candidate, *words: str) -> list[dict[str, Any]]:
         """A sample of each case, with `words` for headrace-bench. Raises RunError."""
         name = stack_of(candidate)
         stack = self._stacks.of(Way(name, name))
@@ -96,7 +97,7 @@ class Kernel:
         if reason := disproof(stack, [], report, self._folder):
             raise RunError(reason)
         lines = samples.read_text(encoding="utf-8").splitlines()
-        found: list[dict[str, float]] = [json.loads(each) for each in lines]
+        found: list[dict[str, Any]] = [json.loads(each) for each in lines]
         if len(found) != CASES:
             raise RunError(f"headrace-bench has made {len(found)} cases of {CASES}")
         return found
@@ -104,7 +105,7 @@ class Kernel:
     def seconds(self, candidate: Candidate) -> float:
         """Of all cases together, written only. Raises FileError."""
         try:
-            return sum(each["write_wall"] for each in self.samples(candidate, "--no-read"))
+            return float(sum(each["write_wall"] for each in self.samples(candidate, "--no-read")))
         except RunError as error:
             raise FileError(str(error)) from None
 
@@ -120,7 +121,7 @@ class Kernel:
                         str(each["case"]), {"native": [], "tuned": [], "raw": []}
                     )
                     case[side].append(each["write_wall"])
-                    case["raw"].append(each["baseline"]["write"])  # type: ignore[index]
+                    case["raw"].append(each["baseline"]["write"])
         return [
             Case(name, *(statistics.median(sides[each]) for each in ("native", "tuned", "raw")))
             for name, sides in times.items()
