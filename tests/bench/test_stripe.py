@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from bench.common.evidence import RunError  # noqa: E402
-from bench.stripe import claims, fuse  # noqa: E402
+from bench.stripe import claims, fuse, model  # noqa: E402
 from bench.stripe.cases import ours, subfiling  # noqa: E402
+
+from headrace.stripe.sets import Layout  # noqa: E402
 
 
 def test_it_runs(tmp_path: Path) -> None:
@@ -57,3 +60,22 @@ def test_another_file_is_an_error(tmp_path: Path) -> None:
         piece.write(b"something else")
     with pytest.raises(RunError, match="not the one that was split"):
         fuse.fused(made, tmp_path)
+
+
+@pytest.mark.parametrize("pattern", model.PATTERNS, ids=lambda each: each.name)
+@pytest.mark.parametrize("layout", [Layout(1 << 20, 4), Layout(32 << 20, 16), Layout(5000, 3)])
+def test_modelled_requests_are_all_of_the_file(pattern: model.Pattern, layout: Layout) -> None:
+    """Each subfile has what it would have of the file that the ranks write, once."""
+    written: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    asked = [] if layout.stripe == 5000 else list(model.requests(pattern))
+    asked = asked or [each for each in model.requests(pattern) if each[1] < 8 << 20]
+    whole = max(offset + length for _, offset, length in asked)
+    for _, offset, length in asked:
+        for number, at, size in model.in_pieces(layout, offset, length):
+            written[number].append((at, size))
+    for number in range(layout.count):
+        ends = 0
+        for at, size in sorted(written[number]):
+            assert at == ends, "no gap, nothing twice"
+            ends = at + size
+        assert ends == layout.piece_size(number, whole)
