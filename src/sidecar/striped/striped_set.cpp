@@ -108,7 +108,7 @@ std::string make_subfile(const std::string& beside, const std::string& folder,
 void remove_set_of(const std::string& stub, const std::string& config) try {
   if (!fs::exists(config)) return;
   const StripedConfig told = read_striped_config(config);
-  StripedSet set{stub, config, told.layout, {}};
+  StripedSet set{stub, config, told.layout, {}, {}};
   for (const std::string& name : told.names) set.subfiles.push_back(parent_of(config) + "/" + name);
   remove_pieces(set);
 } catch (const Error&) {
@@ -156,7 +156,7 @@ std::optional<StripedSet> find_set(const std::string& stub, const std::string& c
                 (config_folder.empty() ? parent_of(stub) : config_folder));
   if (config.empty()) return std::nullopt;
   const StripedConfig told = read_striped_config(config);
-  StripedSet set{stub, config, told.layout, {}};
+  StripedSet set{stub, config, told.layout, {}, {}};
   for (const std::string& name : told.names)
     set.subfiles.push_back(subfile_of(config, told.folder, name));
   if (found.kind == Stub::Kind::superblock && !begins_alike(set, found)) return std::nullopt;
@@ -177,7 +177,7 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   const std::string beside = parent_of(stub);
   const std::string begin = begin_of_names(stub, status.st_ino);
   const std::string config_folder = folders.config.empty() ? beside : folders.config;
-  StripedSet set{stub, config_folder + "/" + begin + std::string(kConfigEnd), layout, {}};
+  StripedSet set{stub, config_folder + "/" + begin + std::string(kConfigEnd), layout, {}, {}};
   remove_set_of(stub, set.config);
   const StripedConfig config{layout, beside, subfile_names(begin, layout.count)};
   for (std::size_t k = 0; k < config.names.size(); ++k)

@@ -19,7 +19,7 @@ struct StripedSet {
   std::string config;
   engine::StripeLayout layout;
   std::vector<std::string> subfiles;  // their paths, in order
-  std::optional<SetState> state = {};
+  std::optional<SetState> state;
 };
 
 // The set of a stub; nothing for an ordinary file. `config_folder`: where the configuration is,
