@@ -14,6 +14,7 @@ from headrace.errors import FileError
 from headrace.stripe.fuse import fuse
 from headrace.stripe.sets import Layout, find
 
+pytestmark = pytest.mark.threads
 WRITE = """
 with h5py.File("x.h5", "w") as f:
     f["d"] = np.arange(100000.0)

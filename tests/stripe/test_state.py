@@ -17,6 +17,7 @@ from headrace.stripe.fuse import copy_set, make_whole
 from headrace.stripe.sets import StripedSet, find
 from headrace.stripe.state import SetState, read_state, state_path
 
+pytestmark = pytest.mark.sanitized
 HEADRACE = Path(sys.executable).with_name("headrace")
 WRITE = """
 with h5py.File("x.h5", "w") as f:
