@@ -15,6 +15,7 @@ from harness.build import PLUGINS
 from harness.layer import Layer
 from harness.prefix import Hdf5
 from harness.ranks import succeed
+from harness.until import until
 
 from headrace.stripe import check
 from headrace.stripe.sets import find
@@ -84,6 +85,29 @@ def test_only_who_has_written_makes_it_whole(layer: Layer) -> None:
     layer.python("with h5py.File('x.h5', 'r+') as f: f['more'] = 5")
     assert files(layer) == ["x.h5"]
     layer.plain(READ)
+
+
+@pytest.mark.parametrize("when", ["later", "close", "background"])
+def test_a_forked_child_ends(layer: Layer, when: str) -> None:
+    """HDF5 closes the file in the child, and the parent goes on to write to it."""
+    layer.python(
+        """
+import glob
+f = h5py.File("x.h5", "w")
+f["a"] = np.arange(5000)
+f.flush()
+if (child := os.fork()) == 0:
+    sys.exit()
+assert os.waitpid(child, 0)[1] == 0
+(state,) = glob.glob("*.state")
+assert "state=open" in open(state).read()
+f["b"] = np.arange(50000)
+f.close()
+""",
+        f"files=3;size=4KiB;fuse={when};",
+    )
+    until(lambda: when == "later" or files(layer) == ["x.h5"])
+    layer.python("f = h5py.File('x.h5'); assert f['b'][49999] == 49999 and f['a'][4999] == 4999")
 
 
 @pytest.mark.parametrize("stack", ["", "async"])

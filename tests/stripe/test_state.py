@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -124,6 +125,11 @@ def test_an_older_piece(layer: Layer) -> None:
     older = shutil.copy(found.subfiles[1], layer.folder / "older")
     layer.python("h5py.File('x.h5', 'r+')['d'][:] = 5", "checksums=true;")
     assert "checksums fit" in " ".join(verify(layer).stdout.split())
+    state = state_path(found.config)
+    whole = state.read_text()
+    state.write_text(re.sub("crc32=.*\n", "", whole, count=1))
+    assert "it has 2 checksums of 3 subfiles" in " ".join(verify(layer).stderr.split())
+    state.write_text(whole)
     shutil.copyfile(older, found.subfiles[1])
     told = " ".join(verify(layer).stderr.split())
     assert "_2_of_3: its bytes are not those that it had when" in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
-from headrace.stripe.state import checksum_of
+from headrace.stripe.state import checksum_of, state_path
 from headrace.stripe.stub import SIGNATURE, superblock_places
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ def require_whole(found: StripedSet) -> None:
 def require_checksums(found: StripedSet) -> bool:
     """Whether there are some, which all fit then. Raises FileError where one does not."""
     sums = found.state.checksums if found.state is not None else ()
+    if sums and len(sums) != len(found.subfiles):
+        raise FileError(f"{state_path(found.config)}: it has {len(sums)} checksums of "
+                        f"{len(found.subfiles)} subfiles")  # fmt: skip
     for path, expected in zip(found.subfiles, sums, strict=False):
         try:
             fits = checksum_of(path) == expected

@@ -1,6 +1,7 @@
 #include "drivers/stripe/striped_file.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -285,7 +286,8 @@ void StripedFile::write_state() {
 
 void StripedFile::finish() {
   close_subfiles();
-  if (!writes_) return;
+  // What a forked child closes its parent may still write to.
+  if (!writes_ || ::getpid() != opener_) return;
   if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;
   if (eoa_ == cut_at_)
     if (const auto failed = error_of([&] { write_state(); }))

@@ -3,6 +3,9 @@
 // nothing is sent between them.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -79,8 +82,8 @@ class StripedFile {
 
   // Collective, when nothing is to come any more: closes the subfiles, and makes one file of them
   // where an option says so, unless nothing was written, or the process has the file open once
-  // more: HDF5 opens a file again for a moment to find out that it is the one that it has. Throws
-  // Error on all ranks; the file is in pieces then.
+  // more: HDF5 opens a file again for a moment to find out that it is the one that it has. In a
+  // child after fork() nothing is made. Throws Error on all ranks; the file is in pieces then.
   void finish();
 
   // For those who want to know whether it is open still.
@@ -107,6 +110,7 @@ class StripedFile {
 
   sidecar::StripedSet set_;
   bool writes_;
+  pid_t opener_ = ::getpid();
   Id<Kind::plist> access_;  // the driver below, of subfiles
   CommunicatorHandle ranks_;
   bool over_mpi_ = false;  // counted among those
