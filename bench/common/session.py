@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import json
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headrace.bench import machine
+from headrace.bench.atomic import write_text
 
 from . import page
 from .claims import Verdict
@@ -52,6 +54,13 @@ def only_listed(chosen: Sequence[Case], given: argparse.Namespace) -> int | None
         return None
     print("\n".join(f"{each.kernel}/{each.name}" for each in chosen) or "no such case")
     return 0 if chosen else 2
+
+
+def write_results(folder: Path, results: Mapping[str, Any], text: str) -> None:
+    """All figures and the page, in a folder that is made where it is not there. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "results.json", json.dumps(results, indent=1) + "\n")
+    write_text(folder / "README.md", text)
 
 
 def console() -> Console:

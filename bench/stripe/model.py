@@ -28,7 +28,6 @@ import numpy as np
 from bench.common import session
 from bench.stripe import page
 
-from headrace.bench.atomic import write_text
 from headrace.plugins import library_dir
 from headrace.stripe.sets import Layout
 from headrace.trace.export.model import HEADER, RECORD
@@ -206,11 +205,9 @@ def main() -> int:
     text = page.model(found)
     print(text)
     if given.output is not None:
-        given.output.mkdir(parents=True, exist_ok=True)
         about = session.describe(session.ROOT / "build")
         whole = {"machine": about, "played": [asdict(each) for each in found]}
-        write_text(given.output / "results.json", json.dumps(whole, indent=1) + "\n")
-        write_text(given.output / "README.md", text)
+        session.write_results(given.output, whole, text)
     return 0
 
 

@@ -8,7 +8,6 @@ Needs root, mkfs.xfs and mkfs.btrfs. Beside it stands `cp --reflink` of the whol
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import statistics
 import subprocess
@@ -27,7 +26,6 @@ from bench.common.page import machine, table
 from bench.stripe import fuse
 from bench.stripe.cases import BYTES
 
-from headrace.bench.atomic import write_text
 from headrace.bench.units import seconds
 from headrace.stripe.fuse import fuse as make_one
 
@@ -137,10 +135,8 @@ def main() -> int:
     text = render(about, found)
     print(text)
     if given.output is not None:
-        given.output.mkdir(parents=True, exist_ok=True)
         whole = {"machine": about, "found": [asdict(each) for each in found]}
-        write_text(given.output / "results.json", json.dumps(whole, indent=1) + "\n")
-        write_text(given.output / "README.md", text)
+        session.write_results(given.output, whole, text)
     return 0
 
 

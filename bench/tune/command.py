@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from bench.common.measure import measure
 from bench.common.session import ROOT
 
 from headrace.bench import machine
-from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
 
 from . import claims, page
@@ -44,9 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
     judged = claims.judge(samples)
     session.show(judged, console)
     if given.output is not None:
-        given.output.mkdir(parents=True, exist_ok=True)
         whole = {"machine": about, "claims": [each.json() for each in judged], "samples": samples}
-        write_text(given.output / "results.json", json.dumps(whole, indent=1) + "\n")
-        write_text(given.output / "README.md", page.render({"machine": about}, samples, judged))
+        session.write_results(given.output, whole, page.render({"machine": about}, samples, judged))
     failures = [f"{each['case']}: {each['error']}" for each in samples if "error" in each]
     return session.fail(failures, console)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import statistics
 import sys
 import tempfile
@@ -25,7 +24,6 @@ from bench.tune import page
 from bench.tune.recorded import Recording, record
 
 from headrace.bench import machine
-from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
@@ -119,10 +117,8 @@ def main() -> int:
         sys.exit(f"not measured: {error}")
     about["load_after"] = machine.load()
     if given.output is not None:
-        given.output.mkdir(parents=True, exist_ok=True)
         whole = {"machine": about, "compared": [asdict(each) for each in found]}
-        write_text(given.output / "results.json", json.dumps(whole, indent=1) + "\n")
-        write_text(given.output / "README.md", page.grid({"machine": about}, found))
+        session.write_results(given.output, whole, page.grid({"machine": about}, found))
     return 0
 
 

@@ -32,7 +32,6 @@ from bench.tune import page
 from bench.tune.recorded import Recording, record
 
 from headrace.bench import machine, stacks
-from headrace.bench.atomic import write_text
 from headrace.bench.child import telling
 from headrace.errors import FileError, HeadraceError
 from headrace.trace.reader import read
@@ -161,10 +160,8 @@ def main() -> int:
     text = page.iotest({"machine": about}, result)
     print(text)
     if given.output is not None:
-        given.output.mkdir(parents=True, exist_ok=True)
         whole = {"machine": about, **asdict(result)}
-        write_text(given.output / "results.json", json.dumps(whole, indent=1) + "\n")
-        write_text(given.output / "README.md", text)
+        session.write_results(given.output, whole, text)
     return 0
 
 

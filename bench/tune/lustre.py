@@ -22,7 +22,6 @@ from bench.common import session
 from bench.tune import page
 from bench.tune.recorded import Recording, record
 
-from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
 from headrace.trace.reader import read
 from headrace.tune.modelled import Model, best_of
@@ -98,10 +97,8 @@ def measured(chosen: Sequence[Recording], parent: Path) -> Iterator[Found]:
 
 def save(found: Sequence[Found], folder: Path, parent: Path) -> None:
     """What has been measured so far: the whole takes long."""
-    folder.mkdir(parents=True, exist_ok=True)
     whole = {"machine": session.describe(parent), "found": [asdict(each) for each in found]}
-    write_text(folder / "results.json", json.dumps(whole, indent=1) + "\n")
-    write_text(folder / "README.md", page.lustre(found))
+    session.write_results(folder, whole, page.lustre(found))
 
 
 def before(folder: Path, chosen: Sequence[Recording]) -> list[Found]:
