@@ -105,9 +105,11 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
     set = is_new(path, flags) ? sidecar::make_set(path, layout, placement->folders)
                               : sidecar::find_set(path, placement->folders.config);
     if (!set) return;
-    size = set->layout.whole_size(sidecar::subfile_sizes(*set));
     tell_of_state(*set);
-    if (set->state && set->state->closed) cut_at = set->state->size;
+    if (set->state && set->state->closed)
+      size = cut_at = set->state->size;  // its subfiles are as long as that says
+    else
+      size = set->layout.whole_size(sidecar::subfile_sizes(*set));
     if ((flags & kReadWrite) == 0) return;
     sidecar::mark_open(set->config);
     sidecar::write_stub(path, set->layout);
