@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <latch>
 #include <random>
 #include <thread>
 #include <vector>
@@ -130,13 +131,20 @@ TEST(Lzf, reads_literals_and_matches_and_nothing_outside_of_them) {
   EXPECT_THROW(lzf_decompress(bytes_of({0, 'a', 7U << 5U}), to), Error);
 }
 
-// A filter that keeps state, as plug-ins do: it counts those inside of it.
+std::latch& both_copies() {
+  static std::latch meeting(2);
+  return meeting;
+}
+
+// A filter that keeps state, as plug-ins do: it counts those inside of it. Its first call in each
+// of two copies waits for that in the other one, so two threads do need them.
 template <int copy>
 std::size_t halve(unsigned flags, std::size_t count, const unsigned values[], std::size_t bytes,
                   std::size_t* room, void** memory) {
   static std::atomic<int> inside = 0;
   EXPECT_EQ(++inside, 1) << "one thread at a time";
   EXPECT_EQ(count, 1);
+  [[maybe_unused]] static const bool met = (both_copies().arrive_and_wait(), true);
   std::this_thread::yield();
   --inside;
   if (values[0] == 0) return 0;
