@@ -294,7 +294,9 @@ bool Recorder::has_unwritten() noexcept {
 void Recorder::start_writer() {
   const BlockedSignals for_the_program;
   try {
-    std::thread([this] { work(); }).detach();
+    std::thread writer([this] { work(); });
+    ::pthread_setname_np(writer.native_handle(), "headrace-trace");  // in top -H and debuggers
+    writer.detach();
     has_writer_ = true;
   } catch (const std::system_error&) {
     // Without it, help() and flush() write.

@@ -126,7 +126,9 @@ void wait_for_task(Pool& pool, std::unique_lock<std::mutex>& lock) {
 void start_worker(Pool& pool) {
   const BlockedSignals for_the_program;
   try {
-    std::thread(&work, std::ref(pool)).detach();
+    std::thread worker(&work, std::ref(pool));
+    ::pthread_setname_np(worker.native_handle(), "headrace-worker");  // in top -H and debuggers
+    worker.detach();
     ++pool.started;
   } catch (const std::system_error&) {
     // With fewer threads, or none: whoever waits for a task runs it by run_one().
