@@ -20,7 +20,7 @@ struct OpenFile : vfd::File {
   static const OpenFile& of(const H5FD_t* file) { return *reinterpret_cast<const OpenFile*>(file); }
 };
 
-// While a vector is written that was made of selections. HDF5 gives other vectors to all ranks
+// While a vector is transferred that was made of selections. HDF5 gives other vectors to all ranks
 // together: metadata, chunks with filters, and the fill value of new chunks, after which it counts
 // on MPI's collective writes to be over on all ranks.
 struct SelectedPieces : CallScope<SelectedPieces> {};
@@ -54,13 +54,19 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     const auto& striped = OpenFile::of(file).striped;
     if (striped == nullptr)
       return Base::read_vector(file, dxpl, count, types, addresses, sizes, buffers);
-    std::size_t size = 0;
-    bool same = false;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      same = same || (i > 0 && sizes[i] == 0);  // as HDF5 shortens the array
-      if (!same) size = sizes[i];
-      striped->read(addresses[i], {static_cast<std::byte*>(buffers[i]), size});
-    }
+    const auto read = [&] {
+      std::size_t size = 0;
+      bool same = false;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        same = same || (i > 0 && sizes[i] == 0);  // as HDF5 shortens the array
+        if (!same) size = sizes[i];
+        striped->read(addresses[i], {static_cast<std::byte*>(buffers[i]), size});
+      }
+    };
+    if (SelectedPieces::current() != nullptr)
+      read();
+    else
+      striped->transfer_together(read);
     return 0;
   }
   static herr_t write_pieces(H5FD_t* file, hid_t dxpl, std::uint32_t count, H5FD_mem_t types[],
@@ -82,7 +88,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     if (SelectedPieces::current() != nullptr)
       write();
     else
-      striped->write_together(write);
+      striped->transfer_together(write);
     return 0;
   }
 
@@ -139,11 +145,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
   static herr_t close(H5FD_t* file) {
     OpenFile& mine = OpenFile::of(file);
     std::exception_ptr failed;
-    if (mine.striped != nullptr)
-      failed = error_of([&] {
-        mine.striped->tell_failures();
-        mine.striped->finish();
-      });
+    if (mine.striped != nullptr) failed = error_of([&] { mine.striped->finish(); });
     mine.striped.reset();
     const herr_t result = Base::close(file);
     if (failed != nullptr) std::rethrow_exception(failed);
@@ -194,7 +196,11 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
                       const void* buffer) {
     const auto& striped = OpenFile::of(file).striped;
     if (striped == nullptr) return Base::write(file, type, dxpl, address, size, buffer);
-    striped->write(address, {static_cast<const std::byte*>(buffer), size});
+    const std::span bytes(static_cast<const std::byte*>(buffer), size);
+    if (type == H5FD_MEM_DRAW)
+      striped->write(address, bytes);
+    else
+      striped->write_metadata(address, bytes);
     return 0;
   }
 

@@ -169,16 +169,21 @@ StripedFile::~StripedFile() {
        {"striped_written_bytes", written_},
        {"striped_read_bytes", read_}}};
   report_statistics(Seat::vfd, "headrace_stripe", set_.stub, values);
-  close_subfiles();
+  if (const auto failed = error_of([&] { close_subfiles(); }))
+    log(Level::error, "stripe: " + text_of(failed));
 }
 
-void StripedFile::close_subfiles() noexcept {
-  for (Subfile& one : subfiles_) {
-    one.device.reset();
-    H5FD_t* const file = std::exchange(one.file, nullptr);
-    if (file != nullptr && h5.FDclose(file) < 0)
-      log(Level::error, "stripe: a subfile of " + set_.stub + " cannot be closed");
+void StripedFile::close_subfiles() {
+  const std::string* failed = nullptr;
+  const NestedCalls nested;
+  for (std::size_t number = 0; number < subfiles_.size(); ++number) {
+    subfiles_[number].device.reset();
+    H5FD_t* const file = std::exchange(subfiles_[number].file, nullptr);
+    if (file != nullptr && h5.FDclose(file) < 0 && failed == nullptr)
+      failed = &set_.subfiles[number];
   }
+  if (failed != nullptr)
+    throw Error("subfile " + *failed + " of " + set_.stub + " cannot be closed");
 }
 
 engine::Device& StripedFile::subfile(std::uint32_t number) {
@@ -196,16 +201,31 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
   return *one.device;
 }
 
-void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
+void StripedFile::put(std::uint64_t address, std::span<const std::byte> bytes) {
   changed_ = true;
   bytes_.write(address, {&bytes, 1});
   if (!bytes.empty())
     note_written(address / set_.layout.stripe, (address + bytes.size() - 1) / set_.layout.stripe);
   eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
   written_ += bytes.size();
+}
+
+void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
+  put(address, bytes);
+  kept_.note_written(address, bytes);
 } catch (const std::exception&) {
   if (failed_ == nullptr) failed_ = std::current_exception();
   throw;
+}
+
+void StripedFile::write_metadata(std::uint64_t address, std::span<const std::byte> bytes) {
+  if (ranks_->size() == 1) return write(address, bytes);
+  const std::exception_ptr failed = error_of([&] { put(address, bytes); });
+  if (failed == nullptr) return kept_.note_written(address, bytes);
+  kept_.keep(address, bytes);
+  log(Level::warning, "stripe: rank " + std::to_string(ranks_->rank()) + " keeps " +
+                          std::to_string(bytes.size()) + " bytes of metadata of " + set_.stub +
+                          " until a flush can write them: " + text_of(failed));
 }
 
 void StripedFile::note_written(std::uint64_t first, std::uint64_t last) {
@@ -222,11 +242,18 @@ StripedFile::Pieces StripedFile::pieces() {
 
 void StripedFile::read(std::uint64_t address, std::span<std::byte> bytes) {
   bytes_.read(address, bytes);
+  kept_.overlay(address, bytes);
   read_ += bytes.size();
 }
 
+std::exception_ptr StripedFile::write_kept() {
+  return error_of([&] { kept_.write_again([&](auto... piece) { put(piece...); }); });
+}
+
 void StripedFile::flush() {
+  const std::exception_ptr again = write_kept();
   std::exception_ptr failed = std::exchange(failed_, nullptr);
+  if (failed == nullptr) failed = again;
   if (sync_ && failed == nullptr)
     failed = error_of([&] {
       for (const Subfile& one : subfiles_)
@@ -258,8 +285,6 @@ void StripedFile::truncate() {
   cut_at_ = eof_ = farthest_ = eoa_;
 }
 
-void StripedFile::tell_failures() { agree(*ranks_, std::exchange(failed_, nullptr)); }
-
 void StripedFile::write_state() {
   const bool wanted = checksums_ && fuse_ != Fuse::close;
   std::vector<std::byte> mine;
@@ -287,7 +312,12 @@ void StripedFile::write_state() {
 }
 
 void StripedFile::finish() {
-  close_subfiles();
+  const std::exception_ptr kept = write_kept();
+  const std::exception_ptr closing = error_of([&] { close_subfiles(); });
+  std::exception_ptr failed = failed_;
+  for (const std::exception_ptr& one : {told_, kept, closing})
+    if (failed == nullptr) failed = one;
+  agree(*ranks_, failed);
   // What a forked child closes its parent may still write to.
   if (!writes_ || ::getpid() != opener_) return;
   if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;

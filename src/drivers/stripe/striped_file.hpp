@@ -18,6 +18,7 @@
 #include "base/call_scope.hpp"
 #include "comm/agreement.hpp"
 #include "drivers/stripe/placement.hpp"
+#include "engine/kept_writes.hpp"
 #include "engine/stripes.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "sidecar/striped/striped_set.hpp"
@@ -43,14 +44,19 @@ class StripedFile {
   // The application's thread. Throw Error; over MPI a write that fails is told the other ranks at
   // the next flush, truncation or close.
   void write(std::uint64_t address, std::span<const std::byte> bytes);
+  // Metadata that HDF5 gives to this rank alone. One of several ranks keeps what it cannot write,
+  // and tells of it at the next flush or close, which write it again (kept_writes.hpp).
+  void write_metadata(std::uint64_t address, std::span<const std::byte> bytes);
   void read(std::uint64_t address, std::span<std::byte> bytes);
 
-  // Collective: `write` writes pieces of this rank by the function above. Returns when all ranks
-  // have, as each may go on to write where another one has just written. Throws Error on all ranks.
-  template <typename Write>
-  void write_together(const Write& write) {
-    const std::exception_ptr failed = error_of(write);
-    failed_ = nullptr;
+  // Collective: `transfer` reads or writes pieces of this rank by the functions above. Returns when
+  // all ranks have, as each may go on to write where another one has just written. Throws Error on
+  // all ranks.
+  template <typename Transfer>
+  void transfer_together(const Transfer& transfer) {
+    const std::exception_ptr before = failed_;
+    const std::exception_ptr failed = error_of(transfer);
+    failed_ = before;  // all are told of the rest now
     agree(*ranks_, failed);
   }
 
@@ -62,13 +68,13 @@ class StripedFile {
   // As far as this rank knows.
   [[nodiscard]] std::uint64_t eof() const { return eof_; }
 
-  // Of this rank alone, as HDF5 flushes files on one rank, too. Throws what has failed since, once.
+  // Of this rank alone, as HDF5 flushes files on one rank, too. Throws what has failed since, once,
+  // and what is kept and cannot be written.
   void flush();
   // Collective, after a flush that all ranks make. Throws Error on those where flush() has not.
   void agree_on_flush();
-  // Collective. Throw Error on all ranks.
+  // Collective. Throws Error on all ranks.
   void truncate();
-  void tell_failures();
 
   // What was asked for it alone. All ranks say alike.
   void fuse_when_closed(Fuse when) { fuse_ = when; }
@@ -80,10 +86,11 @@ class StripedFile {
   };
   Pieces pieces();
 
-  // Collective, when nothing is to come any more: closes the subfiles, and makes one file of them
-  // where an option says so, unless nothing was written, or the process has the file open once
-  // more: HDF5 opens a file again for a moment to find out that it is the one that it has. In a
-  // child after fork() nothing is made. Throws Error on all ranks; the file is in pieces then.
+  // Collective, when nothing is to come any more: closes the subfiles, tells all ranks what has
+  // failed, and makes one file of them where an option says so, unless nothing was written, or the
+  // process has the file open once more: HDF5 opens a file again for a moment to find out that it
+  // is the one that it has. In a child after fork() nothing is made. Throws Error on all ranks; the
+  // file is in pieces then.
   void finish();
 
   // For those who want to know whether it is open still.
@@ -101,9 +108,12 @@ class StripedFile {
   StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
               CommunicatorHandle ranks, const Placement& placement);
   engine::Device& subfile(std::uint32_t number);
+  std::exception_ptr write_kept();
+  void put(std::uint64_t address, std::span<const std::byte> bytes);
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
-  void close_subfiles() noexcept;
+  // All of them; throws the first error.
+  void close_subfiles();
   // Collective, when no rank has the subfiles open any more: what a later opening counts on.
   void write_state();
   void fuse();
@@ -132,6 +142,7 @@ class StripedFile {
   std::uint64_t farthest_ = 0;
   std::uint64_t written_ = 0;  // bytes, by the program's thread
   std::uint64_t read_ = 0;
+  engine::KeptWrites kept_;
   std::exception_ptr failed_;  // not told yet
   std::exception_ptr told_;    // by flush(), to this rank only
 };

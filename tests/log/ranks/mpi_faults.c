@@ -1,4 +1,5 @@
-/* mpi_faults FILE: ranks write, flush and read together, whatever fails, and never stop for it.
+/* mpi_faults FILE [together]: ranks write, each by itself or together, flush and read, whatever
+ * fails, and never stop for it.
  * Each rank prints a line of JSON: what its collective calls came to, in their order, and the
  * number of the last write that a flush or close on it promised to keep. */
 #include <hdf5.h>
@@ -10,6 +11,7 @@
 
 enum { kEach = 40 };
 static int rank, ranks, promised, calls;
+static hid_t transfer = H5P_DEFAULT; /* of writes */
 static char results[64];
 
 static int collective(int good) {
@@ -37,7 +39,7 @@ static int put(hid_t dataset, int number) {
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &count, NULL);
   int values[kEach];
   for (int i = 0; i < kEach; ++i) values[i] = number;
-  const int good = H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, values) >= 0;
+  const int good = H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, transfer, values) >= 0;
   H5Sclose(memory);
   H5Sclose(space);
   return good;
@@ -51,17 +53,7 @@ static void check(hid_t dataset, hid_t together, int number, int written) {
   free(values);
 }
 
-int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  REQUIRE(argc == 2);
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), together = H5Pcreate(H5P_DATASET_XFER);
-  H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
-  H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
-  hid_t file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-  REQUIRE(collective(file >= 0));
+static void write_all(hid_t file, hid_t together) {
   hid_t datasets[2] = {make(file, "plain", 0), make(file, "deflated", 1)};
   int all = 1;
   for (int number = 1; number < 6; ++number) {
@@ -75,6 +67,20 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 2; ++i) all = put(datasets[i], 6) && all;
   for (int i = 0; i < 2; ++i) H5Dclose(datasets[i]);
   if (collective(H5Fclose(file) >= 0) && all) promised = 6;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  REQUIRE(argc == 2 || argc == 3);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), together = H5Pcreate(H5P_DATASET_XFER);
+  H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
+  H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
+  if (argc == 3) transfer = together;
+  hid_t file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  if (collective(file >= 0)) write_all(file, together);
   printf("{\"rank\":%d,\"results\":\"%s\",\"promised\":%d}\n", rank, results, promised);
   fflush(stdout);
   H5Pclose(together);

@@ -1,0 +1,79 @@
+"""One rank's storage fails at one call: no rank waits for ever, and no promise is broken."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+from harness.layer import Layer
+from harness.prefix import Hdf5
+from harness.ranks import succeed
+from harness.seed import of_the_day
+
+from headrace.stripe.fuse import fuse
+from headrace.stripe.sets import find
+
+RANKS = 3
+HITS = (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 27, 37, 50)
+FAULTS = {
+    "write": "kind=error;op=write;errno=ENOSPC",
+    "all later writes": "kind=error;op=write;errno=ENOSPC;count=0",
+    "part of a write": "kind=short;op=write;part=30",
+    "truncate": "kind=error;op=truncate",
+    "flush": "kind=error;op=flush",
+    "open": "kind=error;op=open;errno=EMFILE",
+    "close": "kind=error;op=close;file=*subfile*",  # the stub's has nothing to lose
+    "read": "kind=error;op=read",
+}
+
+
+@pytest.fixture
+def layer(tmp_path: Path) -> Layer:
+    return Layer(tmp_path, "stripe", ("vol", "vfd"))
+
+
+def check(promised: list[int]) -> None:
+    """Each element is of the last write that was promised to its rank, or of a later one."""
+    with h5py.File("whole.h5") as file:
+        for name in ("plain", "deflated"):
+            found = file[name][()].reshape(-1, RANKS)
+            for rank, last in enumerate(promised):
+                assert (found[:, rank] >= last).all(), (name, rank, last, found[:, rank])
+                assert (found[:, rank] <= 6).all(), name
+
+
+def journal(layer: Layer) -> list[dict[str, Any]]:
+    path = layer.folder / "journal"
+    lines = path.read_text().splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.share(6)
+@pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
+@pytest.mark.parametrize("failing", FAULTS)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_one_call_fails(layer: Layer, hdf5: Hdf5, failing: str, rank: int) -> None:
+    hits = 0
+    words = ("striped_faults", "x.h5", "together")
+    for first in sorted({1, *of_the_day(HITS, 3)}):
+        fault = f"{FAULTS[failing]};rank={rank};first={first};journal=journal"
+        fault += "" if "file=" in fault else ";file=x.h5*"
+        below = f"under_vol=7204;under_info={{{fault};under_vol=0;under_info={{}}}}"
+        connector = f"headrace_stripe size=512;files=4;sync=true;{below}"
+        told = succeed(layer, hdf5, RANKS, *words, connector=connector)
+        hits += len(journal(layer))
+        if failing != "read":
+            assert len({one["results"] for one in told}) == 1, (first, told)
+        promised = [one["promised"] for one in told]
+        if any(promised):
+            pieces = find(layer.folder / "x.h5")
+            fuse(pieces, layer.folder / "whole.h5", lambda _: None, verify=False)
+            layer.plain(partial(check, promised))
+        for path in layer.folder.glob("*.h5*"):
+            path.unlink()
+    assert hits > 0, "no such call was made"
