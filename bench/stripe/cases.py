@@ -9,6 +9,7 @@ from typing import Any
 from bench.common.ways import NATIVE, Way
 
 IOR, FUSE = "ior", "fuse"
+FILES = 2  # pieces of a set, and files that are written without HDF5
 STRIPES = ("64KiB", "1MiB", "4MiB", "32MiB")
 BYTES = {"64KiB": 64 << 10, "1MiB": 1 << 20, "4MiB": 4 << 20, "32MiB": 32 << 20}
 _KERNELS = (
@@ -25,14 +26,19 @@ _KERNELS = (
 
 
 def ours(stripe: str) -> Way:
-    return Way("stripe", f"stripe(files=2,size={stripe})")
+    return Way("stripe", f"stripe(files={FILES},size={stripe})")
+
+
+def gathered(stripe: str) -> Way:
+    """One rank of the node writes what all give it."""
+    return Way("stripe, aggregated", f"stripe(files={FILES},size={stripe},aggregate=node)")
 
 
 def subfiling(stripe: str) -> Way:
     """HDF5's own, which headrace-bench is told to use."""
     told = {
         "H5FD_SUBFILING_STRIPE_SIZE": str(BYTES[stripe]),
-        "H5FD_SUBFILING_IOC_PER_NODE": "2",
+        "H5FD_SUBFILING_IOC_PER_NODE": str(FILES),
     }
     return Way("HDF5's subfiling", environ=told)
 
@@ -71,7 +77,9 @@ def cases() -> list[Case]:
         for ranks in (2, 1, 4) for stripe in STRIPES
     ]  # fmt: skip
     found += [
-        Case(kernel, name, "1MiB", ranks, words, (NATIVE, ours("1MiB"), subfiling("1MiB")))
+        Case(kernel, name, "1MiB", ranks, words,
+             (NATIVE, ours("1MiB"), subfiling("1MiB"),
+              *([gathered("1MiB")] if "collective" in name else [])))
         for ranks in (2, 4) for kernel, name, words in _KERNELS
     ]  # fmt: skip
     return found + [Case(FUSE, "256MiB", stripe, 1, (), (NATIVE, ours(stripe)))

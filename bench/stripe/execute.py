@@ -17,7 +17,7 @@ from headrace.bench import stacks
 from headrace.stripe.sets import StripedSet
 
 from . import fuse
-from .cases import FUSE, IOR, Case
+from .cases import FILES, FUSE, IOR, Case
 
 _PAYLOAD = 512 << 20  # bytes, of the largest case, for the memory at hand
 
@@ -45,7 +45,7 @@ class Runner:
             return fuse.copied(self.folder) if native else fuse.fused(self._set, self.folder)
         words = [case.command, *case.words]
         if case.command == IOR and way.name == NATIVE.name:
-            words.insert(0, "--baseline")
+            words[:0] = ["--baseline", "--baseline-files", str(FILES)]
         if way.environ:
             words.insert(0, "--subfiling")
         start = program.Start(case.case, words, way.environ)

@@ -23,6 +23,7 @@ from harness.stack import NATIVE
 
 FIXED_SEED = "tests/parallel/libfixed_seed.so"
 STAGED = "async-mpi"
+GATHERED = "stripe-node"
 STACKS = {
     "vol": "headrace_null seat=vol",
     "both": "headrace_null seat=both",
@@ -30,11 +31,12 @@ STACKS = {
     "log": "headrace_log",
     "log-rank": "headrace_log mpi_logs=rank",
     "stripe": "headrace_stripe files=3;size=4KiB",
+    GATHERED: "headrace_stripe files=3;size=4KiB;aggregate=node",
     # Without metadata_block, as one test knows the size of its file nearly.
     "tune": "headrace_tune read_once=true;sieve=1MiB;conversion_buffer=4MiB;cb_nodes=1",
     STAGED: "headrace_async seat=both;mpi_staging=true",
 }
-HAVE_DRIVERS = {"both", "async", "stripe", STAGED}
+HAVE_DRIVERS = {"both", "async", "stripe", GATHERED, STAGED}
 
 # Durations, and what the API suite says of the connector; paths hold the name of the MPI.
 VARYING = re.compile(r"\d+\.\d+ seconds|VOL connector '.*|/\S+|hostname=\S+")
@@ -110,15 +112,21 @@ KNOWN = [
     Known(STAGED, "t_shapesame", (), r"VRFY \(.*data.*\) failed"),
     Known(STAGED, "h5_api_test_parallel", ("dataset",), r"still ran after", hangs=True),
     # The size of the stub; and transfers that each rank makes alone are told as such.
-    Known("stripe", "testphdf5", ("-o", "calloc"), r"VRFY \(file size check\) failed"),
-    Known("stripe", "testphdf5", ("-o", "bigdset"), r"VRFY \(File is correct size"),
-    Known("stripe", "testphdf5", ("-o", "nocolcause"), r"VRFY \(Local cause of Broken"),
-    Known("stripe", "t_filters_parallel", (), r"actual selection I/O mode was scalar"),
-    Known("stripe", "t_select_io_dset", (), r"check_actual_(selection_)?io_mode"),
+    *(
+        Known(stack, program, arguments, says)
+        for stack in ("stripe", GATHERED)
+        for program, arguments, says in (
+            ("testphdf5", ("-o", "calloc"), r"VRFY \(file size check\) failed"),
+            ("testphdf5", ("-o", "bigdset"), r"VRFY \(File is correct size"),
+            ("testphdf5", ("-o", "nocolcause"), r"VRFY \(Local cause of Broken"),
+            ("t_filters_parallel", (), r"actual selection I/O mode was scalar"),
+            ("t_select_io_dset", (), r"check_actual_(selection_)?io_mode"),
+        )
+    ),
 ]
 
 # Refused, as tests/stripe/ranks shows: this one asks with three ranks only.
-REFUSED = {("stripe", "testphdf5"): ("-x", "atomicity")}
+REFUSED = {(stack, "testphdf5"): ("-x", "atomicity") for stack in ("stripe", GATHERED)}
 
 LEFT_OUT = {(one.stack, one.program) for one in KNOWN if one.hangs or not one.arguments}
 
@@ -132,7 +140,7 @@ CASES = [
         marks=[pytest.mark.long]
         if program in LONG
         or stack == "vol"
-        or (stack == "tune" and program.name != "testphdf5")
+        or (stack in ("tune", GATHERED) and program.name != "testphdf5")
         or (stack == "log" and program.name != "h5_api_test_parallel")
         or (stack in ("both", "async", "log-rank") and program.name == "t_pmulti_dset")
         or (stack == "both" and program.name in ("testphdf5", "t_filters_parallel"))

@@ -61,31 +61,41 @@ double slowest(World& world, const Work& work) {
 
 Baseline measure_baseline(World& world, const Options& options, const std::string& folder,
                           std::uint64_t bytes) {
-  const std::string path = folder + "/raw";
   const auto ranks = static_cast<std::uint64_t>(world.size());
-  const std::uint64_t share = bytes / ranks;
+  const std::uint64_t files = options.baseline_files;
+  const std::uint64_t share = bytes / ranks / files;  // of a rank in each file
   const std::uint64_t first = share * static_cast<std::uint64_t>(world.rank());
+  std::vector<std::string> paths;
+  for (std::uint64_t number = 0; number < files; ++number)
+    paths.push_back(folder + "/raw" + std::to_string(number));
   std::vector<std::uint64_t> buffer(kPiece / sizeof(std::uint64_t));
   fill<std::uint64_t>(buffer, key_of("raw"), first);
   Baseline result;
-  result.bytes = share * ranks;
+  result.bytes = share * ranks * files;
   result.write = slowest(world, [&] {
-    const RawFile file(path, O_WRONLY | O_CREAT);
-    file.move(&::pwrite, "pwrite", static_cast<const void*>(buffer.data()), first, share);
-    if (options.sync) file.sync();
+    for (const std::string& path : paths) {
+      const RawFile file(path, O_WRONLY | O_CREAT);
+      file.move(&::pwrite, "pwrite", static_cast<const void*>(buffer.data()), first, share);
+      if (options.sync) file.sync();
+    }
   });
   world.ranks().barrier();
-  if (options.drop_caches) {
+  for (const std::string& path : paths) {
+    if (!options.drop_caches) break;
     const RawFile file(path, O_RDWR);
     file.sync();
     file.forget();
   }
   if (!options.no_read)
     result.read = slowest(world, [&] {
-      const RawFile file(path, O_RDONLY);
-      file.move(&::pread, "pread", static_cast<void*>(buffer.data()), first, share);
+      for (const std::string& path : paths) {
+        const RawFile file(path, O_RDONLY);
+        file.move(&::pread, "pread", static_cast<void*>(buffer.data()), first, share);
+      }
     });
-  world.on_first([&] { ::unlink(path.c_str()); });
+  world.on_first([&] {
+    for (const std::string& path : paths) ::unlink(path.c_str());
+  });
   return result;
 }
 

@@ -11,8 +11,9 @@ struct Baseline {
   std::uint64_t bytes = 0;  // over all ranks
 };
 
-// Each rank writes its share of `bytes` to its own region of one file, in pieces of 8 MiB, and
-// reads it back; the file is removed. Collective. Throws Error with path and cause.
+// Each rank writes its share of `bytes` to its own region of one file, or to those of several one
+// after the other, in pieces of 8 MiB, and reads it back; the files are removed. Collective. Throws
+// Error with path and cause.
 Baseline measure_baseline(World& world, const Options& options, const std::string& folder,
                           std::uint64_t bytes);
 

@@ -56,6 +56,7 @@ void add_common_options(CLI::App& app, Options& options) {
   app.add_flag("--reread", options.reread,
                "Write nothing: read and verify what a run with --keep has left");
   app.add_flag("--baseline", options.baseline, "Also write and read as many bytes without HDF5");
+  add_count(app, "--baseline-files", options.baseline_files, "To so many files");
   app.add_flag("--progress", options.progress, "Tell the progress on standard error");
   app.add_option_function<std::uint64_t>(
          "--compute", [&](std::uint64_t time) { options.compute = std::chrono::nanoseconds(time); },

@@ -33,6 +33,7 @@ struct Options {
   bool keep = false;
   bool reread = false;
   bool baseline = false;
+  std::uint64_t baseline_files = 1;
   bool progress = false;
   std::chrono::nanoseconds compute{0};  // per step
   bool compute_works = false;           // burn cycles instead of sleeping

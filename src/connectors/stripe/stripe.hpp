@@ -54,7 +54,7 @@ struct Connector : vol::PassThrough<Connector> {
   // What a rank could not write is told to all that flush with it.
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
     const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
-    if (args->op_type == H5VL_FILE_FLUSH) agree_on_flush(*vol::Object::from(self).connector);
+    if (args->op_type == H5VL_FILE_FLUSH) agree_on_flush(vol::Object::from(self));
     return result;
   }
 
@@ -63,8 +63,7 @@ struct Connector : vol::PassThrough<Connector> {
       operate_on_file(vol::Object::from(self), *args);
       return 0;
     }
-    if (args->op_type == kSetAtomicity)
-      refuse_atomic(*vol::Object::from(self).connector, args->args);
+    if (args->op_type == kSetAtomicity) refuse_atomic(vol::Object::from(self), args->args);
     return PassThrough::file_optional(self, args, dxpl, req);
   }
 
@@ -104,14 +103,21 @@ struct Connector : vol::PassThrough<Connector> {
   static bool together(hid_t dxpl) { return StripedFile::any_over_mpi() && vol::collective(dxpl); }
 
   // Filtered chunks are encoded and decoded by all ranks together, and go to the driver as plain
-  // pieces; other transfers are made by each rank alone.
+  // pieces; other transfers are made by each rank alone, or by one rank of each node for the
+  // others.
   template <typename Bytes, typename Pass>
   static herr_t apart(const Transfers<Bytes>& all, hid_t dxpl, const Pass& pass) {
     auto [filtered, plain] = parted(all);
     if (!plain.datasets.empty()) {
       const Id<Kind::plist> alone = independent(dxpl);
       const LibraryContext own;  // HDF5 keeps the mode of the first transfer in a context
-      if (pass(plain, alone.get()) < 0) return -1;
+      StripedFile* const file = striped_file_of(vol::Object::from(plain.datasets.front()));
+      if (file != nullptr && file->aggregates() && std::is_const_v<Bytes>)
+        file->write_together([&] {
+          if (pass(plain, alone.get()) < 0) throw Error("dataset write failed");
+        });
+      else if (pass(plain, alone.get()) < 0)
+        return -1;
     }
     return filtered.datasets.empty() ? 0 : pass(filtered, dxpl);
   }

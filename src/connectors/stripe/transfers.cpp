@@ -37,18 +37,18 @@ void note_opened(const vol::Object& file) {
   file.connector->state.get<FileState>().found = inquiry.found;
 }
 
-void agree_on_flush(const vol::UnderConnector& connector) {
-  const auto* const state = connector.state.find<FileState>();
-  if (state != nullptr && state->found != nullptr && *state->found != nullptr)
-    (*state->found)->agree_on_flush();
+StripedFile* striped_file_of(const vol::Object& object) {
+  const auto* const state = object.connector->state.find<FileState>();
+  return state == nullptr || state->found == nullptr ? nullptr : *state->found;
 }
 
-void refuse_atomic(const vol::UnderConnector& connector, const void* native_args) {
+void agree_on_flush(const vol::Object& object) {
+  if (StripedFile* const file = striped_file_of(object)) file->agree_on_flush();
+}
+
+void refuse_atomic(const vol::Object& object, const void* native_args) {
   // As in H5VL_native_file_optional_args_t of parallel libraries.
-  const bool atomic = *static_cast<const bool*>(native_args);
-  const auto* const state = connector.state.find<FileState>();
-  const bool striped = state != nullptr && state->found != nullptr && *state->found != nullptr;
-  if (striped && atomic)
+  if (*static_cast<const bool*>(native_args) && striped_file_of(object) != nullptr)
     throw Error("a file in pieces has no atomic mode: transfers of ranks may mix");
 }
 

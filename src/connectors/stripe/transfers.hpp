@@ -11,6 +11,8 @@
 
 namespace headrace::stripe {
 
+class StripedFile;
+
 // A read or write of several datasets, as HDF5's callbacks have it. All members are as long.
 template <typename Bytes>
 struct Transfers {
@@ -53,16 +55,18 @@ std::pair<Transfers<Bytes>, Transfers<Bytes>> parted(const Transfers<Bytes>& all
 // A copy of a collective transfer list, whose transfers each rank makes by itself. Throws Error.
 Id<Kind::plist> independent(hid_t dxpl);
 
+// The file over MPI that an object is in; null where it is not in pieces.
+StripedFile* striped_file_of(const vol::Object& object);
 // Of a file over MPI: finds its driver.
 void note_opened(const vol::Object& file);
 // Collective, where the file is in pieces. Throws Error on ranks whose own flush has not failed.
-void agree_on_flush(const vol::UnderConnector& connector);
+void agree_on_flush(const vol::Object& object);
 
 // H5VL_NATIVE_FILE_SET_MPI_ATOMICITY, which serial libraries' headers do not have.
 inline constexpr int kSetAtomicity = 27;
 // For H5Fset_mpi_atomicity with these arguments: throws Error where the file is in pieces and the
 // program wants transfers of ranks not to mix.
-void refuse_atomic(const vol::UnderConnector& connector, const void* native_args);
+void refuse_atomic(const vol::Object& object, const void* native_args);
 
 // The driver's connection string with the option by which it knows its connector.
 std::string with_seat(const std::string& config);

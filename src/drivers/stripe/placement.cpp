@@ -81,6 +81,9 @@ Placement::Placement(const Options& options)
           std::min<std::uint64_t>(headrace::number_of(kSettings, "threads", options), 1024))),
       sync(is_on(kSettings, "sync", options)),
       checksums(is_on(kSettings, "checksums", options)) {
+  if (value_of(kSettings, "aggregate", options) == "node")
+    aggregate =
+        std::max<std::uint64_t>(headrace::number_of(kSettings, "aggregate_size", options), 1);
   const std::string when = value_of(kSettings, "fuse", options);
   if (when == "close") fuse = Fuse::close;
   if (when == "background") fuse = Fuse::background;

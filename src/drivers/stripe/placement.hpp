@@ -30,6 +30,7 @@ struct Placement {
   bool sync = false;
   bool checksums = false;
   Fuse fuse = Fuse::later;
+  std::uint64_t aggregate = 0;  // bytes of each rank's shared memory; 0: ranks write their own
 };
 
 }  // namespace headrace::stripe

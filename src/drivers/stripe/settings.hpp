@@ -31,6 +31,12 @@ inline constexpr std::array kSettings{
     Setting{"threads", "HEADRACE_STRIPE_THREADS", Type::integer, "", "", "0",
             "How many subfiles a process without other ranks reads or writes at a time, by worker "
             "threads, in transfers of 1 MiB or more; 0 is one for each disk that they lie on."},
+    Setting{"aggregate", "HEADRACE_STRIPE_AGGREGATE", Type::choice, "none|node", "", "none",
+            "Over MPI one rank of each node writes what its ranks give to collective writes, in "
+            "pieces as large as they make together (node), or each rank its own (none)."},
+    Setting{"aggregate_size", "HEADRACE_STRIPE_AGGREGATE_SIZE", Type::size, "", "bytes", "16MiB",
+            "Shared memory of each rank for what it gives to one collective write with "
+            "aggregate=node; what has no room there the rank writes itself."},
     Setting{"sync", "HEADRACE_STRIPE_SYNC", Type::boolean, "", "", "false",
             "A flush returns when what was written survives a crash of the machine, too."},
     Setting{"checksums", "HEADRACE_STRIPE_CHECKSUMS", Type::boolean, "", "", "false",

@@ -63,6 +63,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
         striped->read(addresses[i], {static_cast<std::byte*>(buffers[i]), size});
       }
     };
+    striped->settle();
     if (SelectedPieces::current() != nullptr)
       read();
     else
@@ -88,7 +89,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     if (SelectedPieces::current() != nullptr)
       write();
     else
-      striped->transfer_together(write);
+      striped->write_together(write);
     return 0;
   }
 
@@ -189,6 +190,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
                      void* buffer) {
     const auto& striped = OpenFile::of(file).striped;
     if (striped == nullptr) return Base::read(file, type, dxpl, address, size, buffer);
+    if (type == H5FD_MEM_DRAW) striped->settle();
     striped->read(address, {static_cast<std::byte*>(buffer), size});
     return 0;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -120,11 +121,16 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   if (!set) set.emplace();
   share(*ranks, *set, size);
   share(*ranks, cut_at);
+  // Rank 0's word for all.
+  share(*ranks, placement->aggregate);
+  std::unique_ptr<NodePieces> node;
+  if (placement->aggregate > 0 && ranks->size() > 1)
+    node = NodePieces::make(*ranks, placement->aggregate);
   std::unique_ptr<StripedFile> file;
   do_together(*ranks, [&] {
     Id<Kind::plist> access = subfile_access(fapl, layer);
     // Ranks work side by side as they are.
-    if (ranks->size() > 1)
+    if (ranks->size() > 1 && (node == nullptr || !node->writes()))
       placement->threads = 1;
     else if (placement->threads == 0)
       placement->threads = static_cast<unsigned>(sidecar::devices_of(*set));
@@ -133,6 +139,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
     file->cut_at_ = cut_at;
   });
   file->ranks_ = std::move(ranks);
+  file->node_ = std::move(node);
   file->over_mpi_ = layer.over == vfd::Over::mpio;
   if (file->over_mpi_) ++over_mpi;
   log(Level::info, "stripe: " + file->set_.stub + " is in " +
@@ -164,9 +171,10 @@ bool StripedFile::any_over_mpi() { return over_mpi > 0; }
 StripedFile::~StripedFile() {
   *self = nullptr;
   if (over_mpi_) --over_mpi;
-  const std::array<std::pair<std::string_view, std::uint64_t>, 3> values{
+  const std::array<std::pair<std::string_view, std::uint64_t>, 4> values{
       {{"subfiles", set_.layout.count},
        {"striped_written_bytes", written_},
+       {"gathered_bytes", gathered_},
        {"striped_read_bytes", read_}}};
   report_statistics(Seat::vfd, "headrace_stripe", set_.stub, values);
   if (const auto failed = error_of([&] { close_subfiles(); }))
@@ -201,17 +209,25 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
   return *one.device;
 }
 
-void StripedFile::put(std::uint64_t address, std::span<const std::byte> bytes) {
+void StripedFile::put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces) {
   changed_ = true;
-  bytes_.write(address, {&bytes, 1});
-  if (!bytes.empty())
-    note_written(address / set_.layout.stripe, (address + bytes.size() - 1) / set_.layout.stripe);
-  eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
-  written_ += bytes.size();
+  bytes_.write(address, pieces);
+  std::uint64_t size = 0;
+  for (const auto piece : pieces) size += piece.size();
+  if (size > 0)
+    note_written(address / set_.layout.stripe, (address + size - 1) / set_.layout.stripe);
+  eof_ = std::max<std::uint64_t>(eof_, address + size);
+  written_ += size;
 }
 
 void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
-  put(address, bytes);
+  if (gathering_ && node_->put(address, bytes)) {
+    changed_ = true;
+    eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
+    gathered_ += bytes.size();
+    return;
+  }
+  put(address, {&bytes, 1});
   kept_.note_written(address, bytes);
 } catch (const std::exception&) {
   if (failed_ == nullptr) failed_ = std::current_exception();
@@ -220,12 +236,33 @@ void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes)
 
 void StripedFile::write_metadata(std::uint64_t address, std::span<const std::byte> bytes) {
   if (ranks_->size() == 1) return write(address, bytes);
-  const std::exception_ptr failed = error_of([&] { put(address, bytes); });
+  const std::exception_ptr failed = error_of([&] { put(address, {&bytes, 1}); });
   if (failed == nullptr) return kept_.note_written(address, bytes);
   kept_.keep(address, bytes);
   log(Level::warning, "stripe: rank " + std::to_string(ranks_->rank()) + " keeps " +
                           std::to_string(bytes.size()) + " bytes of metadata of " + set_.stub +
                           " until a flush can write them: " + text_of(failed));
+}
+
+void StripedFile::write_gathered(const std::exception_ptr& failed) {
+  gathering_ = false;
+  if (node_ != nullptr) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    ranks_->barrier();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (node_->writes())
+      for (const NodePieces::Run& run : node_->all()) put(run.address, run.pieces);
+  }
+  if (failed != nullptr) std::rethrow_exception(failed);
+}
+
+void StripedFile::settle() {
+  if (!gathering_) return;
+  const std::vector<NodePieces::Run> runs = node_->mine();
+  if (runs.empty()) return;
+  gathering_ = false;
+  for (const NodePieces::Run& run : runs) put(run.address, run.pieces);
+  node_->forget();
 }
 
 void StripedFile::note_written(std::uint64_t first, std::uint64_t last) {
@@ -247,7 +284,9 @@ void StripedFile::read(std::uint64_t address, std::span<std::byte> bytes) {
 }
 
 std::exception_ptr StripedFile::write_kept() {
-  return error_of([&] { kept_.write_again([&](auto... piece) { put(piece...); }); });
+  return error_of([&] {
+    kept_.write_again([&](std::uint64_t address, auto bytes) { put(address, {&bytes, 1}); });
+  });
 }
 
 void StripedFile::flush() {

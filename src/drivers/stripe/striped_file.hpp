@@ -1,6 +1,6 @@
 // A file in pieces that is open, on one rank. The driver below opens each subfile when it is first
 // needed, in the way of a process that has it alone: ranks write straight into the subfiles, and
-// nothing is sent between them.
+// nothing is sent between them, but for what one of a node writes for all (node_pieces.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,7 @@
 
 #include "base/call_scope.hpp"
 #include "comm/agreement.hpp"
+#include "drivers/stripe/node_pieces.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/kept_writes.hpp"
 #include "engine/stripes.hpp"
@@ -59,6 +60,18 @@ class StripedFile {
     failed_ = before;  // all are told of the rest now
     agree(*ranks_, failed);
   }
+  // For writes; those of a node are made by one of its ranks where aggregates().
+  template <typename Write>
+  void write_together(const Write& write) {
+    gathering_ = node_ != nullptr;
+    const std::exception_ptr failed =
+        error_of([&] { transfer_together([&] { write_gathered(error_of(write)); }); });
+    if (node_ != nullptr) node_->forget();
+    if (failed != nullptr) std::rethrow_exception(failed);
+  }
+  [[nodiscard]] bool aggregates() const { return node_ != nullptr; }
+  // Before this rank reads raw data, which what it has given to its node may be part of.
+  void settle();
 
   [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
   void set_eoa(std::uint64_t address) {
@@ -109,7 +122,9 @@ class StripedFile {
               CommunicatorHandle ranks, const Placement& placement);
   engine::Device& subfile(std::uint32_t number);
   std::exception_ptr write_kept();
-  void put(std::uint64_t address, std::span<const std::byte> bytes);
+  void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
+  // Collective where this one aggregates(); throws `failed` when all is written that can be.
+  void write_gathered(const std::exception_ptr& failed);
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
   // All of them; throws the first error.
@@ -140,8 +155,11 @@ class StripedFile {
   // since: on all ranks alike.
   std::uint64_t cut_at_ = 0;
   std::uint64_t farthest_ = 0;
-  std::uint64_t written_ = 0;  // bytes, by the program's thread
+  std::uint64_t written_ = 0;   // bytes, by the program's thread
+  std::uint64_t gathered_ = 0;  // given to the node
   std::uint64_t read_ = 0;
+  std::unique_ptr<NodePieces> node_;  // null: each rank writes its own
+  bool gathering_ = false;            // raw data goes there
   engine::KeptWrites kept_;
   std::exception_ptr failed_;  // not told yet
   std::exception_ptr told_;    // by flush(), to this rank only

@@ -43,10 +43,11 @@ class Ranks:
     def __init__(self, layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
         self.layer, self.hdf5, self.layout = layer, hdf5, layout
 
-    def ours(self, case: str, ranks: int, more: str = "") -> None:
+    def ours(self, case: str, ranks: int, more: str = "", **environment: str) -> None:
         options = f"size={self.layout.stripe};files={self.layout.count};{more}"
         connector = f"headrace_stripe {options}{self.layer.below}"
-        succeed(self.layer, self.hdf5, ranks, PROGRAM, "mpio", case, "x.h5", connector=connector)
+        words = (PROGRAM, "mpio", case, "x.h5")
+        succeed(self.layer, self.hdf5, ranks, *words, connector=connector, **environment)
 
     def theirs(self, case: str, ranks: int = 2) -> None:
         settings = {
@@ -84,6 +85,23 @@ def test_written_by_us(layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
     ranks.ours("write", 1)
     ranks.ours("append", 4)
     ranks.theirs("read")
+    ranks.serial()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[:2], ids=str)
+@pytest.mark.parametrize("room", ["16MiB", "1"])
+def test_written_for_the_node(layer: Layer, hdf5: Hdf5, layout: Layout, room: str) -> None:
+    """One rank writes for others what has room in memory that they share."""
+    several = {"MPIR_CVAR_NUM_CLIQUES": "2"}  # nodes, as MPICH has it; Open MPI has one
+    options = f"aggregate=node;aggregate_size={room};"
+    ranks = Ranks(layer, hdf5, layout)
+    ranks.ours("write", 4, options, **several)
+    gathered = layer.counted("gathered_bytes")
+    assert gathered > 2_500_000 if room == "16MiB" else 10_000 < gathered < 200_000, gathered
+    ranks.theirs("read")
+    ranks.serial()
+    ranks.ours("append", 3, options, **several)
+    ranks.ours("read", 2, options)
     ranks.serial()
 
 
