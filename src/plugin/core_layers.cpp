@@ -16,6 +16,7 @@
 #include "drivers/null/null.hpp"
 #include "drivers/stripe/stripe.hpp"
 #include "drivers/trace/trace.hpp"
+#include "drivers/tune/fresh_storage.hpp"
 #include "drivers/tune/tune.hpp"
 #include "plugin/layer_entry.hpp"
 
@@ -58,10 +59,9 @@ std::span<const LayerEntry> layers() {
       LayerEntry{
           "tune",
           "sets what programs leave as HDF5 has it, where files and results stay as they are",
-          tune::kSettings,
-          connector<tune::Connector>("libheadrace_tune.so"),
+          tune::kSettings, connector<tune::Connector>("libheadrace_tune.so"),
           driver<tune::Driver>("libheadrace_tune_vfd.so"),
-          {}},
+          driver<tune::MpiDriver>("libheadrace_tune_vfd_mpi.so")},
   };
   return kLayers;
 }

@@ -33,10 +33,10 @@ STACKS = {
     "stripe": "headrace_stripe files=3;size=4KiB",
     GATHERED: "headrace_stripe files=3;size=4KiB;aggregate=node",
     # Without metadata_block, as one test knows the size of its file nearly.
-    "tune": "headrace_tune read_once=true;sieve=1MiB;conversion_buffer=4MiB;cb_nodes=1",
+    "tune": "headrace_tune seat=both;read_once=true;sieve=1MiB;conversion_buffer=4MiB;cb_nodes=1",
     STAGED: "headrace_async seat=both;mpi_staging=true",
 }
-HAVE_DRIVERS = {"both", "async", "stripe", GATHERED, STAGED}
+HAVE_DRIVERS = {"both", "async", "stripe", GATHERED, STAGED, "tune"}
 
 # Durations, and what the API suite says of the connector; paths hold the name of the MPI.
 VARYING = re.compile(r"\d+\.\d+ seconds|VOL connector '.*|/\S+|hostname=\S+")

@@ -86,7 +86,7 @@ def _always(_: Facts) -> bool:
 KNOBS: Final = (
     Knob("tune", "", (ON,), "chunk caches that hold what comes again", _always),
     Knob("tune", "seat", ("both",), "fill values that are written only where no data is",
-         lambda facts: facts.writes and facts.ranks == 1),  # there is no driver over MPI
+         lambda facts: facts.writes),
     Knob("tune", "sieve", ("4KiB", "1MiB", "16MiB"), "small parts of contiguous datasets",
          lambda facts: facts.small_contiguous > _SMALL),
     Knob("tune", "metadata_block", ("64KiB", "1MiB"), "metadata that lies together",

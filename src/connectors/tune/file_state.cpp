@@ -72,6 +72,7 @@ void report_statistics() {
       {"chunk_cache_bytes", done.cache_bytes}, {"chunk_caches_beyond_memory", done.beyond},
       {"reads_shared", done.reads_shared},     {"layouts_changed", done.layouts},
       {"fill_deferred_bytes", fills.deferred}, {"fill_written_bytes", fills.written},
+      {"fill_left_out_bytes", fills.left_out},
   };
   headrace::report_statistics(Seat::vol, "headrace_tune", "", values);
 }

@@ -10,7 +10,8 @@ inline constexpr std::array kSettings{
     Setting{
         "seat", "HEADRACE_TUNE_SEAT", Type::choice, "vol|both", "", "vol",
         "Where the layer sits: above the native connector (vol), or below it, too (both), where "
-        "it writes the fill value of a contiguous dataset only where no data takes its place."},
+        "it writes the fill value of a contiguous dataset only where no data takes its place, and "
+        "over MPI no zeros where a file has them anyway."},
     Setting{"rules", "HEADRACE_TUNE_RULES", Type::path, "", "", "",
             "TOML file with options for files and datasets by pattern; empty is none."},
     Setting{"allow", "HEADRACE_TUNE_ALLOW", Type::choice, "unnoticed|layout", "", "unnoticed",

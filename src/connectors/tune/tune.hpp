@@ -11,6 +11,7 @@
 #include "connectors/tune/rules/read_once.hpp"
 #include "connectors/tune/settings.hpp"
 #include "drivers/tune/deferred_fill.hpp"
+#include "drivers/tune/fresh_storage.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::tune {
@@ -37,13 +38,13 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr H5VL_class_value_t kValue = 7212;
   static constexpr std::span<const Setting> kSettings = tune::kSettings;
   static constexpr std::array kOverrides{
-      Callback::terminate,      Callback::file_create,     Callback::file_open,
-      Callback::file_get,       Callback::file_specific,   Callback::file_close,
-      Callback::dataset_create, Callback::dataset_get,     Callback::dataset_read,
-      Callback::dataset_write,  Callback::dataset_optional};
+      Callback::terminate,      Callback::file_create,      Callback::file_open,
+      Callback::file_get,       Callback::file_specific,    Callback::file_close,
+      Callback::dataset_create, Callback::dataset_get,      Callback::dataset_read,
+      Callback::dataset_write,  Callback::dataset_specific, Callback::dataset_optional};
 
   static vol::DriverSeat driver_seat(const Options& options) {
-    return vol::driver_seat(kSettings, options, "headrace_tune", "");
+    return vol::driver_seat(kSettings, options, "headrace_tune", "headrace_tune_mpi");
   }
 
   template <Callback callback, typename... Args>
@@ -133,6 +134,7 @@ struct Connector : vol::PassThrough<Connector> {
     if (file != nullptr && file->driver != nullptr)
       value = fill_value_of(type, changed ? changed.get() : dcpl);
     const ExpectedFill early(value);
+    const FreshStorage fresh;
     const auto create = [&](hid_t list) {
       return PassThrough::dataset_create(self, loc, name, lcpl, type, space, list, dapl, dxpl, req);
     };
@@ -152,6 +154,13 @@ struct Connector : vol::PassThrough<Connector> {
     if (made != nullptr && !value.empty())
       vol::Object::from(made).state.get<DatasetState>().filled_with = std::move(value);
     return made;
+  }
+
+  static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
+                                 void** req) {
+    std::optional<FreshStorage> fresh;
+    if (args->op_type == H5VL_DATASET_SET_EXTENT) fresh.emplace();
+    return PassThrough::dataset_specific(self, args, dxpl, req);
   }
 
   // The program packs chunks as it has said, and not as the dataset stores them.

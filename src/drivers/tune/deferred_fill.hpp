@@ -46,7 +46,8 @@ struct FileInquiry : CallScope<FileInquiry> {
 // Counts of bytes, for the report.
 struct FillStatistics {
   std::uint64_t deferred = 0;
-  std::uint64_t written = 0;  // of these, as no data took their place
+  std::uint64_t written = 0;   // of these, as no data took their place
+  std::uint64_t left_out = 0;  // over MPI, as the file has zeros there anyway
 };
 FillStatistics& fill_statistics();
 
