@@ -113,9 +113,11 @@ struct Connector : vol::PassThrough<Connector> {
       const LibraryContext own;  // HDF5 keeps the mode of the first transfer in a context
       StripedFile* const file = striped_file_of(vol::Object::from(plain.datasets.front()));
       if (file != nullptr && file->aggregates() && std::is_const_v<Bytes>)
-        file->write_together([&] {
-          if (pass(plain, alone.get()) < 0) throw Error("dataset write failed");
-        });
+        file->write_together(
+            [&] {
+              if (pass(plain, alone.get()) < 0) throw Error("dataset write failed");
+            },
+            plain.datasets.size() > 1);
       else if (pass(plain, alone.get()) < 0)
         return -1;
     }

@@ -190,8 +190,13 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
                      void* buffer) {
     const auto& striped = OpenFile::of(file).striped;
     if (striped == nullptr) return Base::read(file, type, dxpl, address, size, buffer);
-    if (type == H5FD_MEM_DRAW) striped->settle();
-    striped->read(address, {static_cast<std::byte*>(buffer), size});
+    const std::span bytes(static_cast<std::byte*>(buffer), size);
+    if (type != H5FD_MEM_DRAW) {
+      striped->read_metadata(address, bytes);
+      return 0;
+    }
+    striped->settle();
+    striped->read(address, bytes);
     return 0;
   }
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,

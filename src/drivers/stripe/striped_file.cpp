@@ -227,6 +227,7 @@ void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes)
     gathered_ += bytes.size();
     return;
   }
+  if (in_order_) settle();
   put(address, {&bytes, 1});
   kept_.note_written(address, bytes);
 } catch (const std::exception&) {
@@ -239,9 +240,7 @@ void StripedFile::write_metadata(std::uint64_t address, std::span<const std::byt
   const std::exception_ptr failed = error_of([&] { put(address, {&bytes, 1}); });
   if (failed == nullptr) return kept_.note_written(address, bytes);
   kept_.keep(address, bytes);
-  log(Level::warning, "stripe: rank " + std::to_string(ranks_->rank()) + " keeps " +
-                          std::to_string(bytes.size()) + " bytes of metadata of " + set_.stub +
-                          " until a flush can write them: " + text_of(failed));
+  if (broken_ == nullptr) broken_ = failed;
 }
 
 void StripedFile::write_gathered(const std::exception_ptr& failed) {
@@ -279,20 +278,17 @@ StripedFile::Pieces StripedFile::pieces() {
 
 void StripedFile::read(std::uint64_t address, std::span<std::byte> bytes) {
   bytes_.read(address, bytes);
-  kept_.overlay(address, bytes);
   read_ += bytes.size();
 }
 
-std::exception_ptr StripedFile::write_kept() {
-  return error_of([&] {
-    kept_.write_again([&](std::uint64_t address, auto bytes) { put(address, {&bytes, 1}); });
-  });
+void StripedFile::read_metadata(std::uint64_t address, std::span<std::byte> bytes) {
+  read(address, bytes);
+  kept_.overlay(address, bytes);
 }
 
 void StripedFile::flush() {
-  const std::exception_ptr again = write_kept();
   std::exception_ptr failed = std::exchange(failed_, nullptr);
-  if (failed == nullptr) failed = again;
+  if (failed == nullptr) failed = broken_;
   if (sync_ && failed == nullptr)
     failed = error_of([&] {
       for (const Subfile& one : subfiles_)
@@ -351,12 +347,11 @@ void StripedFile::write_state() {
 }
 
 void StripedFile::finish() {
-  const std::exception_ptr kept = write_kept();
   const std::exception_ptr closing = error_of([&] { close_subfiles(); });
-  std::exception_ptr failed = failed_;
-  for (const std::exception_ptr& one : {told_, kept, closing})
-    if (failed == nullptr) failed = one;
-  agree(*ranks_, failed);
+  std::exception_ptr mine = failed_;
+  for (const std::exception_ptr& one : {told_, broken_, closing})
+    if (mine == nullptr) mine = one;
+  agree(*ranks_, mine);
   // What a forked child closes its parent may still write to.
   if (!writes_ || ::getpid() != opener_) return;
   if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;

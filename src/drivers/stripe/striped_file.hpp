@@ -45,10 +45,11 @@ class StripedFile {
   // The application's thread. Throw Error; over MPI a write that fails is told the other ranks at
   // the next flush, truncation or close.
   void write(std::uint64_t address, std::span<const std::byte> bytes);
-  // Metadata that HDF5 gives to this rank alone. One of several ranks keeps what it cannot write,
-  // and tells of it at the next flush or close, which write it again (kept_writes.hpp).
+  // Metadata that HDF5 gives to this rank alone. Where one of several ranks cannot write it, all
+  // later flushes and the close fail on all ranks (kept_writes.hpp).
   void write_metadata(std::uint64_t address, std::span<const std::byte> bytes);
   void read(std::uint64_t address, std::span<std::byte> bytes);
+  void read_metadata(std::uint64_t address, std::span<std::byte> bytes);
 
   // Collective: `transfer` reads or writes pieces of this rank by the functions above. Returns when
   // all ranks have, as each may go on to write where another one has just written. Throws Error on
@@ -60,10 +61,12 @@ class StripedFile {
     failed_ = before;  // all are told of the rest now
     agree(*ranks_, failed);
   }
-  // For writes; those of a node are made by one of its ranks where aggregates().
+  // For writes; those of a node are made by one of its ranks where aggregates(). `in_order`: a rank
+  // may write to the same place twice.
   template <typename Write>
-  void write_together(const Write& write) {
+  void write_together(const Write& write, bool in_order = false) {
     gathering_ = node_ != nullptr;
+    in_order_ = in_order;
     const std::exception_ptr failed =
         error_of([&] { transfer_together([&] { write_gathered(error_of(write)); }); });
     if (node_ != nullptr) node_->forget();
@@ -82,7 +85,7 @@ class StripedFile {
   [[nodiscard]] std::uint64_t eof() const { return eof_; }
 
   // Of this rank alone, as HDF5 flushes files on one rank, too. Throws what has failed since, once,
-  // and what is kept and cannot be written.
+  // and what has failed of metadata, always.
   void flush();
   // Collective, after a flush that all ranks make. Throws Error on those where flush() has not.
   void agree_on_flush();
@@ -121,7 +124,6 @@ class StripedFile {
   StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
               CommunicatorHandle ranks, const Placement& placement);
   engine::Device& subfile(std::uint32_t number);
-  std::exception_ptr write_kept();
   void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
   // Collective where this one aggregates(); throws `failed` when all is written that can be.
   void write_gathered(const std::exception_ptr& failed);
@@ -160,7 +162,9 @@ class StripedFile {
   std::uint64_t read_ = 0;
   std::unique_ptr<NodePieces> node_;  // null: each rank writes its own
   bool gathering_ = false;            // raw data goes there
+  bool in_order_ = false;             // what has no room there is written after what is there
   engine::KeptWrites kept_;
+  std::exception_ptr broken_;  // why metadata is kept there
   std::exception_ptr failed_;  // not told yet
   std::exception_ptr told_;    // by flush(), to this rank only
 };

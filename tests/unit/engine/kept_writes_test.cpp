@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <random>
 
-#include "base/error.hpp"
-
 namespace headrace::engine {
 namespace {
 
@@ -29,7 +27,7 @@ struct File {
 };
 
 // Pieces that overlap in all ways, some of which are kept, against a file that takes all.
-TEST(KeptWrites, ReadAndWrittenAgainAsIfNoneHadFailed) {
+TEST(KeptWrites, ReadAsIfNoneHadFailed) {
   std::mt19937 random(7);
   const auto below = [&](std::size_t limit) { return random() % limit; };
   for (int round = 0; round < 200; ++round) {
@@ -50,29 +48,7 @@ TEST(KeptWrites, ReadAndWrittenAgainAsIfNoneHadFailed) {
       ASSERT_TRUE(
           std::equal(found.begin(), found.end(), all.begin() + static_cast<std::ptrdiff_t>(begin)));
     }
-    file.kept.write_again([&](auto... piece) { file.put(piece...); });
-    EXPECT_TRUE(file.kept.empty());
-    ASSERT_EQ(file.bytes, all);
   }
-}
-
-TEST(KeptWrites, WhatFailsAgainStays) {
-  File file;
-  file.kept.keep(0, Bytes(3, std::byte{1}));
-  file.kept.keep(10, Bytes(3, std::byte{2}));
-  file.kept.keep(11, Bytes(2, std::byte{3}));  // lies in the one before
-  int calls = 0;
-  const auto second_fails = [&](std::uint64_t address, std::span<const std::byte> piece) {
-    if (++calls == 2) throw Error("full", 28);
-    file.put(address, piece);
-  };
-  EXPECT_THROW(file.kept.write_again(second_fails), Error);
-  EXPECT_EQ(file.bytes[0], std::byte{1});
-  EXPECT_FALSE(file.kept.empty());
-  EXPECT_EQ(file.read(10, 3), (Bytes{std::byte{2}, std::byte{3}, std::byte{3}}));
-  file.kept.write_again(second_fails);
-  EXPECT_EQ(calls, 3);
-  EXPECT_EQ(file.bytes[12], std::byte{3});
 }
 
 }  // namespace
