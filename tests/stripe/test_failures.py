@@ -211,3 +211,26 @@ with h5py.File("x.h5") as f:
     assert all((f[f"d{number}"][()] == number).all() for number in range(40))
 """
     )
+
+
+@pytest.mark.parametrize("holder", ["r", "r+"])
+def test_who_is_refused_changes_nothing(layer: Layer, holder: str) -> None:
+    """HDF5 asks for the lock after the driver has opened a file: the set stays as it was."""
+    layer.python('with h5py.File("x.h5", "w") as f: f["a"] = np.arange(20000.0)')
+    before = {path.name: path.read_bytes() for path in layer.folder.glob("x.h5*")}
+    assert any(name.endswith(".state") for name in before)
+    layer.python(
+        f"""
+import subprocess
+f = h5py.File("x.h5", {holder!r})
+other = subprocess.run([sys.executable, "-c", "import h5py; h5py.File('x.h5', 'r+')"],
+                       capture_output=True, text=True)
+assert other.returncode == 1 and "unable to lock file" in other.stderr, other.stderr
+read = "import h5py; print(h5py.File('x.h5', 'r', locking=False)['a'][:].sum())"
+subprocess.run([sys.executable, "-c", read], check=True)
+os._exit(0)
+"""
+    )
+    if holder == "r":  # HDF5 2.x marks a file that it opens for writing
+        assert {path.name: path.read_bytes() for path in layer.folder.glob("x.h5*")} == before
+    layer.python('assert h5py.File("x.h5")["a"][:].sum() == 19999 * 10000')

@@ -75,6 +75,12 @@ std::shared_ptr<char> opening_of(const std::string& stub) {
 // Open files of the process over MPI. The application's thread only.
 unsigned over_mpi = 0;
 
+// Before the first change: the set is open, and its stub has the layer's text.
+void begin_changing(const sidecar::StripedSet& set) {
+  sidecar::mark_open(set.config);
+  sidecar::write_stub(set.stub, set.layout);
+}
+
 bool is_new(const std::string& path, unsigned flags) {
   if ((flags & (kTruncate | kExclusive)) != 0) return true;
   struct stat status{};
@@ -100,20 +106,24 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   std::optional<sidecar::StripedSet> set;
   std::uint64_t size = 0;
   std::uint64_t cut_at = 0;
+  // Ranks that open a file together have it for themselves. Where a process is alone, HDF5 may
+  // close the file again at once, as another one has locked it, and nothing of it must have
+  // changed.
+  bool changing = (flags & kReadWrite) != 0 && ranks->size() > 1;
   do_together(*ranks, [&] {
     if (ranks->rank() != 0) return;
     const std::string path = std::filesystem::canonical(name);
-    set = is_new(path, flags) ? sidecar::make_set(path, layout, placement->folders)
-                              : sidecar::find_set(path, placement->folders.config);
+    const bool made = is_new(path, flags);
+    set = made ? sidecar::make_set(path, layout, placement->folders)
+               : sidecar::find_set(path, placement->folders.config);
     if (!set) return;
+    changing = changing || made;
     tell_of_state(*set);
     if (set->state && set->state->closed)
       size = cut_at = set->state->size;  // its subfiles are as long as that says
     else
       size = set->layout.whole_size(sidecar::subfile_sizes(*set));
-    if ((flags & kReadWrite) == 0) return;
-    sidecar::mark_open(set->config);
-    sidecar::write_stub(path, set->layout);
+    if (changing) begin_changing(*set);
   });
   std::uint64_t there = set ? 1 : 0;
   share(*ranks, there);
@@ -138,6 +148,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
     file->eof_ = size;
     file->cut_at_ = cut_at;
   });
+  file->changing_ = changing;
   file->ranks_ = std::move(ranks);
   file->node_ = std::move(node);
   file->over_mpi_ = layer.over == vfd::Over::mpio;
@@ -209,8 +220,13 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
   return *one.device;
 }
 
-void StripedFile::put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces) {
+void StripedFile::change() {
   changed_ = true;
+  if (!std::exchange(changing_, true)) begin_changing(set_);
+}
+
+void StripedFile::put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces) {
+  change();
   bytes_.write(address, pieces);
   std::uint64_t size = 0;
   for (const auto piece : pieces) size += piece.size();
@@ -222,7 +238,7 @@ void StripedFile::put(std::uint64_t address, std::span<const std::span<const std
 
 void StripedFile::write(std::uint64_t address, std::span<const std::byte> bytes) try {
   if (gathering_ && node_->put(address, bytes)) {
-    changed_ = true;
+    change();
     eof_ = std::max<std::uint64_t>(eof_, address + bytes.size());
     gathered_ += bytes.size();
     return;
@@ -308,9 +324,9 @@ void StripedFile::agree_on_flush() {
 void StripedFile::truncate() {
   // Over MPI no rank knows how far the others have written, but all know where they were cut.
   if (eoa_ == cut_at_ && farthest_ == eoa_) return;
-  if (eoa_ != eof_) changed_ = true;
   std::exception_ptr failed = std::exchange(failed_, nullptr);
   const std::exception_ptr resize = error_of([&] {
+    if (eoa_ != eof_) change();
     const auto step = static_cast<std::uint32_t>(ranks_->size());
     for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
          number += step)
@@ -355,7 +371,7 @@ void StripedFile::finish() {
   // What a forked child closes its parent may still write to.
   if (!writes_ || ::getpid() != opener_) return;
   if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;
-  if (eoa_ == cut_at_)
+  if (changing_ && eoa_ == cut_at_)
     if (const auto failed = error_of([&] { write_state(); }))
       log(Level::warning, "stripe: " + set_.stub + " is not marked as closed: " + text_of(failed));
   if (fuse_ == Fuse::later || ranks_->reduce(changed_ ? 1 : 0, Reduction::max) == 0) return;
@@ -394,8 +410,10 @@ void StripedFile::fuse() {
 
 std::unique_ptr<engine::Device> StripedFile::device() {
   for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);
-  if (writes_) written_to_.assign(written_to_.size(), 1);  // the workers do not say
-  changed_ = writes_;
+  if (writes_) {
+    written_to_.assign(written_to_.size(), 1);  // the workers do not say
+    change();
+  }
   return std::make_unique<engine::StripedDevice>(
       set_.layout,
       [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; });

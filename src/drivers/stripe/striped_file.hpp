@@ -124,6 +124,8 @@ class StripedFile {
   StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
               CommunicatorHandle ranks, const Placement& placement);
   engine::Device& subfile(std::uint32_t number);
+  // Before each change of the bytes.
+  void change();
   void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
   // Collective where this one aggregates(); throws `failed` when all is written that can be.
   void write_gathered(const std::exception_ptr& failed);
@@ -144,6 +146,7 @@ class StripedFile {
   bool sync_;
   bool checksums_;
   Fuse fuse_;
+  bool changing_ = false;         // the set is marked as open: of several ranks by the first
   bool changed_ = false;          // by this rank, or by workers perhaps
   std::shared_ptr<char> opened_;  // shared by all of the process that have that stub open
   std::vector<Subfile> subfiles_;
