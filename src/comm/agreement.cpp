@@ -32,4 +32,11 @@ void agree(Communicator& ranks, const std::exception_ptr& error) {
   throw Error("rank " + std::to_string(first) + ": " + text.data());
 }
 
+void share(Communicator& ranks, std::string& text) {
+  std::uint64_t size = text.size();
+  ranks.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  text.resize(size);
+  ranks.broadcast(std::as_writable_bytes(std::span(text)), 0);
+}
+
 }  // namespace headrace

@@ -29,4 +29,7 @@ void do_together(Communicator& ranks, const Action& action) {
   agree(ranks, error_of(action));
 }
 
+// Collective: rank 0's text becomes everyone's.
+void share(Communicator& ranks, std::string& text);
+
 }  // namespace headrace

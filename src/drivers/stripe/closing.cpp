@@ -1,0 +1,98 @@
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "drivers/stripe/striped_file.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "sidecar/striped/fusion.hpp"
+
+// What becomes of a set when its file is closed.
+namespace headrace::stripe {
+
+void StripedFile::close_subfiles() {
+  const std::string* failed = nullptr;
+  const NestedCalls nested;
+  for (std::size_t number = 0; number < subfiles_.size(); ++number) {
+    subfiles_[number].device.reset();
+    H5FD_t* const file = std::exchange(subfiles_[number].file, nullptr);
+    if (file != nullptr && h5.FDclose(file) < 0 && failed == nullptr)
+      failed = &set_.subfiles[number];
+  }
+  if (failed != nullptr)
+    throw Error("subfile " + *failed + " of " + set_.stub + " cannot be closed");
+}
+
+void StripedFile::write_state() {
+  const bool wanted = checksums_ && fuse_ != Fuse::close;
+  std::vector<std::byte> mine;
+  const auto failed = error_of([&] {
+    const auto step = static_cast<std::uint32_t>(ranks_->size());
+    for (auto number = static_cast<std::uint32_t>(ranks_->rank());
+         wanted && number < set_.layout.count; number += step) {
+      const std::uint32_t sum = sidecar::checksum_of_file(set_.subfiles[number]);
+      const auto bytes = std::as_bytes(std::span(&sum, 1));
+      mine.insert(mine.end(), bytes.begin(), bytes.end());
+    }
+  });
+  agree(*ranks_, failed);
+  const auto all = ranks_->all_gather_any(mine);
+  do_together(*ranks_, [&] {
+    if (ranks_->rank() != 0) return;
+    sidecar::SetState state{true, cut_at_, {}};
+    if (wanted) state.checksums.resize(set_.layout.count);
+    for (std::size_t number = 0; number < state.checksums.size(); ++number)
+      std::memcpy(&state.checksums[number],
+                  all[number % all.size()].data() + number / all.size() * sizeof(std::uint32_t),
+                  sizeof(std::uint32_t));
+    sidecar::mark_closed(set_.config, state, sync_);
+  });
+}
+
+void StripedFile::finish() {
+  const std::exception_ptr closing = error_of([&] { close_subfiles(); });
+  std::exception_ptr mine = failed_;
+  for (const std::exception_ptr& one : {told_, broken_, closing})
+    if (mine == nullptr) mine = one;
+  agree(*ranks_, mine);
+  // What a forked child closes its parent may still write to.
+  if (!writes_ || ::getpid() != opener_) return;
+  if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;
+  if (changing_ && eoa_ == cut_at_)
+    if (const auto failed = error_of([&] { write_state(); }))
+      log(Level::warning, "stripe: " + set_.stub + " is not marked as closed: " + text_of(failed));
+  if (fuse_ == Fuse::later || ranks_->reduce(changed_ ? 1 : 0, Reduction::max) == 0) return;
+  try {
+    if (fuse_ == Fuse::close) return fuse();
+    do_together(*ranks_, [] {});  // all have closed theirs
+  } catch (const Error& error) {
+    throw Error("file " + set_.stub + " stays in pieces: " + error.what(), error.error_number());
+  }
+  if (ranks_->rank() != 0) return;
+  if (const auto failed = error_of([&] { sidecar::start_background_fusion(set_); }))
+    log(Level::warning, "stripe: " + set_.stub + " stays in pieces: " + text_of(failed));
+}
+
+void StripedFile::fuse() {
+  std::string copy;
+  do_together(*ranks_, [&] {
+    if (ranks_->rank() == 0) copy = sidecar::begin_fusion(set_);
+  });
+  share(*ranks_, copy);
+  try {
+    do_together(*ranks_, [&] {
+      const auto step = static_cast<std::uint32_t>(ranks_->size());
+      for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
+           number += step)
+        sidecar::fuse_subfile(set_, number, copy);
+    });
+    do_together(*ranks_, [&] {
+      if (ranks_->rank() == 0) sidecar::end_fusion(set_, copy);
+    });
+  } catch (...) {
+    if (ranks_->rank() == 0) sidecar::abandon_fusion(copy);
+    throw;
+  }
+}
+}  // namespace headrace::stripe
