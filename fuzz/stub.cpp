@@ -21,8 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (stub.kind == Stub::Kind::superblock &&
       text.compare(stub.superblock_at, stub.superblock.size(), stub.superblock) != 0)
     std::abort();
-  write_stub(path, {4096, 3});
-  if (read_stub(path).kind != Stub::Kind::text) std::abort();
+  if (stub.number.find_first_not_of("0123456789") != std::string::npos) std::abort();
+  write_stub(path, {4096, 3}, "4711");
+  const Stub ours = read_stub(path);
+  if (ours.kind != Stub::Kind::text) std::abort();
+  if (stub.kind != Stub::Kind::text && ours.number != "4711") std::abort();
   ::unlink(path.c_str());
   return 0;
 }

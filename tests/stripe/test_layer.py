@@ -139,6 +139,19 @@ def test_what_is_missing_is_named(layer: Layer, lost: str, says: str) -> None:
     assert not path.exists(), "nothing is made in its place"
 
 
+def test_a_stub_that_was_copied_over_another_one(layer: Layer) -> None:
+    """Its own pieces are not there; those of the file that it has replaced must not be read."""
+    layer.python(WRITE)
+    layer.python(WRITE.replace("x.h5", "y.h5"))
+    shutil.copyfile(layer.folder / "y.h5", layer.folder / "x.h5")
+    for mode in ("r", "r+"):
+        done = layer.start(f"h5py.File('x.h5', {mode!r})")
+        assert done.status == 1
+        assert "may have been copied without them" in done.text, done.text
+    layer.python(READ.replace("x.h5", "y.h5"))
+    layer.python(WRITE + READ)  # a new file of that name
+
+
 def test_folders_in_turn(layer: Layer) -> None:
     disks = [layer.folder / name for name in ("one", "two")]
     for disk in disks:

@@ -91,6 +91,17 @@ def test_a_file_that_took_the_stubs_place(tmp_path: Path) -> None:
         find(path)
 
 
+def test_a_stub_that_was_copied_over_another_one(tmp_path: Path) -> None:
+    """Without its pieces, as a program does that knows of none: the others must not be read."""
+    path, other = tmp_path / "x.h5", tmp_path / "other.h5"
+    for each in (path, other):
+        make(each)
+        cut(each, 4 * KIB, 2)
+    shutil.copyfile(other, path)
+    with pytest.raises(FileError, match="copied without its pieces"):
+        find(path)
+
+
 def test_holes_stay_holes(tmp_path: Path) -> None:
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as f:
@@ -148,7 +159,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     state_path(found.config).unlink()
     assert "a subfile ends early" in check.fault_of(find(path))
     found.config.unlink()
-    with pytest.raises(FileError, match="no configuration of a set lies beside it"):
+    with pytest.raises(FileError, match="no configuration of its set lies beside it"):
         find(path)
     with pytest.raises(FileError, match="No such file"):
         find(tmp_path / "none.h5")

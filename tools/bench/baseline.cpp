@@ -66,6 +66,7 @@ Baseline measure_baseline(World& world, const Options& options, const std::strin
   const std::uint64_t share = bytes / ranks / files;  // of a rank in each file
   const std::uint64_t first = share * static_cast<std::uint64_t>(world.rank());
   std::vector<std::string> paths;
+  paths.reserve(files);
   for (std::uint64_t number = 0; number < files; ++number)
     paths.push_back(folder + "/raw" + std::to_string(number));
   std::vector<std::uint64_t> buffer(kPiece / sizeof(std::uint64_t));

@@ -124,9 +124,10 @@ def _make(
     partial = _partial(stub)
     made = [partial]
     try:
-        partial.write_bytes(stub_text(stub.name, layout.count, layout.stripe))
-        partial.chmod(mode & 0o777)
+        partial.touch()
         inode = partial.stat().st_ino
+        partial.write_bytes(stub_text(stub.name, inode, layout.count, layout.stripe))
+        partial.chmod(mode & 0o777)
         names = subfile_names(stub.name, inode, layout.count)
         subfiles = [_place(stub.parent, folders, number, each, made)
                     for number, each in enumerate(names)]  # fmt: skip

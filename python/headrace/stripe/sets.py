@@ -97,7 +97,7 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     configuration first, so a set may be moved as a whole.
     """
     begin = _stub(stub)
-    config = _config_of(stub, folder or stub.parent)
+    config = _config_of(stub, folder or stub.parent, begin.number)
     told = _read(config)
     layout = Layout(
         _number(config, told, "stripe_size", 1 << 62),
@@ -141,16 +141,19 @@ def _stub(path: Path) -> Stub:
     return found
 
 
-def _config_of(stub: Path, folder: Path) -> Path:
+def _config_of(stub: Path, folder: Path, number: int | None) -> Path:
     try:
         inode = stub.stat().st_ino
         beside = [each.name for each in folder.iterdir() if each.name.startswith(stub.name)]
     except OSError as error:
         raise FileError(f"{error.filename}: {error.strerror}") from None
-    mine = config_name(stub.name, inode)
+    mine = config_name(stub.name, inode if number is None else number)
     found = sorted(each for each in beside if _CONFIG.fullmatch(each[len(stub.name) :]))
     if mine in found:
         return folder / mine
+    if number is not None:
+        raise FileError(f"{stub}: no configuration of its set lies beside it ({mine}): it may have "
+                        "been copied without its pieces")  # fmt: skip
     if len(found) > 1:
         raise FileError(f"{stub}: several sets have that name, none with its inode {inode}: "
                         f"{', '.join(found)}")  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -18,6 +19,7 @@ _DRIVER: Final = b"Subfilin"
 _SUPERBLOCK: Final = 48  # bytes: version 2 and 3 have no more
 _HEADER: Final = 4096  # bytes in which the driver's name is looked for
 _LINE: Final = b"(headrace: a file in pieces)\n"
+_NUMBER: Final = re.compile(rb"set=([0-9]{1,20})\n")
 _SIZE: Final = 8192  # bytes that the text has with such lines
 
 
@@ -25,7 +27,8 @@ _SIZE: Final = 8192  # bytes that the text has with such lines
 class Stub:
     """`superblock`: HDF5's subfiling has written it, or it is an ordinary file.
 
-    `was_text`: what HDF5 has left of ours shows in it.
+    `was_text`: what HDF5 has left of ours shows in it. `number`: in ours, that in the names of its
+    pieces, by which a stub that was copied over another one is told; older ones do not tell it.
     """
 
     kind: Literal["text", "superblock", "empty", "other"]
@@ -33,6 +36,7 @@ class Stub:
     was_text: bool = False
     superblock_at: int = 0
     superblock: bytes = b""
+    number: int | None = None
 
 
 def read_stub(path: Path) -> Stub:
@@ -42,7 +46,8 @@ def read_stub(path: Path) -> Stub:
         for at in superblock_places(size):
             head = os.pread(file.fileno(), _HEADER, at)
             if at == 0 and head.startswith(_TEXT):
-                return Stub("text")
+                told = _NUMBER.match(head, len(_TEXT))
+                return Stub("text", number=int(told[1]) if told else None)
             if head.startswith(SIGNATURE):
                 was_text = _LINE in os.pread(file.fileno(), _SIZE, 0)
                 return Stub("superblock", _DRIVER in head, was_text, at, head[:_SUPERBLOCK])
@@ -55,9 +60,10 @@ def superblock_places(size: int) -> list[int]:
     return [at for at in places if at < min(size, FARTHEST)]
 
 
-def stub_text(name: str, count: int, stripe: int) -> bytes:
-    """What a stub says to who opens it by itself."""
+def stub_text(name: str, number: int, count: int, stripe: int) -> bytes:
+    """What a stub says to who opens it by itself, and the number in the names of its pieces."""
     text = _TEXT + os.fsencode(
+        f"set={number}\n"
         f"{name} is a file in {count} pieces, with stripes of {stripe} bytes, which lie beside it "
         f"as HDF5's subfiling writes them.\nheadrace fuse {name}   makes one HDF5 file of them.\n"
         "headrace run --stack stripe -- PROGRAM   lets a program read and write them.\n"

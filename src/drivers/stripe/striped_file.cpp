@@ -17,7 +17,6 @@
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/striped/fusion.hpp"
-#include "sidecar/striped/stub.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::stripe {
@@ -70,7 +69,7 @@ unsigned over_mpi = 0;
 // Before the first change: the set is open, and its stub has the layer's text.
 void begin_changing(const sidecar::StripedSet& set) {
   sidecar::mark_open(set.config);
-  sidecar::write_stub(set.stub, set.layout);
+  sidecar::restore_stub(set);
 }
 
 bool is_new(const std::string& path, unsigned flags) {

@@ -30,9 +30,9 @@ struct stat status_of(const std::string& path) {
 std::string parent_of(const std::string& path) { return fs::path(path).parent_path(); }
 std::string name_of(const std::string& path) { return fs::path(path).filename(); }
 
-// STUB.subfile_INODE, how the names of all pieces begin.
-std::string begin_of_names(const std::string& stub, ino_t inode) {
-  return name_of(stub) + ".subfile_" + std::to_string(inode);
+// STUB.subfile_NUMBER, how the names of all pieces begin; the number is the stub's first inode.
+std::string begin_of_names(const std::string& stub, const std::string& number) {
+  return name_of(stub) + ".subfile_" + number;
 }
 
 constexpr std::string_view kConfigEnd = ".config";
@@ -48,10 +48,16 @@ bool is_config_of(std::string_view name, const std::string& stub) {
   return std::ranges::all_of(name, [](char each) { return each >= '0' && each <= '9'; });
 }
 
-// Empty where there is none. `copied`: whether the stub may be a copy, which has another inode.
-std::string config_of(const std::string& stub, const std::string& folder, bool copied) {
-  const std::string name = begin_of_names(stub, status_of(stub).st_ino).append(kConfigEnd);
+// Empty where there is none. `number`: of the set, where the stub tells it. `copied`: whether the
+// stub may be a copy, which has another inode.
+std::string config_of(const std::string& stub, const std::string& folder, const std::string& number,
+                      bool copied) {
+  const std::string known = number.empty() ? std::to_string(status_of(stub).st_ino) : number;
+  const std::string name = begin_of_names(stub, known).append(kConfigEnd);
   if (fs::exists(folder + "/" + name)) return folder + "/" + name;
+  if (!number.empty())
+    throw Error(stub + " is the stub of a file in pieces, whose configuration does not lie in " +
+                folder + " (" + name + "): it may have been copied without them");
   std::vector<std::string> found;
   if (copied)
     for (const auto& each : fs::directory_iterator(folder))
@@ -144,16 +150,22 @@ void check_sizes(const StripedSet& set) {
 
 }  // namespace
 
+void restore_stub(const StripedSet& set) {
+  const std::string name = name_of(set.config);
+  const std::size_t begin = name_of(set.stub).size() + std::string_view(".subfile_").size();
+  write_stub(set.stub, set.layout, name.substr(begin, name.size() - kConfigEnd.size() - begin));
+}
+
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder) try {
   const Stub found = read_stub(stub);
   const bool text = found.kind == Stub::Kind::text;
   const bool alone = found.kind == Stub::Kind::superblock && !found.names_subfiling;
   if (found.kind == Stub::Kind::other || (alone && !found.was_text)) return std::nullopt;
-  const std::string config = config_of(
-      stub, config_folder.empty() ? parent_of(stub) : config_folder, text || found.names_subfiling);
+  const std::string folder = config_folder.empty() ? parent_of(stub) : config_folder;
+  const std::string config = config_of(stub, folder, found.number, text || found.names_subfiling);
   if (config.empty() && text)
     throw Error(stub + " is the stub of a file in pieces, whose configuration does not lie in " +
-                (config_folder.empty() ? parent_of(stub) : config_folder));
+                folder);
   if (config.empty()) return std::nullopt;
   const StripedConfig told = read_striped_config(config);
   StripedSet set{stub, config, told.layout, {}, {}};
@@ -175,7 +187,8 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   const struct stat status = status_of(stub);
   const mode_t mode = status.st_mode & 0777U;
   const std::string beside = parent_of(stub);
-  const std::string begin = begin_of_names(stub, status.st_ino);
+  const std::string number = std::to_string(status.st_ino);
+  const std::string begin = begin_of_names(stub, number);
   const std::string config_folder = folders.config.empty() ? beside : folders.config;
   StripedSet set{stub, config_folder + "/" + begin + std::string(kConfigEnd), layout, {}, {}};
   remove_set_of(stub, set.config);
@@ -187,7 +200,7 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   const std::string partial = set.config + ".partial";
   write_text(partial, striped_config_text(stub, config), mode);
   fs::rename(partial, set.config);
-  write_stub(stub, layout);
+  write_stub(stub, layout, number);
   return set;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());

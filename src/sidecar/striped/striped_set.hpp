@@ -44,6 +44,9 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
 // All of a set but its stub; the configuration first, so that no half of a set is found.
 void remove_pieces(const StripedSet& set);
 
+// The stub has the layer's text once more, where HDF5's subfiling has written to it. Throws Error.
+void restore_stub(const StripedSet& set);
+
 // On how many devices, as the system counts them, the subfiles lie. Throws Error.
 std::size_t devices_of(const StripedSet& set);
 

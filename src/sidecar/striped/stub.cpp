@@ -15,6 +15,10 @@ constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 // Programs such as netCDF look for the signature by themselves. What follows it here is no version
 // of a superblock, so plain HDF5 refuses the file.
 constexpr std::string_view kTextBegin = "\x89HDF\r\n\x1a\n\n";
+// Then the number in the names of its pieces: a stub that is copied over another one must not be
+// taken for that.
+constexpr std::string_view kNumber = "set=";
+constexpr std::size_t kMostDigits = 20;
 constexpr std::string_view kDriver = "Subfilin";
 constexpr std::size_t kSuperblock = 48;  // bytes: version 2 and 3 have no more
 constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is looked for
@@ -23,6 +27,16 @@ constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is 
 constexpr std::string_view kLine = "(headrace: a file in pieces)\n";
 constexpr std::size_t kText = 8192;                            // bytes that the text has with them
 constexpr std::uint64_t kFarthest = std::uint64_t{64} << 20U;  // a user block's end
+
+// Empty where the text does not tell it.
+std::string number_in(std::string_view text) {
+  text.remove_prefix(kTextBegin.size());
+  if (!text.starts_with(kNumber)) return {};
+  text.remove_prefix(kNumber.size());
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool whole = digits > 0 && digits <= kMostDigits && text.substr(digits).starts_with('\n');
+  return std::string(text.substr(0, whole ? digits : 0));
+}
 
 }  // namespace
 
@@ -37,6 +51,7 @@ Stub read_stub(const std::string& path) {
     device->read(at, std::as_writable_bytes(std::span(head)));
     if (at == 0 && head.starts_with(kTextBegin)) {
       stub.kind = Stub::Kind::text;
+      stub.number = number_in(head);
       break;
     }
     if (!head.starts_with(kSignature)) continue;
@@ -52,10 +67,12 @@ Stub read_stub(const std::string& path) {
   return stub;
 }
 
-void write_stub(const std::string& path, const engine::StripeLayout& layout) {
+void write_stub(const std::string& path, const engine::StripeLayout& layout,
+                const std::string& number) {
   if (read_stub(path).kind == Stub::Kind::text) return;
   const std::string name = std::filesystem::path(path).filename();
   std::string text(kTextBegin);
+  text.append(kNumber).append(number).append("\n");
   text.append(name).append(" is a file in ").append(std::to_string(layout.count));
   text.append(" pieces, with stripes of ").append(std::to_string(layout.stripe));
   text.append(" bytes, which lie beside it as HDF5's subfiling writes them.\nheadrace fuse ");

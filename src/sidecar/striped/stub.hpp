@@ -21,13 +21,15 @@ struct Stub {
   bool was_text = false;            // ours, which HDF5's subfiling has written to
   std::uint64_t superblock_at = 0;  // in bytes: after a user block
   std::string superblock;           // what all versions of it have
+  std::string number;               // in ours: that in the names of its pieces; empty in old ones
 };
 
 // Throws Error when it cannot be read.
 Stub read_stub(const std::string& path);
 
-// Writes the text that plain HDF5 refuses over what is in the file, unless it is there. Throws
-// Error.
-void write_stub(const std::string& path, const engine::StripeLayout& layout);
+// Writes the text that plain HDF5 refuses over what is in the file, unless it is there. `number`,
+// of digits, is that in the names of the pieces. Throws Error.
+void write_stub(const std::string& path, const engine::StripeLayout& layout,
+                const std::string& number);
 
 }  // namespace headrace::sidecar

@@ -71,7 +71,10 @@ struct Node {
   std::vector<std::unique_ptr<NodePieces>> pieces;
 };
 
-Bytes of(std::size_t size, int value) { return Bytes(size, static_cast<std::byte>(value)); }
+Bytes of(std::size_t size, int value) {
+  Bytes bytes(size, static_cast<std::byte>(value));
+  return bytes;
+}
 
 TEST(NodePieces, OfAllRanksJoined) {
   Node node;
