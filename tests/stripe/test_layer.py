@@ -152,6 +152,24 @@ def test_a_stub_that_was_copied_over_another_one(layer: Layer) -> None:
     layer.python(WRITE + READ)  # a new file of that name
 
 
+def test_a_file_that_is_renamed_when_it_is_whole(layer: Layer) -> None:
+    """As programs do that never leave half a file, over the one before as well."""
+    for value in (1, 2):
+        layer.python(
+            f"""
+with h5py.File("part.h5", "w") as f:
+    f["d"] = np.full(10000, {value})
+os.replace("part.h5", "x.h5")
+with h5py.File("x.h5", "r+") as f:
+    assert (f["d"][()] == {value}).all()
+    f["e"] = np.full(10000, {value})
+"""
+        )
+    layer.python("with h5py.File('x.h5') as f: assert (f['e'][()] == 2).all()")
+    fuse(find(layer.folder / "x.h5"), layer.folder / "whole.h5", lambda _: None, verify=False)
+    layer.plain("with h5py.File('whole.h5') as f: assert (f['d'][()] == 2).all()")
+
+
 def test_folders_in_turn(layer: Layer) -> None:
     disks = [layer.folder / name for name in ("one", "two")]
     for disk in disks:

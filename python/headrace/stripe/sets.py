@@ -144,13 +144,18 @@ def _stub(path: Path) -> Stub:
 def _config_of(stub: Path, folder: Path, number: int | None) -> Path:
     try:
         inode = stub.stat().st_ino
-        beside = [each.name for each in folder.iterdir() if each.name.startswith(stub.name)]
+        there = [each.name for each in folder.iterdir()]
     except OSError as error:
         raise FileError(f"{error.filename}: {error.strerror}") from None
+    beside = [each for each in there if each.startswith(stub.name)]
     mine = config_name(stub.name, inode if number is None else number)
     found = sorted(each for each in beside if _CONFIG.fullmatch(each[len(stub.name) :]))
     if mine in found:
         return folder / mine
+    if number == inode:  # the stub has been renamed
+        renamed = [each for each in there if each.endswith(config_name("", inode))]
+        if len(renamed) == 1:
+            return folder / renamed[0]
     if number is not None:
         raise FileError(f"{stub}: no configuration of its set lies beside it ({mine}): it may have "
                         "been copied without its pieces")  # fmt: skip

@@ -48,13 +48,26 @@ bool is_config_of(std::string_view name, const std::string& stub) {
   return std::ranges::all_of(name, [](char each) { return each >= '0' && each <= '9'; });
 }
 
+// The only one with that number, of a stub that has been renamed; else empty.
+std::string config_with(const std::string& number, const std::string& folder) {
+  const std::string end = ".subfile_" + number + std::string(kConfigEnd);
+  std::vector<std::string> found;
+  for (const auto& each : fs::directory_iterator(folder))
+    if (each.path().filename().string().ends_with(end)) found.push_back(each.path());
+  return found.size() == 1 ? found.front() : std::string();
+}
+
 // Empty where there is none. `number`: of the set, where the stub tells it. `copied`: whether the
 // stub may be a copy, which has another inode.
 std::string config_of(const std::string& stub, const std::string& folder, const std::string& number,
                       bool copied) {
-  const std::string known = number.empty() ? std::to_string(status_of(stub).st_ino) : number;
+  const std::string inode = std::to_string(status_of(stub).st_ino);
+  const std::string known = number.empty() ? inode : number;
   const std::string name = begin_of_names(stub, known).append(kConfigEnd);
   if (fs::exists(folder + "/" + name)) return folder + "/" + name;
+  // Programs write to another name and rename the file when it is whole.
+  if (number == inode)
+    if (std::string renamed = config_with(number, folder); !renamed.empty()) return renamed;
   if (!number.empty())
     throw Error(stub + " is the stub of a file in pieces, whose configuration does not lie in " +
                 folder + " (" + name + "): it may have been copied without them");
@@ -151,8 +164,9 @@ void check_sizes(const StripedSet& set) {
 }  // namespace
 
 void restore_stub(const StripedSet& set) {
+  constexpr std::string_view kBefore = ".subfile_";
   const std::string name = name_of(set.config);
-  const std::size_t begin = name_of(set.stub).size() + std::string_view(".subfile_").size();
+  const std::size_t begin = name.rfind(kBefore) + kBefore.size();
   write_stub(set.stub, set.layout, name.substr(begin, name.size() - kConfigEnd.size() - begin));
 }
 
