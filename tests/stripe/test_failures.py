@@ -214,13 +214,13 @@ with h5py.File("x.h5") as f:
 
 
 @pytest.mark.parametrize("holder", ["r", "r+"])
-def test_who_is_refused_changes_nothing(layer: Layer, holder: str) -> None:
+@pytest.mark.parametrize("stack", ["stripe", "async,stripe"])
+def test_who_is_refused_changes_nothing(layer: Layer, holder: str, stack: str) -> None:
     """HDF5 asks for the lock after the driver has opened a file: the set stays as it was."""
     layer.python('with h5py.File("x.h5", "w") as f: f["a"] = np.arange(20000.0)')
     before = {path.name: path.read_bytes() for path in layer.folder.glob("x.h5*")}
     assert any(name.endswith(".state") for name in before)
-    layer.python(
-        f"""
+    program = f"""
 import subprocess
 f = h5py.File("x.h5", {holder!r})
 other = subprocess.run([sys.executable, "-c", "import h5py; h5py.File('x.h5', 'r+')"],
@@ -230,7 +230,11 @@ read = "import h5py; print(h5py.File('x.h5', 'r', locking=False)['a'][:].sum())"
 subprocess.run([sys.executable, "-c", read], check=True)
 os._exit(0)
 """
-    )
+    if stack == "stripe":
+        layer.python(program, f"{OPTIONS}fuse=close;")
+    else:
+        below = f"under_vol=7214;under_info={{{OPTIONS}fuse=close;{layer.below}}}"
+        Layer(layer.folder, "async", ("vol", "vfd"), "seat=both;", below=below).python(program)
     if holder == "r":  # HDF5 2.x marks a file that it opens for writing
         assert {path.name: path.read_bytes() for path in layer.folder.glob("x.h5*")} == before
     layer.python('assert h5py.File("x.h5")["a"][:].sum() == 19999 * 10000')

@@ -56,8 +56,9 @@ void StripedFile::finish() {
   for (const std::exception_ptr& one : {told_, broken_, closing})
     if (mine == nullptr) mine = one;
   agree(*ranks_, mine);
-  // What a forked child closes its parent may still write to.
-  if (!writes_ || ::getpid() != opener_) return;
+  // What a forked child closes its parent may still write to, and what HDF5 has not got because it
+  // is locked, another process.
+  if (!writes_ || ::getpid() != opener_ || farthest_ == 0) return;
   if (ranks_->reduce(opened_.use_count() == 1 ? 1 : 0, Reduction::max) == 0) return;
   if (changing_ && eoa_ == cut_at_)
     if (const auto failed = error_of([&] { write_state(); }))

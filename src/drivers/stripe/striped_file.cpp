@@ -316,10 +316,9 @@ void StripedFile::truncate() {
 
 std::unique_ptr<engine::Device> StripedFile::device() {
   for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);
-  if (writes_) {
-    written_to_.assign(written_to_.size(), 1);  // the workers do not say
-    change();
-  }
+  if (writes_) written_to_.assign(written_to_.size(), 1);
+  workers_write_ = writes_;
+  if (workers_write_ && farthest_ > 0) change();
   return std::make_unique<engine::StripedDevice>(
       set_.layout,
       [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; });

@@ -80,6 +80,7 @@ class StripedFile {
   void set_eoa(std::uint64_t address) {
     eoa_ = address;
     farthest_ = std::max(farthest_, address);
+    if (workers_write_ && !changing_) change();
   }
   // As far as this rank knows.
   [[nodiscard]] std::uint64_t eof() const { return eof_; }
@@ -147,6 +148,7 @@ class StripedFile {
   bool checksums_;
   Fuse fuse_;
   bool changing_ = false;         // the set is marked as open: of several ranks by the first
+  bool workers_write_ = false;    // and do not say when
   bool changed_ = false;          // by this rank, or by workers perhaps
   std::shared_ptr<char> opened_;  // shared by all of the process that have that stub open
   std::vector<Subfile> subfiles_;
@@ -157,7 +159,7 @@ class StripedFile {
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
   // Where all subfiles were cut to what they have of a file of that size, and the largest EOA
-  // since: on all ranks alike.
+  // since: on all ranks alike. There is one as soon as HDF5 has the file and has locked it.
   std::uint64_t cut_at_ = 0;
   std::uint64_t farthest_ = 0;
   std::uint64_t written_ = 0;   // bytes, by the program's thread
