@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 
 #include "base/log.hpp"
 #include "engine/request_kind.hpp"
@@ -71,6 +73,18 @@ void for_each_piece(const Vector& vector, bool /*collective*/, Visit visit) {
     if (!same_type) type = vector.types[i];
     visit(Piece{type, vector.addresses[i], size, size});
   }
+}
+
+// Calls `visit` with each Piece and its bytes in memory; a null buffer is the one before, too.
+template <typename Buffer, typename Visit>
+void for_each_piece(const Vector& vector, Buffer* const buffers[], Visit visit) {
+  using Byte = std::conditional_t<std::is_const_v<Buffer>, const std::byte, std::byte>;
+  Buffer* buffer = nullptr;
+  for_each_piece(vector, false, [&](const Piece& piece) {
+    if (*buffers != nullptr) buffer = *buffers;
+    ++buffers;
+    visit(piece, std::span(static_cast<Byte*>(buffer), piece.length));
+  });
 }
 
 template <typename Visit>

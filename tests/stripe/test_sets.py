@@ -102,6 +102,18 @@ def test_a_stub_that_was_copied_over_another_one(tmp_path: Path) -> None:
         find(path)
 
 
+def test_a_stub_that_was_renamed(tmp_path: Path) -> None:
+    """Its pieces are found by its number, unless it is not the only one with that."""
+    path, renamed = tmp_path / "x.h5", tmp_path / "y.h5"
+    make(path)
+    made = cut(path, 4 * KIB, 2)
+    path.rename(renamed)
+    assert find(renamed).subfiles == made.subfiles
+    made.config.with_name(made.config.name.replace("x.h5", "old.h5")).touch()
+    with pytest.raises(FileError, match="several sets have its number: old"):
+        find(renamed)
+
+
 def test_holes_stay_holes(tmp_path: Path) -> None:
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as f:

@@ -154,7 +154,9 @@ def _config_of(stub: Path, folder: Path, number: int | None) -> Path:
         return folder / mine
     if number == inode:  # the stub has been renamed
         renamed = [each for each in there if each.endswith(config_name("", inode))]
-        if len(renamed) == 1:
+        if len(renamed) > 1:
+            raise FileError(f"{stub}: several sets have its number: {', '.join(sorted(renamed))}")
+        if renamed:
             return folder / renamed[0]
     if number is not None:
         raise FileError(f"{stub}: no configuration of its set lies beside it ({mine}): it may have "

@@ -28,13 +28,12 @@ void StripedFile::write_state() {
   const bool wanted = checksums_ && fuse_ != Fuse::close;
   std::vector<std::byte> mine;
   const auto failed = error_of([&] {
-    const auto step = static_cast<std::uint32_t>(ranks_->size());
-    for (auto number = static_cast<std::uint32_t>(ranks_->rank());
-         wanted && number < set_.layout.count; number += step) {
+    if (!wanted) return;
+    each_of_mine([&](std::uint32_t number) {
       const std::uint32_t sum = sidecar::checksum_of_file(set_.subfiles[number]);
       const auto bytes = std::as_bytes(std::span(&sum, 1));
       mine.insert(mine.end(), bytes.begin(), bytes.end());
-    }
+    });
   });
   agree(*ranks_, failed);
   const auto all = ranks_->all_gather_any(mine);
@@ -83,10 +82,7 @@ void StripedFile::fuse() {
   share(*ranks_, copy);
   try {
     do_together(*ranks_, [&] {
-      const auto step = static_cast<std::uint32_t>(ranks_->size());
-      for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
-           number += step)
-        sidecar::fuse_subfile(set_, number, copy);
+      each_of_mine([&](std::uint32_t number) { sidecar::fuse_subfile(set_, number, copy); });
     });
     do_together(*ranks_, [&] {
       if (ranks_->rank() == 0) sidecar::end_fusion(set_, copy);
@@ -96,4 +92,5 @@ void StripedFile::fuse() {
     throw;
   }
 }
+
 }  // namespace headrace::stripe

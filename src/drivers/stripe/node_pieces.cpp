@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ranges>
 #include <string>
 
 #include "base/log.hpp"
@@ -103,9 +104,9 @@ struct NodePieces::Piece {
 
 std::unique_ptr<NodePieces> NodePieces::make(Communicator& ranks, std::uint64_t share) {
   const std::vector<int> nodes = nodes_of(ranks);
+  if (std::ranges::equal(nodes, std::views::iota(0, ranks.size()))) return nullptr;
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const int first = nodes[rank];
-  ranks.broadcast(std::as_writable_bytes(std::span(&share, 1)), 0);
   share = rounded_up(std::max<std::uint64_t>(share, kHead), kHead);
   const auto begin = nodes.begin();
   std::unique_ptr<NodePieces> made(
@@ -124,7 +125,6 @@ std::unique_ptr<NodePieces> NodePieces::make(Communicator& ranks, std::uint64_t 
     log(Level::warning, "stripe: ranks of a node cannot share memory: each writes its own pieces");
     return nullptr;
   }
-  if (ranks.reduce(alone ? 0 : 1, Reduction::max) == 0) return nullptr;
   return made;
 }
 

@@ -15,8 +15,8 @@ namespace headrace::stripe {
 // The application's thread only.
 class NodePieces {
  public:
-  // Collective. Each rank gets `share` bytes, as rank 0 has it. Null on all ranks where each has a
-  // node of its own, or where those of a node cannot share memory. Throws Error on all ranks.
+  // Collective. Each rank gets `share` bytes, which all say alike. Null on all ranks where each has
+  // a node of its own, or where those of a node cannot share memory. Throws Error on all ranks.
   static std::unique_ptr<NodePieces> make(Communicator& ranks, std::uint64_t share);
 
   NodePieces(const NodePieces&) = delete;

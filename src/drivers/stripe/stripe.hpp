@@ -9,6 +9,7 @@
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vfd/pass_through.hpp"
+#include "vfd/requests.hpp"
 
 namespace headrace::stripe {
 
@@ -55,15 +56,12 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     if (striped == nullptr)
       return Base::read_vector(file, dxpl, count, types, addresses, sizes, buffers);
     const auto read = [&] {
-      std::size_t size = 0;
-      bool same = false;
-      for (std::uint32_t i = 0; i < count; ++i) {
-        same = same || (i > 0 && sizes[i] == 0);  // as HDF5 shortens the array
-        if (!same) size = sizes[i];
-        striped->read(addresses[i], {static_cast<std::byte*>(buffers[i]), size});
-      }
+      striped->settle();
+      vfd::for_each_piece(vfd::Vector{count, types, addresses, sizes}, buffers,
+                          [&](const vfd::Piece& piece, std::span<std::byte> bytes) {
+                            striped->read(piece.offset, bytes);
+                          });
     };
-    striped->settle();
     if (SelectedPieces::current() != nullptr)
       read();
     else
@@ -76,15 +74,10 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     if (striped == nullptr)
       return Base::write_vector(file, dxpl, count, types, addresses, sizes, buffers);
     const auto write = [&] {
-      std::size_t size = 0;
-      const void* buffer = nullptr;
-      bool same = false;
-      for (std::uint32_t i = 0; i < count; ++i) {
-        same = same || (i > 0 && sizes[i] == 0);
-        if (!same) size = sizes[i];
-        if (buffers[i] != nullptr) buffer = buffers[i];  // null: the one before, too
-        striped->write(addresses[i], {static_cast<const std::byte*>(buffer), size});
-      }
+      vfd::for_each_piece(vfd::Vector{count, types, addresses, sizes}, buffers,
+                          [&](const vfd::Piece& piece, std::span<const std::byte> bytes) {
+                            striped->write(piece.offset, bytes);
+                          });
     };
     if (SelectedPieces::current() != nullptr)
       write();

@@ -305,10 +305,9 @@ void StripedFile::truncate() {
   std::exception_ptr failed = std::exchange(failed_, nullptr);
   const std::exception_ptr resize = error_of([&] {
     if (eoa_ != eof_) change();
-    const auto step = static_cast<std::uint32_t>(ranks_->size());
-    for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
-         number += step)
+    each_of_mine([&](std::uint32_t number) {
       subfile(number).resize(set_.layout.subfile_size(number, eoa_));
+    });
   });
   agree(*ranks_, failed != nullptr ? failed : resize);
   cut_at_ = eof_ = farthest_ = eoa_;

@@ -130,6 +130,14 @@ class StripedFile {
   void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
   // Collective where this one aggregates(); throws `failed` when all is written that can be.
   void write_gathered(const std::exception_ptr& failed);
+  // Calls `action` with the numbers of those subfiles that are this rank's to look after.
+  template <typename Action>
+  void each_of_mine(const Action& action) const {
+    const auto step = static_cast<std::uint32_t>(ranks_->size());
+    for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
+         number += step)
+      action(number);
+  }
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
   // All of them; throws the first error.

@@ -13,6 +13,7 @@
 #include "drivers/tune/deferred_fill.hpp"
 #include "hdf5/mpio_transfer.hpp"
 #include "vfd/pass_through.hpp"
+#include "vfd/requests.hpp"
 
 namespace headrace::tune {
 
@@ -56,7 +57,8 @@ struct MpiDriver : vfd::PassThrough<MpiDriver, vfd::Over::mpio, MpiFile> {
   // HDF5 has one rank fill a contiguous dataset: the last byte makes the file long enough.
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                       const void* buffer) {
-    if (size < kLeast || collective_transfer() || !is_there({type, address, size, buffer}))
+    const std::span bytes(static_cast<const std::byte*>(buffer), size);
+    if (size < kLeast || collective_transfer() || !is_there(type, address, bytes))
       return Base::write(file, type, dxpl, address, size, buffer);
     fill_statistics().left_out += size - 1;
     return Base::write(file, type, dxpl, address + size - 1, 1, buffer);
@@ -71,21 +73,13 @@ struct MpiDriver : vfd::PassThrough<MpiDriver, vfd::Over::mpio, MpiFile> {
     if (!all_know || !collective_transfer())
       return Base::write_vector(file, dxpl, count, types, addresses, sizes, buffers);
     Pieces kept;
-    Piece piece{};
-    bool same_type = false;
-    bool same_size = false;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      same_type = same_type || (i > 0 && types[i] == H5FD_MEM_NOLIST);  // HDF5 shortens the lists
-      same_size = same_size || (i > 0 && sizes[i] == 0);
-      if (!same_type) piece.type = types[i];
-      if (!same_size) piece.size = sizes[i];
-      if (buffers[i] != nullptr) piece.buffer = buffers[i];  // null: the one before, too
-      piece.address = addresses[i];
-      if (is_there(piece))
-        fill_statistics().left_out += piece.size;
-      else
-        kept.add(piece);
-    }
+    vfd::for_each_piece(vfd::Vector{count, types, addresses, sizes}, buffers,
+                        [&](const vfd::Piece& piece, std::span<const std::byte> bytes) {
+                          if (is_there(piece.type, piece.offset, bytes))
+                            fill_statistics().left_out += bytes.size();
+                          else
+                            kept.add(piece, bytes);
+                        });
     const herr_t result = kept.write(file, dxpl);
     return result < 0 ? result : Base::truncate(file, dxpl, false);
   }
@@ -93,19 +87,12 @@ struct MpiDriver : vfd::PassThrough<MpiDriver, vfd::Over::mpio, MpiFile> {
  private:
   static constexpr std::size_t kLeast = 65'536;  // bytes: less is written as soon
 
-  struct Piece {
-    H5FD_mem_t type;
-    haddr_t address;
-    std::size_t size;
-    const void* buffer;
-  };
-
   struct Pieces {
-    void add(const Piece& piece) {
-      types.push_back(piece.type);
-      addresses.push_back(piece.address);
-      sizes.push_back(piece.size);
-      buffers.push_back(piece.buffer);
+    void add(const vfd::Piece& piece, std::span<const std::byte> bytes) {
+      types.push_back(static_cast<H5FD_mem_t>(piece.type));
+      addresses.push_back(piece.offset);
+      sizes.push_back(bytes.size());
+      buffers.push_back(bytes.data());
     }
     herr_t write(H5FD_t* file, hid_t dxpl) {
       return Base::write_vector(file, dxpl, static_cast<std::uint32_t>(types.size()), types.data(),
@@ -118,12 +105,11 @@ struct MpiDriver : vfd::PassThrough<MpiDriver, vfd::Over::mpio, MpiFile> {
   };
 
   // Whether the file has those bytes without being written to, but for its length.
-  static bool is_there(const Piece& piece) {
+  static bool is_there(int type, haddr_t address, std::span<const std::byte> bytes) {
     constexpr std::byte kZero{0};
     const FreshStorage* const fresh = FreshStorage::current();
-    return fresh != nullptr && piece.type == H5FD_MEM_DRAW && piece.address >= fresh->begin &&
-           piece.size > 0 && piece.buffer != nullptr &&
-           engine::repeats({static_cast<const std::byte*>(piece.buffer), piece.size}, {&kZero, 1});
+    return fresh != nullptr && type == H5FD_MEM_DRAW && address >= fresh->begin && !bytes.empty() &&
+           engine::repeats(bytes, {&kZero, 1});
   }
 };
 

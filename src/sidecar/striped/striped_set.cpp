@@ -48,13 +48,16 @@ bool is_config_of(std::string_view name, const std::string& stub) {
   return std::ranges::all_of(name, [](char each) { return each >= '0' && each <= '9'; });
 }
 
-// The only one with that number, of a stub that has been renamed; else empty.
-std::string config_with(const std::string& number, const std::string& folder) {
+// That with the number of a stub which has been renamed; empty where there is none.
+std::string config_of_renamed(const std::string& stub, const std::string& number,
+                              const std::string& folder) {
   const std::string end = ".subfile_" + number + std::string(kConfigEnd);
   std::vector<std::string> found;
   for (const auto& each : fs::directory_iterator(folder))
     if (each.path().filename().string().ends_with(end)) found.push_back(each.path());
-  return found.size() == 1 ? found.front() : std::string();
+  if (found.size() > 1)
+    throw Error(stub + ": several sets have its number: " + found[0] + ", " + found[1]);
+  return found.empty() ? std::string() : found.front();
 }
 
 // Empty where there is none. `number`: of the set, where the stub tells it. `copied`: whether the
@@ -67,7 +70,8 @@ std::string config_of(const std::string& stub, const std::string& folder, const 
   if (fs::exists(folder + "/" + name)) return folder + "/" + name;
   // Programs write to another name and rename the file when it is whole.
   if (number == inode)
-    if (std::string renamed = config_with(number, folder); !renamed.empty()) return renamed;
+    if (std::string renamed = config_of_renamed(stub, number, folder); !renamed.empty())
+      return renamed;
   if (!number.empty())
     throw Error(stub + " is the stub of a file in pieces, whose configuration does not lie in " +
                 folder + " (" + name + "): it may have been copied without them");

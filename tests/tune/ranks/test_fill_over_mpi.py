@@ -16,10 +16,11 @@ LAST = 20  # bytes at most: of each filling the last one is written, by each ran
 
 
 @pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
-@pytest.mark.parametrize("below", ["native", "stripe"])
+@pytest.mark.parametrize("below", ["native", "async", "stripe"])
 def test_the_same_bytes(tmp_path: Path, hdf5: Hdf5, below: str) -> None:
     under = {
         "native": "under_vol=0;under_info={}",
+        "async": "under_vol=7206;under_info={seat=both;under_vol=0;under_info={}}",
         "stripe": "under_vol=7214;under_info={files=1;fuse=close;under_vol=0;under_info={}}",
     }[below]
     tune = Layer(tmp_path, "tune", ("vol", "vfd"))
