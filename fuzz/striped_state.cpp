@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!state) return 0;
   const auto again = parse_set_state(set_state_text(*state));
   if (!again || again->closed != state->closed || again->size != state->size ||
-      again->checksums != state->checksums)
+      again->checksums != state->checksums || again->nodes != state->nodes)
     std::abort();
   return 0;
 }

@@ -21,6 +21,8 @@ class Headrace(PythonPackage):
     depends_on("inih", type="build")
     depends_on("pkgconfig", type="build")
     # Linked statically into the plug-ins.
+    depends_on("asio", type="build")
+    depends_on("tomlplusplus", type="build")
     depends_on("libdeflate", type="build")
     depends_on("lz4 libs=static", type="build")
     depends_on("zstd libs=static", type="build")

@@ -5,8 +5,8 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/common.sh"
 
-packages=(build-essential ca-certificates cmake git libcli11-dev libdeflate-dev libinih-dev
-    liblz4-dev libtomlplusplus-dev libzstd-dev ninja-build pkg-config python3-venv)
+packages=(build-essential ca-certificates cmake git libasio-dev libcli11-dev libdeflate-dev
+    libinih-dev liblz4-dev libtomlplusplus-dev libzstd-dev ninja-build pkg-config python3-venv)
 case ${1:-} in
 demo) ;;
 test)

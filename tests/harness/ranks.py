@@ -16,6 +16,12 @@ from harness.stack import CLEAN, NATIVE
 
 _WITH_PRELOAD = 'LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$0" exec "$@"'
 _ON_RANK_1 = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export "$0"; exec "$@"'
+# Ranks by turns as on nodes of their own (MPICH's two cliques), with names and a folder that each
+# node sees in another way.
+_ON_NODES = (
+    'node="node$((PMI_RANK % 2))"; exec unshare -mu sh -c \'mount --bind "$0/$1" "$0/local" && '
+    'hostname "$1" && shift && exec "$@"\' "$0" "$node" "$@"'
+)
 Connector = str | tuple[str, str]  # of all ranks, or of rank 0 and of rank 1
 
 
@@ -48,7 +54,8 @@ def told_by(done: Result) -> list[dict[str, Any]]:
 
 
 def _program(layer: Layer, hdf5: Hdf5, name: str) -> Path:
-    return built(f"tests/{layer.name}/ranks/{name}_{hdf5.mpi}")
+    path = Path(name)
+    return path if path.is_absolute() else built(f"tests/{layer.name}/ranks/{name}_{hdf5.mpi}")
 
 
 def _env(layer: Layer, connector: str, more: Mapping[str, str]) -> dict[str, str]:
@@ -67,11 +74,15 @@ def start(
 ) -> Result:
     """A C program of the layer's tests; each rank must have loaded the connector.
 
-    ON_RANK_1 is a variable of that rank's environment alone: `NAME=value`.
+    ON_RANK_1 is a variable of that rank's environment alone: `NAME=value`. NODES is a folder: even
+    and odd ranks are on two nodes, node0 and node1, which see node0/ and node1/ in it as local/.
     """
     first, last = (connector, "") if isinstance(connector, str) else connector
     alone = f"HDF5_VOL_CONNECTOR={last}" if last else more.pop("ON_RANK_1", "")
     wrapper = ["bash", "-c", _ON_RANK_1, alone] if alone else []
+    if nodes := more.pop("NODES", ""):
+        wrapper += ["sh", "-c", _ON_NODES, nodes]
+        more["MPIR_CVAR_NUM_CLIQUES"] = "2"
     command = [*launch(hdf5, ranks), *wrapper, _program(layer, hdf5, program), *arguments]
     before = len(layer.loads)
     done = run(command, env=_env(layer, first, more), cwd=layer.folder, limit=120)

@@ -47,12 +47,13 @@ void fuse(const std::string& stub, const std::string& config) {
   const auto set = find_set(stub, std::filesystem::path(config).parent_path());
   if (!set) throw Error("it has been made anew");
   const Seen before(*set);
-  const std::string copy = begin_fusion(*set);
+  const std::string copy = begin_fusion(*set, set->layout.whole_size(subfile_sizes(*set)));
   try {
     for (std::uint32_t number = 0; number < set->layout.count; ++number)
       fuse_subfile(*set, number, copy);
     if (Seen(*set) != before) throw Error("it was written to meanwhile");
     end_fusion(*set, copy);
+    remove_pieces(*set);
   } catch (...) {
     abandon_fusion(copy);
     throw;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -104,9 +105,13 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
         _number(config, told, "subfile_count", MOST_SUBFILES),
     )
     names = _names(config, told["names"], layout.count)
+    state = read_state(config)
+    if state is not None and state.nodes:
+        _require_here(stub, state.nodes)
     subfiles = tuple(_subfile(config, told["subfile_dir"], name) for name in names)
     sizes = tuple(each.stat().st_size for each in subfiles)
-    state = read_state(config) if begin.kind == "text" else None  # HDF5's subfiling knows none
+    if begin.kind != "text":  # HDF5's subfiling, which knows of no state, has written to it
+        state = None
     found = StripedSet(stub, config, layout, subfiles, sizes, state)
     ours = begin.kind == "text" or begin.names_subfiling or begin.was_text
     if not ours or found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
@@ -115,6 +120,16 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
         )
     _check_sizes(found)
     return found
+
+
+def _require_here(stub: Path, nodes: Sequence[str]) -> None:
+    others = sorted(set(nodes) - {socket.gethostname()})
+    if others:
+        raise FileError(
+            f"{stub}: subfiles of it lie on {', '.join(others[:20])}, in folders that only these "
+            "nodes reach: open it over MPI with a rank on each of them, or let the program that "
+            "writes it make one file of it (stripe(local=true,fuse=close))"
+        )
 
 
 def _check_sizes(found: StripedSet) -> None:

@@ -26,30 +26,24 @@ void StripedFile::close_subfiles() {
 
 void StripedFile::write_state() {
   const bool wanted = checksums_ && fuse_ != Fuse::close;
-  std::vector<std::byte> mine;
-  const auto failed = error_of([&] {
-    if (!wanted) return;
-    each_of_mine([&](std::uint32_t number) {
-      const std::uint32_t sum = sidecar::checksum_of_file(set_.subfiles[number]);
-      const auto bytes = std::as_bytes(std::span(&sum, 1));
-      mine.insert(mine.end(), bytes.begin(), bytes.end());
+  std::vector<std::uint64_t> sums;
+  if (wanted)
+    sums = of_all_subfiles(*ranks_, set_.layout.count, mine(), [&](std::uint32_t number) {
+      return sidecar::checksum_of_file(set_.subfiles[number]);
     });
-  });
-  agree(*ranks_, failed);
-  const auto all = ranks_->all_gather_any(mine);
   do_together(*ranks_, [&] {
     if (ranks_->rank() != 0) return;
-    sidecar::SetState state{true, cut_at_, {}};
-    if (wanted) state.checksums.resize(set_.layout.count);
-    for (std::size_t number = 0; number < state.checksums.size(); ++number)
-      std::memcpy(&state.checksums[number],
-                  all[number % all.size()].data() + number / all.size() * sizeof(std::uint32_t),
-                  sizeof(std::uint32_t));
+    sidecar::SetState state{true, cut_at_, {}, set_.nodes};
+    for (const std::uint64_t sum : sums) state.checksums.push_back(static_cast<std::uint32_t>(sum));
     sidecar::mark_closed(set_.config, state, sync_);
   });
 }
 
 void StripedFile::finish() {
+  if (nodes_ != nullptr) {
+    ranks_->barrier();
+    nodes_->stop_serving();
+  }
   const std::exception_ptr closing = error_of([&] { close_subfiles(); });
   std::exception_ptr mine = failed_;
   for (const std::exception_ptr& one : {told_, broken_, closing})
@@ -75,14 +69,18 @@ void StripedFile::finish() {
 }
 
 void StripedFile::fuse() {
+  std::uint64_t size = 0;
+  if (nodes_ != nullptr) size = set_.layout.whole_size(nodes_->sizes(*ranks_, set_));
   std::string copy;
   do_together(*ranks_, [&] {
-    if (ranks_->rank() == 0) copy = sidecar::begin_fusion(set_);
+    if (ranks_->rank() != 0) return;
+    if (nodes_ == nullptr) size = set_.layout.whole_size(sidecar::subfile_sizes(set_));
+    copy = sidecar::begin_fusion(set_, size);
   });
   share(*ranks_, copy);
   try {
     do_together(*ranks_, [&] {
-      each_of_mine([&](std::uint32_t number) { sidecar::fuse_subfile(set_, number, copy); });
+      for (const std::uint32_t number : mine()) sidecar::fuse_subfile(set_, number, copy);
     });
     do_together(*ranks_, [&] {
       if (ranks_->rank() == 0) sidecar::end_fusion(set_, copy);
@@ -91,6 +89,18 @@ void StripedFile::fuse() {
     if (ranks_->rank() == 0) sidecar::abandon_fusion(copy);
     throw;
   }
+  if (const auto failed = error_of([&] { remove_pieces(); }))
+    log(Level::warning, "stripe: " + set_.stub + " is one file now, but " + text_of(failed));
+}
+
+void StripedFile::remove_pieces() {
+  if (nodes_ != nullptr)
+    do_together(*ranks_, [&] {
+      if (nodes_->first() && ranks_->rank() != 0) sidecar::remove_subfiles_here(set_.config);
+    });
+  do_together(*ranks_, [&] {
+    if (ranks_->rank() == 0) sidecar::remove_pieces(set_);
+  });
 }
 
 }  // namespace headrace::stripe

@@ -76,7 +76,9 @@ Placement::Placement(const Options& options)
     : stripe(headrace::number_of(kSettings, "size", options)),
       files(headrace::number_of(kSettings, "files", options)),
       folders{value_of(kSettings, "config_dir", options),
-              split(value_of(kSettings, "dirs", options))},
+              split(value_of(kSettings, "dirs", options)),
+              {}},
+      local(is_on(kSettings, "local", options)),
       threads(static_cast<unsigned>(
           std::min<std::uint64_t>(headrace::number_of(kSettings, "threads", options), 1024))),
       sync(is_on(kSettings, "sync", options)),
@@ -111,8 +113,9 @@ engine::StripeLayout Placement::layout(Communicator& ranks) const {
     const std::vector<int> nodes = nodes_of(ranks);
     groups = std::set<int>(nodes.begin(), nodes.end()).size();
   }
-  const std::uint64_t count = std::max<std::uint64_t>(groups * std::max<std::uint64_t>(files, 1),
-                                                      files == 0 ? folders.subfiles.size() : 0);
+  const std::uint64_t each_folder = files > 0 ? 0 : folders.subfiles.size() * (local ? groups : 1);
+  const std::uint64_t count =
+      std::max<std::uint64_t>(groups * std::max<std::uint64_t>(files, 1), each_folder);
   if (count > kMostFiles)
     throw Error("stripe: " + std::to_string(count) + " subfiles are more than " +
                 std::to_string(kMostFiles));

@@ -26,6 +26,7 @@ struct Placement {
   enum class Per { node, rank, total } per = Per::node;
   std::uint64_t every = 1;  // over so many ranks one file, where that is per rank
   sidecar::SetFolders folders;
+  bool local = false;    // those of subfiles are each node's own
   unsigned threads = 0;  // of workers; 0: as many as disks
   bool sync = false;
   bool checksums = false;

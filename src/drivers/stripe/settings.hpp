@@ -21,6 +21,9 @@ inline constexpr std::array kSettings{
     Setting{"dirs", "HEADRACE_STRIPE_DIRS", Type::string, "", "", "",
             "Folders that the subfiles of new files lie in, in turn, separated by colons; empty is "
             "H5FD_SUBFILING_SUBFILE_PREFIX, or beside the file."},
+    Setting{"local", "HEADRACE_STRIPE_LOCAL", Type::boolean, "", "", "false",
+            "The folders in `dirs` are each node's own: over MPI each node has its share of a new "
+            "file's subfiles, which ranks of other nodes read and write through one of its ranks."},
     Setting{"config_dir", "HEADRACE_STRIPE_CONFIG_DIR", Type::path, "", "", "",
             "Folder of sets' configurations; empty is H5FD_SUBFILING_CONFIG_FILE_PREFIX, or beside "
             "the file."},

@@ -1,6 +1,7 @@
 // A file in pieces that is open, on one rank. The driver below opens each subfile when it is first
 // needed, in the way of a process that has it alone: ranks write straight into the subfiles, and
-// nothing is sent between them, but for what one of a node writes for all (node_pieces.hpp).
+// nothing is sent between them, but for what one of a node writes for all (node_pieces.hpp), and
+// for subfiles that only the ranks of another node reach (nodes/nodes.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -18,6 +19,7 @@
 #include "base/call_scope.hpp"
 #include "comm/agreement.hpp"
 #include "drivers/stripe/node_pieces.hpp"
+#include "drivers/stripe/nodes/nodes.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/kept_writes.hpp"
 #include "engine/stripes.hpp"
@@ -37,6 +39,9 @@ class StripedFile {
 
   // Whether this process has one open over MPI.
   static bool any_over_mpi();
+  // What all share that have the file of a stub open in this process. The application's thread
+  // only.
+  static std::shared_ptr<char> opening_of(const std::string& stub);
 
   StripedFile(const StripedFile&) = delete;
   StripedFile& operator=(const StripedFile&) = delete;
@@ -130,14 +135,10 @@ class StripedFile {
   void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
   // Collective where this one aggregates(); throws `failed` when all is written that can be.
   void write_gathered(const std::exception_ptr& failed);
-  // Calls `action` with the numbers of those subfiles that are this rank's to look after.
-  template <typename Action>
-  void each_of_mine(const Action& action) const {
-    const auto step = static_cast<std::uint32_t>(ranks_->size());
-    for (auto number = static_cast<std::uint32_t>(ranks_->rank()); number < set_.layout.count;
-         number += step)
-      action(number);
-  }
+  // The numbers of those subfiles that are this rank's to look after.
+  [[nodiscard]] std::vector<std::uint32_t> mine() const;
+  // Collective, where subfiles lie on several nodes: lets other nodes have those of this one.
+  void serve();
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
   // All of them; throws the first error.
@@ -145,7 +146,10 @@ class StripedFile {
   // Collective, when no rank has the subfiles open any more: what a later opening counts on.
   void write_state();
   void fuse();
+  // Collective: those of a set that is one file now.
+  void remove_pieces();
 
+  static unsigned all_over_mpi_;  // open files. The application's thread only
   sidecar::StripedSet set_;
   bool writes_;
   pid_t opener_ = ::getpid();
@@ -159,6 +163,7 @@ class StripedFile {
   bool workers_write_ = false;    // and do not say when
   bool changed_ = false;          // by this rank, or by workers perhaps
   std::shared_ptr<char> opened_;  // shared by all of the process that have that stub open
+  std::unique_ptr<Nodes> nodes_;  // null: all nodes reach all subfiles
   std::vector<Subfile> subfiles_;
   std::vector<char> written_to_;  // of each, 0 or 1: by this rank
   std::vector<const char*> paths_;

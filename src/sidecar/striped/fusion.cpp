@@ -49,8 +49,7 @@ void copy_stripes(const engine::StripeLayout& layout, std::uint32_t number, cons
 
 }  // namespace
 
-std::string begin_fusion(const StripedSet& set) {
-  const std::uint64_t size = set.layout.whole_size(subfile_sizes(set));
+std::string begin_fusion(const StripedSet& set, std::uint64_t size) {
   std::string copy = make_empty_beside(set.stub);
   try {
     const Descriptor made(copy, O_RDWR);
@@ -78,7 +77,6 @@ void fuse_subfile(const StripedSet& set, std::uint32_t number, const std::string
 
 void end_fusion(const StripedSet& set, const std::string& copy) try {
   fs::rename(copy, set.stub);
-  remove_pieces(set);
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
 }

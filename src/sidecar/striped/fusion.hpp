@@ -13,14 +13,14 @@ namespace headrace::sidecar {
 // The program in bin/ that does so behind another one.
 inline constexpr const char* kFuseProgram = "headrace-fuse";
 
-// Makes the copy, with the stub's owner, mode and attributes, and no bytes yet. Returns its path.
-// Throws Error and leaves nothing.
-std::string begin_fusion(const StripedSet& set);
+// Makes the copy, with the stub's owner, mode and attributes, as long as the file, and no bytes
+// yet. Returns its path. Throws Error and leaves nothing.
+std::string begin_fusion(const StripedSet& set, std::uint64_t size);
 
 // Copies a subfile into it. The bytes are on the disk when it returns. Throws Error.
 void fuse_subfile(const StripedSet& set, std::uint32_t number, const std::string& copy);
 
-// Puts the copy in the stub's place, and removes the pieces then. Throws Error.
+// Puts the copy in the stub's place. The pieces are of no use then. Throws Error.
 void end_fusion(const StripedSet& set, const std::string& copy);
 void abandon_fusion(const std::string& copy) noexcept;
 

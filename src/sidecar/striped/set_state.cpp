@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,7 @@ namespace headrace::sidecar {
 namespace {
 
 constexpr std::string_view kFirst = "headrace_stripe=1\n";
+constexpr std::string_view kNode = "node=";
 constexpr std::string_view kState = "state=";
 constexpr std::string_view kSize = "size=";
 constexpr std::string_view kChecksum = "crc32=";
@@ -48,9 +50,36 @@ std::string hex(std::uint32_t number) {
   return std::string(kHexDigits - text.size(), '0').append(text);
 }
 
+// Over what is there: who is interrupted, or has no room, leaves the names of nodes at its begin.
 void write_text(const Descriptor& file, std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
-  engine::posix_device(file.get(), file.path().c_str())->write(0, {&bytes, 1});
+  const auto device = engine::posix_device(file.get(), file.path().c_str());
+  device->write(0, {&bytes, 1});
+  device->resize(text.size());
+}
+
+// Where the nodes end, false for a line that is torn.
+bool take_nodes(std::string_view& text, std::vector<std::string>& nodes) {
+  while (take(text, kNode)) {
+    const std::size_t end = text.find('\n');
+    if (end == 0 || end == std::string_view::npos) return false;
+    nodes.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return true;
+}
+
+bool take_rest(std::string_view& text, SetState& state) {
+  if (!take(text, kState)) return false;
+  state.closed = take(text, "closed\n");
+  // What a longer text has left may come after it.
+  if (!state.closed) return take(text, "open\n") && take(text, kLast);
+  if (!take(text, kSize) || !take_number(text, state.size, 10)) return false;
+  if (state.size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    return false;
+  while (take(text, kChecksum))
+    if (!take_number(text, state.checksums.emplace_back(), kHex)) return false;
+  return text == kLast;
 }
 
 mode_t mode_of(const std::string& path) {
@@ -63,20 +92,16 @@ mode_t mode_of(const std::string& path) {
 
 std::optional<SetState> parse_set_state(std::string_view text) {
   SetState state;
-  if (!take(text, kFirst) || !take(text, kState)) return std::nullopt;
-  state.closed = take(text, "closed\n");
-  if (!state.closed)
-    return take(text, "open\n") && text == kLast ? std::optional(state) : std::nullopt;
-  if (!take(text, kSize) || !take_number(text, state.size, 10)) return std::nullopt;
-  if (state.size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    return std::nullopt;
-  while (take(text, kChecksum))
-    if (!take_number(text, state.checksums.emplace_back(), kHex)) return std::nullopt;
-  return text == kLast ? std::optional(state) : std::nullopt;
+  if (!take(text, kFirst) || !take_nodes(text, state.nodes)) return std::nullopt;
+  if (take_rest(text, state)) return state;
+  if (state.nodes.empty()) return std::nullopt;
+  // Torn, as there was no room: the nodes are what they were.
+  return SetState{false, 0, {}, state.nodes};
 }
 
 std::string set_state_text(const SetState& state) {
   std::string text(kFirst);
+  for (const std::string& node : state.nodes) text.append(kNode).append(node).append("\n");
   text.append(kState).append(state.closed ? "closed\n" : "open\n");
   if (state.closed) text.append(kSize).append(std::to_string(state.size)).append("\n");
   for (const std::uint32_t each : state.checksums)
@@ -99,16 +124,17 @@ std::optional<SetState> read_set_state(const std::string& config) try {
   return std::nullopt;
 }
 
-void mark_open(const std::string& config) {
+void mark_open(const std::string& config, const std::vector<std::string>& nodes) {
   const std::string path = state_path_of(config);
   const bool there = std::filesystem::exists(path);
   try {
-    const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_of(config));
-    write_text(file, set_state_text({}));
+    const Descriptor file(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode_of(config));
+    write_text(file, set_state_text({false, 0, {}, nodes}));
   } catch (const Error& error) {
+    if (!nodes.empty()) throw;
     const int number = error.error_number();
     // A file cut to nothing says as much.
-    if (number == ENOSPC || number == EDQUOT) return;
+    if ((number == ENOSPC || number == EDQUOT) && ::truncate(path.c_str(), 0) == 0) return;
     if (there || (number != EACCES && number != EPERM && number != EROFS)) throw;
   }
 }
@@ -116,7 +142,7 @@ void mark_open(const std::string& config) {
 void mark_closed(const std::string& config, const SetState& state, bool sync) {
   const std::string path = state_path_of(config);
   if (!std::filesystem::exists(path)) return;
-  const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  const Descriptor file(path, O_WRONLY | O_CLOEXEC);
   write_text(file, set_state_text(state));
   if (sync) sidecar::sync(file);
 }

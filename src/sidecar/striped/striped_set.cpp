@@ -114,26 +114,39 @@ void write_text(const std::string& path, const std::string& text, mode_t mode) {
 }
 
 // A link lies beside the stub where the subfile does not. Returns its path there.
-std::string make_subfile(const std::string& beside, const std::string& folder,
+std::string make_subfile(const std::string& beside, const SetFolders& folders, std::size_t k,
                          const std::string& name, mode_t mode) {
+  const std::size_t each = std::max<std::size_t>(folders.nodes.size(), 1);
+  const std::string folder =
+      folders.subfiles.empty() ? "" : folders.subfiles[k / each % folders.subfiles.size()];
+  const bool apart = !folder.empty() && !fs::equivalent(folder, beside);
+  if (!folders.nodes.empty() && !apart)
+    throw Error("stripe: local=true needs folders of each node's own in `dirs`, not that of " +
+                name);
   std::string path = beside + "/" + name;
   fs::remove(path);
-  if (folder.empty() || fs::equivalent(folder, beside)) {
-    write_text(path, "", mode);
-  } else {
-    write_text(folder + "/" + name, "", mode);
-    fs::create_symlink(fs::absolute(folder + "/" + name), path);
-  }
+  if (folders.nodes.empty()) write_text((apart ? folder : beside) + "/" + name, "", mode);
+  if (apart) fs::create_symlink(fs::absolute(folder + "/" + name), path);
   return path;
+}
+
+StripedSet set_beside(const std::string& stub, const std::string& config) {
+  const StripedConfig told = read_striped_config(config);
+  StripedSet set{stub, config, told.layout, {}, {}, {}};
+  for (const std::string& name : told.names) set.subfiles.push_back(parent_of(config) + "/" + name);
+  return set;
+}
+
+// What a link leads to, as make_set() makes them; a link to anything else stays what it leads to.
+void remove_target(const fs::path& link) {
+  if (fs::is_symlink(link) && fs::read_symlink(link).filename() == link.filename())
+    fs::remove(fs::read_symlink(link));
 }
 
 // What an older set has left whose stub this is. One that cannot be read leaves its subfiles.
 void remove_set_of(const std::string& stub, const std::string& config) try {
   if (!fs::exists(config)) return;
-  const StripedConfig told = read_striped_config(config);
-  StripedSet set{stub, config, told.layout, {}, {}};
-  for (const std::string& name : told.names) set.subfiles.push_back(parent_of(config) + "/" + name);
-  remove_pieces(set);
+  remove_pieces(set_beside(stub, config));
 } catch (const Error&) {
   fs::remove(config);
 }
@@ -151,23 +164,16 @@ bool begins_alike(const StripedSet& set, const Stub& stub) {
   return there == stub.superblock;
 }
 
-// One that was copied in part, or is older, would read as zeros.
-void check_sizes(const StripedSet& set) {
-  if (!set.state || !set.state->closed) return;
-  const std::vector<std::uint64_t> sizes = subfile_sizes(set);
-  for (std::uint32_t number = 0; number < set.layout.count; ++number) {
-    const std::uint64_t expected = set.layout.subfile_size(number, set.state->size);
-    if (sizes[number] != expected)
-      throw Error(set.subfiles[number] + ": this subfile has " + std::to_string(sizes[number]) +
-                  " bytes, and had " + std::to_string(expected) + " when " + set.stub +
-                  " was closed: it is an older one, or was copied in part (without " +
-                  state_path_of(set.config) + " it is read as it is)");
-  }
-}
-
 }  // namespace
 
-void restore_stub(const StripedSet& set) {
+std::string config_of_new(const std::string& stub, const std::string& config_folder) {
+  const std::string number = std::to_string(status_of(stub).st_ino);
+  const std::string folder = config_folder.empty() ? parent_of(stub) : config_folder;
+  return folder + "/" + begin_of_names(stub, number).append(kConfigEnd);
+}
+
+void begin_changing(const StripedSet& set) {
+  mark_open(set.config, set.nodes);
   constexpr std::string_view kBefore = ".subfile_";
   const std::string name = name_of(set.config);
   const std::size_t begin = name.rfind(kBefore) + kBefore.size();
@@ -186,13 +192,23 @@ std::optional<StripedSet> find_set(const std::string& stub, const std::string& c
                 folder);
   if (config.empty()) return std::nullopt;
   const StripedConfig told = read_striped_config(config);
-  StripedSet set{stub, config, told.layout, {}, {}};
+  const std::optional<SetState> state = read_set_state(config);
+  if (state && !state->nodes.empty()) {
+    if (!text)
+      throw Error(stub + ": who does not know that its subfiles lie on several nodes has written " +
+                  "to it since " + config + " was made");
+    StripedSet set = set_beside(stub, config);
+    set.state = state;
+    set.nodes = state->nodes;
+    return set;
+  }
+  StripedSet set{stub, config, told.layout, {}, {}, {}};
   for (const std::string& name : told.names)
     set.subfiles.push_back(subfile_of(config, told.folder, name));
   if (found.kind == Stub::Kind::superblock && !begins_alike(set, found)) return std::nullopt;
   // HDF5's subfiling writes a superblock into the stub, and knows of no state.
-  if (text) set.state = read_set_state(set.config);
-  check_sizes(set);
+  if (text) set.state = state;
+  check_sizes(set, subfile_sizes(set));
   return set;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
@@ -207,14 +223,12 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   const std::string beside = parent_of(stub);
   const std::string number = std::to_string(status.st_ino);
   const std::string begin = begin_of_names(stub, number);
-  const std::string config_folder = folders.config.empty() ? beside : folders.config;
-  StripedSet set{stub, config_folder + "/" + begin + std::string(kConfigEnd), layout, {}, {}};
+  StripedSet set{stub, config_of_new(stub, folders.config), layout, {}, {}, {}};
+  set.nodes = folders.nodes;
   remove_set_of(stub, set.config);
   const StripedConfig config{layout, beside, subfile_names(begin, layout.count)};
   for (std::size_t k = 0; k < config.names.size(); ++k)
-    set.subfiles.push_back(make_subfile(
-        beside, folders.subfiles.empty() ? "" : folders.subfiles[k % folders.subfiles.size()],
-        config.names[k], mode));
+    set.subfiles.push_back(make_subfile(beside, folders, k, config.names[k], mode));
   const std::string partial = set.config + ".partial";
   write_text(partial, striped_config_text(stub, config), mode);
   fs::rename(partial, set.config);
@@ -224,13 +238,25 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   throw Error(error.what(), error.code().value());
 }
 
+void make_subfile_here(const StripedSet& set, std::uint32_t number) try {
+  const fs::path link = set.subfiles[number];
+  write_text(fs::read_symlink(link), "", status_of(set.stub).st_mode & 0777U);
+} catch (const fs::filesystem_error& error) {
+  throw Error(error.what(), error.code().value());
+}
+
+void remove_subfiles_here(const std::string& config) try {
+  if (!fs::exists(config)) return;
+  for (const fs::path path : set_beside("", config).subfiles) remove_target(path);
+} catch (const fs::filesystem_error& error) {
+  throw Error(error.what(), error.code().value());
+}
+
 void remove_pieces(const StripedSet& set) try {
   fs::remove(set.config);
   fs::remove(state_path_of(set.config));
   for (const fs::path path : set.subfiles) {
-    // As make_set() makes them; a link to anything else stays what it leads to.
-    if (fs::is_symlink(path) && fs::read_symlink(path).filename() == path.filename())
-      fs::remove(fs::read_symlink(path));
+    remove_target(path);
     fs::remove(path);
   }
 } catch (const fs::filesystem_error& error) {
@@ -243,12 +269,29 @@ std::size_t devices_of(const StripedSet& set) {
   return devices.size();
 }
 
+std::uint64_t subfile_size(const StripedSet& set, std::uint32_t number) {
+  return static_cast<std::uint64_t>(status_of(set.subfiles[number]).st_size);
+}
+
 std::vector<std::uint64_t> subfile_sizes(const StripedSet& set) {
   std::vector<std::uint64_t> sizes;
   sizes.reserve(set.subfiles.size());
-  for (const std::string& path : set.subfiles)
-    sizes.push_back(static_cast<std::uint64_t>(status_of(path).st_size));
+  for (std::uint32_t number = 0; number < set.subfiles.size(); ++number)
+    sizes.push_back(subfile_size(set, number));
   return sizes;
+}
+
+// One that was copied in part, or is older, would read as zeros.
+void check_sizes(const StripedSet& set, const std::vector<std::uint64_t>& sizes) {
+  if (!set.state || !set.state->closed) return;
+  for (std::uint32_t number = 0; number < set.layout.count; ++number) {
+    const std::uint64_t expected = set.layout.subfile_size(number, set.state->size);
+    if (sizes[number] != expected)
+      throw Error(set.subfiles[number] + ": this subfile has " + std::to_string(sizes[number]) +
+                  " bytes, and had " + std::to_string(expected) + " when " + set.stub +
+                  " was closed: it is an older one, or was copied in part (without " +
+                  state_path_of(set.config) + " it is read as it is)");
+  }
 }
 
 }  // namespace headrace::sidecar

@@ -20,19 +20,23 @@ struct StripedSet {
   engine::StripeLayout layout;
   std::vector<std::string> subfiles;  // their paths, in order
   std::optional<SetState> state;
+  std::vector<std::string> nodes;  // as in the state
 };
 
 // The set of a stub; nothing for an ordinary file. `config_folder`: where the configuration is,
 // empty for beside the stub. It is the one with the stub's inode, or, for a set that was copied,
 // the only one of that name. Subfiles are looked for beside the configuration first, so a set may
 // be moved as a whole. Throws Error that names what is missing or does not fit: a subfile of a set
-// that was closed must be as long as it was then.
+// that was closed must be as long as it was then. Subfiles of a set that has nodes are not looked
+// at: they lie beside the stub, as links to what only their node reaches.
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder);
 
 // Where a new set's pieces are to be: beside the stub where that is empty.
 struct SetFolders {
   std::string config;
   std::vector<std::string> subfiles;  // by turns; links to them lie beside the stub then
+  // The nodes by turns whose own those are, if any: make_set() makes links only.
+  std::vector<std::string> nodes;
 };
 
 // Makes a set of an empty file: subfiles without bytes, the configuration, and the text of the
@@ -41,16 +45,28 @@ struct SetFolders {
 StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
                     const SetFolders& folders);
 
+// Of a set that has nodes: makes a subfile that is on this one, without bytes. Throws Error.
+void make_subfile_here(const StripedSet& set, std::uint32_t number);
+
 // All of a set but its stub; the configuration first, so that no half of a set is found.
 void remove_pieces(const StripedSet& set);
+// What this node has of the subfiles that links of the set lead to. Throws Error.
+void remove_subfiles_here(const std::string& config);
 
-// The stub has the layer's text once more, where HDF5's subfiling has written to it. Throws Error.
-void restore_stub(const StripedSet& set);
+// Where make_set() would put the configuration: what is there is of an older set. Throws Error.
+std::string config_of_new(const std::string& stub, const std::string& config_folder);
+
+// Before the first change: the set is open, and its stub has the layer's text once more, where
+// HDF5's subfiling has written to it. Throws Error.
+void begin_changing(const StripedSet& set);
 
 // On how many devices, as the system counts them, the subfiles lie. Throws Error.
 std::size_t devices_of(const StripedSet& set);
 
 // In bytes. Throws Error.
+std::uint64_t subfile_size(const StripedSet& set, std::uint32_t number);
 std::vector<std::uint64_t> subfile_sizes(const StripedSet& set);
+// Throws Error that names a subfile which has not the size that the set's state gives, if any.
+void check_sizes(const StripedSet& set, const std::vector<std::uint64_t>& sizes);
 
 }  // namespace headrace::sidecar

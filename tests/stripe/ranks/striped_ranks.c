@@ -7,6 +7,8 @@
  *   read     compares all of them, together and each rank by itself
  *   atomic   tells what was said to a wish for atomic transfers
  *   asked    tells which subfiles this rank has written to, and asks for one file at the close
+ *   delete   removes the file
+ *   open     tells what was said to opening a file that exists
  *   fail     tells what was said to opening, writing, flushing and closing a file
  * An element is its place, 1000 * row + column, plus 7 where it was appended. */
 #include <hdf5.h>
@@ -243,6 +245,17 @@ static void fail(void) {
       rank, opened, wrote, flushed, closed);
 }
 
+static void open_only(void) {
+  char opened[400];
+  hid_t fapl = access_list();
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, fapl);
+  told(file < 0 ? -1 : 0, opened);
+  if (file >= 0) H5Fclose(file);
+  H5Pclose(fapl);
+  printf("{\"rank\": %d, \"opened\": \"%s\"}\n", rank, opened);
+}
+
 static void atomic(void) {
   char said[400];
   hid_t fapl = access_list();
@@ -254,6 +267,12 @@ static void atomic(void) {
   REQUIRE(H5Fclose(file) >= 0);
   H5Pclose(fapl);
   printf("{\"rank\": %d, \"said\": \"%s\"}\n", rank, said);
+}
+
+static void delete_file(void) {
+  hid_t fapl = access_list();
+  REQUIRE(H5Fdelete(path, fapl) >= 0);
+  H5Pclose(fapl);
 }
 
 static void asked(void) {
@@ -302,9 +321,14 @@ int main(int argc, char **argv) {
     atomic();
   else if (strcmp(todo, "asked") == 0)
     asked();
+  else if (strcmp(todo, "delete") == 0)
+    delete_file();
+  else if (strcmp(todo, "open") == 0)
+    open_only();
   else
     fail();
-  if (strcmp(todo, "fail") != 0 && strcmp(todo, "atomic") != 0 && strcmp(todo, "asked") != 0)
+  if (strcmp(todo, "fail") != 0 && strcmp(todo, "atomic") != 0 && strcmp(todo, "asked") != 0 &&
+      strcmp(todo, "open") != 0)
     printf("{\"rank\": %d}\n", rank);
   H5close();
   MPI_Finalize();

@@ -11,6 +11,7 @@ from typing import Any
 import h5py
 import pytest
 from harness.layer import Layer
+from harness.nodes import HDF5, Nodes
 from harness.prefix import Hdf5
 from harness.ranks import succeed
 from harness.seed import of_the_day
@@ -54,29 +55,47 @@ def journal(layer: Layer) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def try_calls(layer: Layer, hdf5: Hdf5, fault: str, options: str, nodes: Nodes | None) -> None:
+    hits = 0
+    words = ("striped_faults", "x.h5", "together")
+    stub = layer.folder / "x.h5"
+    for first in sorted({1, *of_the_day(HITS, 3)}):
+        plan = f"{fault};first={first};journal=journal"
+        plan += "" if "file=" in plan else ";file=x.h5*"
+        below = f"under_vol=7204;under_info={{{plan};under_vol=0;under_info={{}}}}"
+        connector = f"headrace_stripe size=512;files=4;sync=true;{options}{below}"
+        environment = nodes.environment if nodes is not None else {}
+        told = succeed(layer, hdf5, RANKS, *words, connector=connector, **environment)
+        hits += len(journal(layer))
+        # A rank that cannot read is told so alone.
+        assert len({re.sub("[rf]", "", one["results"]) for one in told}) == 1, (first, told)
+        promised = [one["promised"] for one in told]
+        if any(promised):
+            if nodes is not None:
+                nodes.bring_home(stub)
+            fuse(find(stub), layer.folder / "whole.h5", lambda _: None, verify=False)
+            whole = ["plain"] if told[0]["damaged"] else ["plain", "deflated"]
+            layer.plain(partial(check, whole, promised))
+        for path in layer.folder.glob("*.h5*"):
+            path.unlink()
+    assert hits > 0, "no such call was made"
+
+
 @pytest.mark.share(8)
 @pytest.mark.parametrize("hdf5", ["1.14.5-openmpi", "2.2.0-mpich"], indirect=True)
 @pytest.mark.parametrize("failing", FAULTS)
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("aggregate", ["none", "node"])
 def test_one_call_fails(layer: Layer, hdf5: Hdf5, failing: str, rank: int, aggregate: str) -> None:
-    hits = 0
-    words = ("striped_faults", "x.h5", "together")
-    for first in sorted({1, *of_the_day(HITS, 3)}):
-        fault = f"{FAULTS[failing]};rank={rank};first={first};journal=journal"
-        fault += "" if "file=" in fault else ";file=x.h5*"
-        below = f"under_vol=7204;under_info={{{fault};under_vol=0;under_info={{}}}}"
-        connector = f"headrace_stripe size=512;files=4;sync=true;aggregate={aggregate};{below}"
-        told = succeed(layer, hdf5, RANKS, *words, connector=connector)
-        hits += len(journal(layer))
-        # A rank that cannot read is told so alone.
-        assert len({re.sub("[rf]", "", one["results"]) for one in told}) == 1, (first, told)
-        promised = [one["promised"] for one in told]
-        if any(promised):
-            pieces = find(layer.folder / "x.h5")
-            fuse(pieces, layer.folder / "whole.h5", lambda _: None, verify=False)
-            whole = ["plain"] if told[0]["damaged"] else ["plain", "deflated"]
-            layer.plain(partial(check, whole, promised))
-        for path in layer.folder.glob("*.h5*"):
-            path.unlink()
-    assert hits > 0, "no such call was made"
+    fault = f"{FAULTS[failing]};rank={rank}"
+    try_calls(layer, hdf5, fault, f"aggregate={aggregate};", None)
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("failing", FAULTS)
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_one_call_fails_on_a_node(layer: Layer, failing: str, rank: int) -> None:
+    """What ranks 0 and 1 do for those of the other node counts as theirs."""
+    nodes = Nodes(layer.folder)
+    fault = f"{FAULTS[failing]};rank={rank}"
+    try_calls(layer, HDF5, fault, f"local=true;{nodes.dirs}", nodes)
