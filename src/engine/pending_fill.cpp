@@ -81,6 +81,21 @@ void PendingFill::put(std::uint64_t offset, std::span<std::byte> bytes) const {
   }
 }
 
+void PendingFill::write_range(std::uint64_t offset, std::uint64_t length, const Write& write) {
+  const std::uint64_t end = offset + length;
+  while (true) {
+    auto at = ranges_.lower_bound(offset);
+    if (at != ranges_.begin() && std::prev(at)->second.end > offset) --at;
+    if (at == ranges_.end() || at->first >= end) return;
+    Range part = at->second;
+    part.end = std::min(part.end, end);
+    offset = std::max(offset, at->first);
+    write_one(offset, part, write);
+    remove(offset, part.end - offset);
+    offset = part.end;
+  }
+}
+
 void PendingFill::write_all(const Write& write) {
   while (!ranges_.empty()) {
     const auto first = ranges_.begin();

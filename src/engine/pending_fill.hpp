@@ -29,6 +29,8 @@ class PendingFill {
   void remove(std::uint64_t offset, std::uint64_t length);
   // Puts what is pending of a range into bytes that were read from there.
   void put(std::uint64_t offset, std::span<std::byte> bytes) const;
+  // Writes what is pending of a range, which is others' then. What `write` throws, it throws.
+  void write_range(std::uint64_t offset, std::uint64_t length, const Write& write);
   // Writes all, in order. What `write` throws, it throws; the ranges from there on stay.
   void write_all(const Write& write);
 

@@ -69,6 +69,11 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     ),
     "trace": ("trace", "seat=both", True),
     "tune": ("tune", "seat=both", True),
+    "tune_async": (
+        "tune",
+        "seat=both;under_vol=7206;under_info={seat=both;filters=false;under_vol=0;under_info={}}",
+        True,
+    ),
     "tune_buffers": (
         "tune",
         "seat=both;sieve=1KiB;conversion_buffer=100;metadata_block=64KiB;metadata_cache=1MiB;"

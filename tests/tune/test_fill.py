@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -10,6 +11,7 @@ import pytest
 from harness.layer import Layer
 
 pytestmark = pytest.mark.sanitized
+ASYNC = "under_vol=7206;under_info={seat=both;under_vol=0;under_info={}}"
 
 MIB = 1 << 20
 # 4 MiB, written row by row.
@@ -19,6 +21,13 @@ def rows(d, first=0, last=512):
         d[i] = np.arange(1024.0) + i
 """
 MAKE = "d = f.create_dataset('d', (512, 1024), 'f8', fillvalue=7.5)\n"
+
+
+@pytest.fixture(params=["native", "async"])
+def tune(tmp_path: Path, request: pytest.FixtureRequest) -> Layer:
+    """The layer with all of its rules, over native HDF5 or over the layer async."""
+    made = Layer(tmp_path, "tune", always="seat=both;", usual="")
+    return made if request.param == "native" else replace(made, below=ASYNC)
 
 
 def written(tune: Layer) -> tuple[int, int]:
@@ -32,6 +41,24 @@ def test_whole(tune: Layer) -> None:
     assert tune.value("all((f['d'][i] == np.arange(1024.0) + i).all() for i in range(512))") == (
         "True"
     )
+
+
+def test_over_what_async_does(tmp_path: Path) -> None:
+    """Neither layer keeps the other one from its work by looking for its own driver."""
+    tune = Layer(tmp_path, "tune", always="seat=both;", usual="", below=ASYNC)
+    tune.python(
+        ROWS
+        + """
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("deflated", data=np.arange(1e5), chunks=(1000,), compression="gzip")
+    """
+        + MAKE
+        + "    rows(d)\n",
+        HEADRACE_SUMMARY=str(tmp_path / "summary"),
+    )
+    assert written(tune) == (4 * MIB, 0)
+    assert tune.counted("chunks_encoded_behind") == 100
+    assert tune.value("(f['deflated'][7], f['d'][511, 1])") == str((np.float64(7), np.float64(512)))
 
 
 def test_as_native_byte_by_byte(tune: Layer) -> None:
@@ -76,6 +103,30 @@ def test_read_before_it_is_written(tune: Layer) -> None:
     assert tune.value("(f['d'][1, 1], f['d'][7, 5], f['d'][511, 1023], f['d'][105, 3])") == str(
         (np.float64(7.5), np.float64(1), np.float64(7.5), np.float64(108))
     )
+
+
+def test_read_behind_the_program(tune: Layer) -> None:
+    """By a request, whose bytes the layer async may fetch after the call has returned."""
+    tune.python(
+        ROWS
+        + "with h5py.File('x.h5', 'w') as f:\n    "
+        + MAKE
+        + """
+    from random_programs.prelude import Requests
+    rows(d, 0, 64)
+    for first in (300, 32, 300, 0):
+        requests, out = Requests(), np.zeros((512 - first, 1024))
+        space = d.id.get_space()
+        space.select_hyperslab((first, 0), out.shape)
+        requests.start("H5Dread_async", d, space, out.reshape(-1))
+        requests.wait()
+        done = max(64 - first, 0)
+        assert (out[done:] == 7.5).all()
+        assert (out[:done, 5] == np.arange(first, first + done) + 5.0).all()
+""",
+        PYTHONPATH=str(Path(__file__).parents[1]),
+    )
+    assert tune.value("(f['d'][63, 1], f['d'][64, 1])") == str((np.float64(64), np.float64(7.5)))
 
 
 @pytest.mark.parametrize(

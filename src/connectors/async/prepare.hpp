@@ -13,6 +13,7 @@
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/told_addresses.hpp"
 #include "vol/effects.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::async {
 
@@ -47,11 +48,13 @@ inline void before_addresses_are_told(const vol::Object& dataset) {
 }
 
 // Whoever takes the descriptor, or MPI's file, may write and read by it. The report asks for it
-// past this connector.
+// past this connector, and a layer above for its own driver.
 inline void stop_where_others_look(const vol::Effects& effects, const vol::Object* file) {
+  const bool taken =
+      effects.any(vol::effect::gives_handle) && vol::OwnQuestion::current() == nullptr;
   if (effects.any(vol::effect::lets_others_read)) filters_off();
-  if (effects.any(vol::effect::makes_atomic | vol::effect::gives_handle)) stop_staging_over_mpi();
-  if (effects.any(vol::effect::gives_handle)) filters_off(*file->connector);
+  if (taken || effects.any(vol::effect::makes_atomic)) stop_staging_over_mpi();
+  if (taken) filters_off(*file->connector);
 }
 
 // After these HDF5, or the program, may find something else in a dataset's chunks than we have.

@@ -41,7 +41,11 @@ std::shared_ptr<FileState> agreed_state(const vol::Layer& layer, const vol::Open
   CommunicatorHandle ranks = vol::ranks_of(opening.fapl);
   std::shared_ptr<FileState> state;
   const auto malformed = error_of([&] {
-    state = std::make_shared<FileState>(vol::info_of(opening.fapl, layer)->options, opening);
+    const auto info = vol::info_of(opening.fapl, layer);
+    state = std::make_shared<FileState>(info->options, opening);
+    const std::vector<std::string> over_async{"7206", "0"};  // the values of these connectors
+    state->over_async =
+        !info->connector->seat().serial.empty() && vol::connectors_below(*info) == over_async;
   });
   if (ranks != nullptr) agree(*ranks, malformed);
   if (malformed != nullptr) std::rethrow_exception(malformed);

@@ -41,6 +41,7 @@ struct FileState {
   bool parallel;                      // whether ranks have opened it together
   bool writes;                        // whether the program may write to it
   std::vector<Changed> changed;       // in the list that it is open with
+  bool over_async = false;            // that layer, and then native HDF5, are below
   bool may_reopen = false;            // whether its datasets may be closed and opened anew
   std::set<vol::Identity> grown;      // datasets of which the chunk cache is enlarged
   std::set<vol::Identity> relaid;     // datasets that are stored otherwise than the program says

@@ -32,8 +32,10 @@ struct OpenFile : vfd::File {
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 };
 
-// Writes what is pending. Throws Error, and keeps what could not be written.
+// Writes what is pending, or of a range of the file. Throws Error, and keeps what could not be
+// written.
 void write_pending(OpenFile& file);
+void write_pending(OpenFile& file, std::uint64_t offset, std::uint64_t length);
 // The same, and nothing is kept back from then on.
 void keep_no_more(OpenFile& file);
 

@@ -6,7 +6,9 @@
 
 #include "connectors/tune/settings.hpp"
 #include "drivers/tune/deferred_fill.hpp"
+#include "engine/threads/lending.hpp"
 #include "vfd/pass_through.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::tune {
 
@@ -46,15 +48,19 @@ struct Driver : vfd::PassThrough<Driver, vfd::Over::sec2, OpenFile> {
       inquiry->found = mine.self;
       return 0;
     }
-    keep_no_more(mine);
+    // A layer below the connector looks for its driver below this one, or tells it something.
+    if (vol::OwnQuestion::current() == nullptr) keep_no_more(mine);
     return Base::get_handle(file, fapl, handle);
   }
 
   static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                      void* buffer) {
+    OpenFile& mine = OpenFile::of(file);
+    const std::span bytes(static_cast<std::byte*>(buffer), size);
+    // Into memory that is lent the layer async may read after this has returned.
+    if (engine::Lending::are_lent(bytes)) write_pending(mine, address, size);
     const herr_t result = Base::read(file, type, dxpl, address, size, buffer);
-    if (const auto& pending = OpenFile::of(file).pending; result >= 0 && !pending.empty())
-      pending.put(address, {static_cast<std::byte*>(buffer), size});
+    if (result >= 0 && !mine.pending.empty()) mine.pending.put(address, bytes);
     return result;
   }
 

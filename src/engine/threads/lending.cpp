@@ -60,10 +60,14 @@ std::chrono::nanoseconds Completion::duration() const {
   return (parts_ == 0 ? ended_ : std::chrono::steady_clock::now()) - made_;
 }
 
+bool Lending::are_lent(std::span<const std::byte> bytes) {
+  const Lending* const lent = current();
+  return lent != nullptr && !bytes.empty() && contains(lent->bytes_, bytes);
+}
+
 std::shared_ptr<Completion> Lending::borrow(std::span<const std::byte> bytes) {
-  Lending* const lent = current();
-  if (lent == nullptr || bytes.empty() || !contains(lent->bytes_, bytes)) return {};
-  std::shared_ptr<Completion>& completion = lent->completion_;
+  if (!are_lent(bytes)) return {};
+  std::shared_ptr<Completion>& completion = current()->completion_;
   if (completion == nullptr) completion = std::make_shared<Completion>();
   completion->begin();
   return completion;

@@ -49,6 +49,8 @@ class Lending : public CallScope<Lending> {
   // Of the scope on this thread that has all of `bytes` in it, with a part begun for the caller,
   // who must end it; null when they are not lent.
   static std::shared_ptr<Completion> borrow(std::span<const std::byte> bytes);
+  // Whether there is such a scope.
+  static bool are_lent(std::span<const std::byte> bytes);
 
  private:
   std::span<const std::byte> bytes_;

@@ -94,6 +94,17 @@ char* format_info(const Info& info) {
   return ::strdup(format_connection_string(all, "under_info").c_str());
 }
 
+std::vector<std::string> connectors_below(const Info& info) {
+  const std::unique_ptr<char, decltype(&std::free)> text(format_info(info), &std::free);
+  std::vector<std::string> found;
+  Options options = parse_connection_string(text.get());
+  while (options.count("under_vol") != 0) {
+    found.push_back(options["under_vol"]);
+    options = parse_connection_string(options["under_info"]);
+  }
+  return found;
+}
+
 int compare_info(const Info& a, const Info& b) {
   int result = 0;
   h5.VLcmp_connector_cls(&result, a.connector->id(), b.connector->id());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "vol/object.hpp"
@@ -53,6 +54,9 @@ std::unique_ptr<Info> parse_info(const char* text, const Layer& layer);
 
 // The connection string of `info`, allocated by malloc() as HDF5 expects.
 char* format_info(const Info& info);
+
+// The values of the connectors below, as text, down to the last one. Throws Error.
+std::vector<std::string> connectors_below(const Info& info);
 
 // 0 when both lead to the same connectors with the same options, else -1 or 1.
 int compare_info(const Info& a, const Info& b);

@@ -76,7 +76,15 @@ TEST(PendingFill, IsAsIfWrittenAtOnce) {
       const std::uint64_t offset = below(kSize);
       const std::uint64_t length = 1 + below(kSize - offset);
       const auto at = static_cast<std::ptrdiff_t>(offset);
-      if (below(2) == 0) {
+      const auto write = [&](std::uint64_t to, std::span<const std::byte> bytes) {
+        std::ranges::copy(bytes, below_it.begin() + static_cast<std::ptrdiff_t>(to));
+      };
+      if (const std::uint64_t what = below(5); what == 0) {
+        pending.write_range(offset, length, write);
+        EXPECT_TRUE(std::equal(below_it.begin() + at,
+                               below_it.begin() + at + static_cast<std::ptrdiff_t>(length),
+                               wanted.begin() + at));
+      } else if (what < 3) {
         Bytes value(1 + below(4));
         for (auto& each : value) each = static_cast<std::byte>(1 + below(3));
         pending.add(offset, length, value);

@@ -27,8 +27,10 @@ std::vector<std::byte> fill_value_of(hid_t type, hid_t dcpl) {
 }
 
 std::shared_ptr<OpenFile*> driver_of(const vol::Object& file, const vol::Opening& opening) {
-  if (file.connector->seat().serial.empty() || file.connector->native() == nullptr ||
-      !opening.writes() || opening.swmr() || vol::is_parallel(opening.fapl))
+  const auto* const state = file.connector->state.find<FileState>();
+  if (file.connector->seat().serial.empty() ||
+      (file.connector->native() == nullptr && !state->over_async) || !opening.writes() ||
+      opening.swmr() || vol::is_parallel(opening.fapl))
     return nullptr;
   FileInquiry inquiry;
   vol::ask_driver(file);

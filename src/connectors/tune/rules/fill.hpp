@@ -6,8 +6,10 @@
 // Safe, as HDF5 makes the file as ever, fill values are read as if they were there, and are in the
 // file before anybody else could look: before a flush of whatever kind, before the program is told
 // a place in the file or takes its descriptor. Applies to files of one process that are written
-// without SWMR, where the native connector is the next one below: layers between might look at the
-// file past the driver. Needs no memory to speak of.
+// without SWMR, where the native connector is the next one below, or the layer async is, over
+// native HDF5: it reads and writes what is not in chunks by HDF5, so by the driver of this layer,
+// which is above its own. Other layers between might look at the file past the driver. Needs no
+// memory to speak of.
 #pragma once
 
 #include "connectors/tune/file_state.hpp"
