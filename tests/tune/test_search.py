@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,25 @@ def test_what_readers_may_notice_needs_consent(tmp_path: Path) -> None:
     shown = run("env", "--config", file, "--shell", "bash").stdout
     assert "allow=layout" in shown
     assert "page=65536" in shown
+
+
+def test_pieces_of_ranks_need_consent(tmp_path: Path) -> None:
+    """But no consent of the layer tune, which need not be there."""
+    pieces = [knob for knob in space.LAYOUT_KNOBS if knob.layer == "stripe"]
+    assert not any(knob.layer == "stripe" for knob in (*space.KNOBS, *space.MPI_KNOBS))
+    alone = space.Facts(0.0, 0.0, True, 0.0, 0.0, False)
+    assert all(knob.fits(replace(alone, ranks=2)) for knob in pieces)
+    assert not any(knob.fits(alone) for knob in pieces)
+    candidate = frozenset({Setting("stripe"), Setting("stripe", "per", "rank")})
+    assert space.stack_of(candidate) == "stripe(per=rank)"
+    assert space.stack_of(candidate | {ASYNC}) == "async,stripe(per=rank)"
+    gain = Ratio(3.0, 5, 2.0, 4.0, 0.94)
+    found = confirm.Confirmed(candidate, gain, dict.fromkeys(candidate, gain), {})
+    file = tmp_path / "tuned.toml"
+    written.write(file, found, written.About(["x"], "", "", ""), {})
+    lines = {each.setting: each.reason for each in written.read(file).lines}
+    assert "who cannot read it any more: programs without" in lines[Setting("stripe")]
+    assert "headrace_stripe" in run("env", "--config", file, "--shell", "bash").stdout
 
 
 def test_ranks_that_must_keep_apart_are_checked(tmp_path: Path) -> None:

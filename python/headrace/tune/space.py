@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from headrace.trace.seats import Seat
 
 ON: Final = "on"
-_ORDER: Final = ("tune", "async", "log")  # from the program down
+_ORDER: Final = ("tune", "async", "log", "stripe")  # from the program down
 _SIEVE: Final = 64 << 10  # bytes that HDF5's has
 _SMALL: Final = 0.05  # of all requests, or of all time, that are worth a setting
 _TINY: Final = 8 << 10  # bytes of a dataset
@@ -143,6 +143,15 @@ LAYOUT_KNOBS: Final = (
     Knob("tune", "fill", ("never",), "storage that is written once, without a fill value before",
          lambda facts: facts.writes,
          "nobody, but where nothing was written they read whatever lies there"),
+    *(
+        Knob("stripe", option, values, what, lambda facts: facts.writes and facts.ranks > 1,
+             "programs without the layer stripe or HDF5's subfiling, until `headrace fuse`")
+        for option, values, what in (
+            ("", (ON,), "ranks that do not wait for each other at one file: it lies in pieces"),
+            ("per", ("rank",), "a piece of the file for each rank"),
+            ("size", ("1MiB", "4MiB"), "stripes of the pieces that are as large as transfers"),
+        )
+    ),
 )  # fmt: skip
 
 
@@ -178,10 +187,11 @@ def layers_of(candidate: Candidate) -> list[Setting]:
 def completed(candidate: Candidate) -> Candidate:
     """The candidate with what its options need.
 
-    Where readers may notice one, that is the consent; where one counts on ranks that keep apart, a
-    check that they do.
+    Where readers may notice one of the layer tune, that is the consent; where one counts on ranks
+    that keep apart, a check that they do.
     """
-    needs = {CONSENT} if any(map(unreadable_by, candidate)) else set()
+    noticed = (each for each in candidate if each.layer == CONSENT.layer)
+    needs = {CONSENT} if any(map(unreadable_by, noticed)) else set()
     if candidate & APART:
         needs |= {Setting("tune"), CHECK}
     return candidate | needs

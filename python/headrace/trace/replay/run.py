@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.plan import inherited_environment, prepare
+from headrace.stripe.fuse import make_whole
+from headrace.stripe.sets import find
+from headrace.stripe.stub import read_stub
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
@@ -70,10 +73,18 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     if not traced.is_dir():
         raise FileError(f"the layer trace was not loaded by {library} under the stack {stack}")
     present = [each for each in files.values() if Path(each).is_file()]
+    for each in present:
+        _make_whole(Path(each), folder)
     contents = run(["headrace.trace.replay.contents", *present], given, choices.limit)
     replayed = {int(each.process.about["pid"]): each for each in read(traced).seats}
     found = likeness([each.seat for each in made], [replayed[pid] for pid in pids])
     return Replay(stack, found, left_out, files, contents)
+
+
+def _make_whole(file: Path, folder: Path) -> None:
+    """Of one that the replay has made in pieces, which plain HDF5 does not read."""
+    if file.resolve().is_relative_to(folder.resolve()) and read_stub(file).kind == "text":
+        make_whole(find(file), None, lambda _: None, verify=False)
 
 
 def supplied(trace: Path, folder: Path, choices: Choices) -> Choices:
