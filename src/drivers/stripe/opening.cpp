@@ -57,25 +57,25 @@ struct Opening {
   std::string path;
   bool made = false;  // the file is new
   bool changing = false;
-  std::optional<sidecar::StripedSet> set;
+  sidecar::StripedSet set;
   There there = There::nothing;
   std::uint64_t size = 0;
   std::uint64_t cut_at = 0;
   std::unique_ptr<Nodes> nodes;
 
   void note_sizes(const std::vector<std::uint64_t>& sizes) {
-    size = set->layout.whole_size(sizes);
-    if (!set->state || !set->state->closed) return;
-    sidecar::check_sizes(*set, sizes);
-    size = cut_at = set->state->size;
+    size = set.layout.whole_size(sizes);
+    if (!set.state || !set.state->closed) return;
+    sidecar::check_sizes(set, sizes);
+    size = cut_at = set.state->size;
   }
   void begin() {
-    const bool opened = StripedFile::opening_of(set->stub).use_count() > 1;
-    if (set->state && !set->state->closed && !opened)
-      log(Level::warning, "stripe: " + set->stub +
+    const bool opened = StripedFile::opening_of(set.stub).use_count() > 1;
+    if (set.state && !set.state->closed && !opened)
+      log(Level::warning, "stripe: " + set.stub +
                               " was not closed by who wrote it last, or is open still: it has what "
                               "was flushed");
-    if (changing) sidecar::begin_changing(*set);
+    if (changing) sidecar::begin_changing(set);
   }
 };
 
@@ -92,13 +92,13 @@ void look(Opening& opening, const std::string& path, unsigned flags, const Place
     if (placement.local || (older && !older->nodes.empty())) return;
     opening.set = sidecar::make_set(path, layout, placement.folders);
   } else {
-    opening.set = sidecar::find_set(path, placement.folders.config);
+    auto found = sidecar::find_set(path, placement.folders.config);
+    if (!found) return;
+    opening.set = *std::move(found);
   }
-  opening.there = There::nothing;
-  if (!opening.set) return;
-  opening.there = opening.set->nodes.empty() ? There::everywhere : There::on_nodes;
+  opening.there = opening.set.nodes.empty() ? There::everywhere : There::on_nodes;
   if (opening.there == There::on_nodes) return;
-  opening.note_sizes(sidecar::subfile_sizes(*opening.set));
+  opening.note_sizes(sidecar::subfile_sizes(opening.set));
   opening.begin();
 }
 
@@ -118,7 +118,7 @@ void make_on_nodes(Communicator& ranks, Opening& opening, const Placement& place
     sidecar::SetFolders folders = placement.folders;
     if (placement.local) folders.nodes = opening.nodes->names();
     opening.set = sidecar::make_set(opening.path, layout, folders);
-    sidecar::mark_open(opening.set->config, folders.nodes);
+    sidecar::mark_open(opening.set.config, folders.nodes);
   });
 }
 
@@ -129,8 +129,7 @@ void open_on_nodes(Communicator& ranks, Opening& opening, const Placement& place
   std::uint64_t made = opening.made ? 1 : 0;
   share(ranks, made);
   if (made != 0) make_on_nodes(ranks, opening, placement, layout);
-  if (!opening.set) opening.set.emplace();
-  sidecar::StripedSet& set = *opening.set;
+  sidecar::StripedSet& set = opening.set;
   share(ranks, set);
   share(ranks, set.config);
   share(ranks, set.nodes);
@@ -179,8 +178,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   if (opening.there == There::on_nodes) {
     open_on_nodes(*ranks, opening, *placement, layout);
   } else {
-    if (!opening.set) opening.set.emplace();
-    share(*ranks, *opening.set);
+    share(*ranks, opening.set);
   }
   share(*ranks, opening.size);
   share(*ranks, opening.cut_at);
@@ -197,9 +195,9 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
       placement->threads = 1;
     else if (placement->threads == 0)
       placement->threads = static_cast<unsigned>(opening.nodes ? opening.nodes->names().size()
-                                                               : sidecar::devices_of(*opening.set));
+                                                               : sidecar::devices_of(opening.set));
     file.reset(
-        new StripedFile(std::move(*opening.set), flags, std::move(access), nullptr, *placement));
+        new StripedFile(std::move(opening.set), flags, std::move(access), nullptr, *placement));
   });
   file->eof_ = opening.size;
   file->cut_at_ = opening.cut_at;

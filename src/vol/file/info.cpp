@@ -98,7 +98,7 @@ std::vector<std::string> connectors_below(const Info& info) {
   const std::unique_ptr<char, decltype(&std::free)> text(format_info(info), &std::free);
   std::vector<std::string> found;
   Options options = parse_connection_string(text.get());
-  while (options.count("under_vol") != 0) {
+  while (options.contains("under_vol")) {
     found.push_back(options["under_vol"]);
     options = parse_connection_string(options["under_info"]);
   }

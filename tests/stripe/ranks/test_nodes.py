@@ -19,6 +19,7 @@ from harness.ranks import start, succeed
 from headrace.errors import FileError
 from headrace.stripe.sets import find
 
+pytestmark = pytest.mark.sanitized
 PROGRAM = "striped_ranks"
 
 
@@ -193,6 +194,7 @@ SUITES = [
 ]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("name", "but"), SUITES)
 def test_suites(layer: Layer, name: str, but: str, ranks: int) -> None:

@@ -104,6 +104,7 @@ TEST_F(OtherNode, ErrorsAreThoseOfTheNode) {
 
 TEST_F(OtherNode, ManyThreads) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (std::uint64_t k = 0; k < 4; ++k)
     threads.emplace_back([&, k] {
       FarNode own("b", server.invitation());

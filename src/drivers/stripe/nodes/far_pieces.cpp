@@ -28,7 +28,8 @@ void set(tcp::socket& socket, int name, int value) {
   static_cast<void>(::setsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, sizeof value));
 }
 
-asio::awaitable<void> greet(tcp::socket& socket, tcp::endpoint end, const Invitation& invitation) {
+asio::awaitable<void> greet(tcp::socket& socket, const tcp::endpoint& end,
+                            const Invitation& invitation) {
   co_await socket.async_connect(end, asio::use_awaitable);
   co_await asio::async_write(socket, asio::buffer(invitation.shown.data(), invitation.shown.size()),
                              asio::use_awaitable);
@@ -70,7 +71,7 @@ std::unique_ptr<FarNode::Connection> FarNode::connect_to(const std::string& addr
 
 FarNode::Connection& FarNode::connection() {
   if (connection_ != nullptr && process_ == ::getpid()) return *connection_;
-  static_cast<void>(connection_.release());  // the parent's, if any
+  connection_.reset();  // the parent goes on with its own
   std::string tried;
   for (const std::string& address : invitation_.addresses) {
     try {

@@ -80,11 +80,11 @@ struct PieceServer::Service {
   pid_t process = ::getpid();
 
   void listen() {
-    asio::error_code without;
-    acceptor.open(tcp::v6(), without);
-    if (!without) acceptor.set_option(asio::ip::v6_only(false), without);
-    if (!without) acceptor.bind({tcp::v6(), 0}, without);
-    if (without) {
+    try {
+      acceptor.open(tcp::v6());
+      acceptor.set_option(asio::ip::v6_only(false));
+      acceptor.bind({tcp::v6(), 0});
+    } catch (const std::system_error&) {
       acceptor = tcp::acceptor(context);
       acceptor.open(tcp::v4());
       acceptor.bind({tcp::v4(), 0});
@@ -195,7 +195,7 @@ PieceServer::PieceServer(std::map<std::uint32_t, engine::Device*> pieces) try
 PieceServer::~PieceServer() {
   // In a forked child there is no such thread.
   if (service_->process != ::getpid()) {
-    static_cast<void>(service_.release());
+    [[maybe_unused]] const Service* const left = service_.release();
     return;
   }
   service_->context.stop();
