@@ -18,7 +18,7 @@ _WITH_PRELOAD = 'LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$0" exec "$@"'
 _ON_RANK_1 = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export "$0"; exec "$@"'
 # Ranks by turns as on nodes of their own (MPICH's two cliques), with names and a folder that each
 # node sees in another way.
-_ON_NODES = (
+ON_NODES = (
     'node="node$((PMI_RANK % 2))"; exec unshare -mu sh -c \'mount --bind "$0/$1" "$0/local" && '
     'hostname "$1" && shift && exec "$@"\' "$0" "$node" "$@"'
 )
@@ -81,7 +81,7 @@ def start(
     alone = f"HDF5_VOL_CONNECTOR={last}" if last else more.pop("ON_RANK_1", "")
     wrapper = ["bash", "-c", _ON_RANK_1, alone] if alone else []
     if nodes := more.pop("NODES", ""):
-        wrapper += ["sh", "-c", _ON_NODES, nodes]
+        wrapper += ["sh", "-c", ON_NODES, nodes]
         more["MPIR_CVAR_NUM_CLIQUES"] = "2"
     command = [*launch(hdf5, ranks), *wrapper, _program(layer, hdf5, program), *arguments]
     before = len(layer.loads)

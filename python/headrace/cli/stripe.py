@@ -12,7 +12,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from headrace.cli.output import console, error_console, fail, note, reports_errors
 from headrace.stripe import check
 from headrace.stripe import fuse as making
-from headrace.stripe.sets import Layout, find
+from headrace.stripe.nodes import fuse_here
+from headrace.stripe.sets import Layout, describe, find
 from headrace.values import parse
 
 if TYPE_CHECKING:
@@ -68,8 +69,17 @@ def fuse(
 ) -> None:
     """Make one HDF5 file of the pieces that HDF5's subfiling, or `headrace split`, has written.
 
-    Without --output it takes the place of FILE, and the pieces are removed then.
+    Without --output it takes the place of FILE, and the pieces are removed then. Where subfiles lie
+    on several nodes, run it with --output on each of them: the last one completes the file.
     """
+    told = describe(file, config_dir)
+    if told.other_nodes and output is not None:
+        size = told.state.size if told.state is not None else 0
+        with _progress("fusing", size) as done:
+            missing = fuse_here(file, told, output, done)
+        left = f"made when {missing} subfiles of other nodes are there" if missing else "complete"
+        note(f"{output}: {left}")
+        return
     found = find(file, config_dir)
     with _progress("fusing", found.size) as done:
         making.make_whole(found, output, done, verify=verify)

@@ -38,15 +38,23 @@ def require_checksums(found: StripedSet) -> bool:
     if sums and len(sums) != len(found.subfiles):
         raise FileError(f"{state_path(found.config)}: it has {len(sums)} checksums of "
                         f"{len(found.subfiles)} subfiles")  # fmt: skip
-    for path, expected in zip(found.subfiles, sums, strict=False):
-        try:
-            fits = checksum_of(path) == expected
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror}") from None
-        if not fits:
-            raise FileError(f"{path}: its bytes are not those that it had when {found.stub} was "
-                            "closed")  # fmt: skip
+    for number in range(len(found.subfiles)):
+        require_checksum(found, number)
     return bool(sums)
+
+
+def require_checksum(found: StripedSet, number: int) -> None:
+    """Of one subfile, if there is one. Raises FileError where it does not fit."""
+    sums = found.state.checksums if found.state is not None else ()
+    if number >= len(sums):
+        return
+    path = found.subfiles[number]
+    try:
+        fits = checksum_of(path) == sums[number]
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    if not fits:
+        raise FileError(f"{path}: its bytes are not those that it had when {found.stub} was closed")
 
 
 def _fault(found: StripedSet, head: bytes) -> str:

@@ -66,7 +66,7 @@ def fuse(found: StripedSet, output: Path, done: Callable[[int], None], *, verify
     """
     with _new_file(output) as target:
         os.ftruncate(target, found.size)
-        _deal(found.subfiles, lambda number: _fuse_one(found, number, target, done))
+        _deal(found.subfiles, lambda number: fuse_one(found, number, target, done))
         if verify:
             require_checksums(found)
             _deal(found.subfiles, lambda number: _compare(found, number, target))
@@ -208,7 +208,8 @@ def _stripes(layout: Layout, number: int, begin: int, end: int) -> Iterator[tupl
         begin += length
 
 
-def _fuse_one(found: StripedSet, number: int, target: int, done: Callable[[int], None]) -> None:
+def fuse_one(found: StripedSet, number: int, target: int, done: Callable[[int], None]) -> None:
+    """Copies a subfile to its places in the file of a descriptor. Raises FileError."""
     path = found.subfiles[number]
     try:
         source = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -33,6 +33,15 @@ def locked(found: StripedSet, *, reading: bool = False) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def shared(found: StripedSet) -> Iterator[None]:
+    """For the block, with others who do the same; raises FileError where it may change."""
+    with ExitStack() as held:
+        _lock(held, found, found.config, fcntl.LOCK_SH, "another process makes one file of it")
+        _lock(held, found, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
+        yield
+
+
 def _lock(held: ExitStack, found: StripedSet, path: Path, kind: int, else_said: str) -> None:
     try:
         file = held.enter_context(path.open("rb"))

@@ -91,11 +91,28 @@ def subfile_names(stub: str, inode: int, count: int) -> list[str]:
     return [f"{stub}.subfile_{inode}_{k:0{digits}}_of_{count}" for k in range(1, count + 1)]
 
 
-def find(stub: Path, folder: Path | None = None) -> StripedSet:
-    """The set of a stub; `folder`: where its configuration is, if not beside the stub.
+@dataclass(frozen=True)
+class Description:
+    """What is known of a set without a look at its subfiles."""
 
-    Raises FileError that names what is missing or does not fit. Files are looked for beside the
-    configuration first, so a set may be moved as a whole.
+    stub: Stub
+    config: Path
+    layout: Layout
+    folder: str  # that the subfiles were made in
+    names: tuple[str, ...]  # of the subfiles, in order
+    state: SetState | None
+
+    @property
+    def other_nodes(self) -> list[str]:
+        """Those that have subfiles of it in folders of their own; without this one."""
+        nodes = () if self.state is None else self.state.nodes
+        return sorted(set(nodes) - {socket.gethostname()})
+
+
+def describe(stub: Path, folder: Path | None = None) -> Description:
+    """Of the set of a stub; `folder`: where its configuration is, if not beside the stub.
+
+    Raises FileError that names what is missing or damaged.
     """
     begin = _stub(stub)
     config = _config_of(stub, folder or stub.parent, begin.number)
@@ -104,15 +121,23 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
         _number(config, told, "stripe_size", 1 << 62),
         _number(config, told, "subfile_count", MOST_SUBFILES),
     )
-    names = _names(config, told["names"], layout.count)
-    state = read_state(config)
-    if state is not None and state.nodes:
-        _require_here(stub, state.nodes)
-    subfiles = tuple(_subfile(config, told["subfile_dir"], name) for name in names)
+    names = tuple(_names(config, told["names"], layout.count))
+    return Description(begin, config, layout, told["subfile_dir"], names, read_state(config))
+
+
+def find(stub: Path, folder: Path | None = None) -> StripedSet:
+    """The set of a stub, as `describe`; raises FileError that names what does not fit, too.
+
+    Files are looked for beside the configuration first, so a set may be moved as a whole.
+    """
+    told = describe(stub, folder)
+    _require_here(stub, told.other_nodes)
+    begin = told.stub
+    subfiles = tuple(_subfile(told.config, told.folder, name) for name in told.names)
     sizes = tuple(each.stat().st_size for each in subfiles)
-    if begin.kind != "text":  # HDF5's subfiling, which knows of no state, has written to it
-        state = None
-    found = StripedSet(stub, config, layout, subfiles, sizes, state)
+    # HDF5's subfiling, which knows of no state, has written to another stub than that of text.
+    state = told.state if begin.kind == "text" else None
+    found = StripedSet(stub, told.config, told.layout, subfiles, sizes, state)
     ours = begin.kind == "text" or begin.names_subfiling or begin.was_text
     if not ours or found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
         raise FileError(
@@ -122,13 +147,12 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     return found
 
 
-def _require_here(stub: Path, nodes: Sequence[str]) -> None:
-    others = sorted(set(nodes) - {socket.gethostname()})
+def _require_here(stub: Path, others: Sequence[str]) -> None:
     if others:
         raise FileError(
             f"{stub}: subfiles of it lie on {', '.join(others[:20])}, in folders that only these "
-            "nodes reach: open it over MPI with a rank on each of them, or let the program that "
-            "writes it make one file of it (stripe(local=true,fuse=close))"
+            "nodes reach: open it over MPI with a rank on each of them, or make one file of it by "
+            "`headrace fuse --output` on each of them"
         )
 
 

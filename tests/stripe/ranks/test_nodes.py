@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,12 +52,14 @@ class Programs:
         return str(text)
 
 
-def compare(names: set[str]) -> None:
+def compare(
+    names: set[str], file_name: str = "x.h5", again: Collection[str] = ("deflated",)
+) -> None:
     want = (1000 * np.arange(50)[:, None] + np.arange(1000)).astype(float)
-    with h5py.File("x.h5") as file:
+    with h5py.File(file_name) as file:
         assert names <= set(file)
         for name in file:
-            np.testing.assert_array_equal(file[name][()], want + 7 * (name == "deflated"), name)
+            np.testing.assert_array_equal(file[name][()], want + 7 * (name in again), name)
 
 
 @pytest.mark.parametrize("options", ["size=5000;files=2;", "size=64KiB;", "files=3;size=1000;"])
@@ -76,6 +80,38 @@ def test_each_node_has_its_own(layer: Layer, options: str, more: str) -> None:
     assert programs.nodes.pieces() == {"node0": "", "node1": ""}
     assert [path.name for path in layer.folder.glob("x.h5*")] == ["x.h5"]
     layer.plain(partial(compare, {"contiguous", "converted", "later", "several_plain"}))
+
+
+HEADRACE = Path(sys.executable).with_name("headrace")
+
+
+def test_fused_by_each_node(layer: Layer) -> None:
+    """The last one completes the file; a set that was written to is another one."""
+    programs = Programs(layer)
+    programs.told("write", 4, "local=true;checksums=true;")
+    whole, stub = layer.folder / "whole.h5", layer.folder / "x.h5"
+
+    def fuse(node: int, *words: str | Path) -> str:
+        done = programs.nodes.run(node, HEADRACE, "fuse", stub, *words)
+        return " ".join((done.stdout + done.stderr).split())
+
+    assert "`headrace fuse --output` on each of them" in fuse(0)
+    for _ in range(2):
+        assert "made when 2 subfiles of other nodes are there" in fuse(0, "--output", whole)
+        assert not whole.exists()
+    programs.told("append", 2)
+    assert "made when 2 subfiles of other nodes are there" in fuse(1, "--output", whole)
+    assert "complete" in fuse(0, "--output", whole)
+    again = ("contiguous", "deflated")
+    layer.plain(partial(compare, {"contiguous", "converted", "later"}, "whole.h5", again))
+    piece = programs.nodes.piece(3)
+    before = piece.read_bytes()
+    piece.write_bytes(before[:-5])
+    assert "_3_of_4: this subfile has" in fuse(0, "--output", whole)
+    piece.write_bytes(before)
+    programs.told("write", 2, "local=true;checksums=true;")
+    piece.write_bytes(bytes(len(piece.read_bytes())))
+    assert "_3_of_4: its bytes are not those" in fuse(0, "--output", whole)
 
 
 def test_what_a_file_leaves(layer: Layer) -> None:
