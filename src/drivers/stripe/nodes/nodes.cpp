@@ -39,9 +39,11 @@ std::vector<std::uint64_t> of_all_subfiles(Communicator& ranks, std::uint32_t co
   });
   std::vector<std::uint64_t> all(count);
   for (const std::vector<std::byte>& bytes : ranks.all_gather_any(std::as_bytes(std::span(told)))) {
-    std::vector<std::uint64_t> pairs(bytes.size() / sizeof(std::uint64_t));
-    std::memcpy(pairs.data(), bytes.data(), pairs.size() * sizeof(std::uint64_t));
-    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) all.at(pairs[i]) = pairs[i + 1];
+    std::array<std::uint64_t, 2> pair{};
+    for (std::size_t at = 0; at + sizeof pair <= bytes.size(); at += sizeof pair) {
+      std::memcpy(pair.data(), &bytes[at], sizeof pair);
+      all.at(pair[0]) = pair[1];
+    }
   }
   return all;
 }
