@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _ANEW: Final = 2  # H5F_ACC_TRUNC
 _UNLIMITED: Final = 0xFFFFFFFFFFFFFFFF  # H5S_UNLIMITED
 _TRIES: Final = 300
+# After these seconds a size that differs by this part only is near enough.
+_PATIENCE: Final = 0.3
+_NEAR_ENOUGH: Final = 1e-4
 _JUMP: Final = 8  # bytes
 _STEP: Final = 4099
 _TIMES: Final = 2
@@ -44,6 +47,8 @@ class Filters:
         name = f"chunks {next(_NUMBERS)}".encode()  # HDF5 makes no file that is open
         self._file = library.call("H5Fcreate", name, ctypes.c_uint(_ANEW), 0, fapl)
         self._found: dict[tuple[Place, int, int], NDArray[np.uint8]] = {}
+        # What was stored of so many random bytes, where they were enough: chunks are alike.
+        self._near: dict[tuple[Place, int], list[tuple[int, int]]] = {}
         self._seconds = 0.0  # that the last chunk took
 
     def close(self) -> None:
@@ -86,17 +91,30 @@ class Filters:
             bits += 2 if bits in (4, 6) else 1
         key = (extent, wanted, bits)
         if key not in self._found:
-            self._found[key] = self._search(extent, whole, wanted, _POOLS[bits])
+            near = self._near.setdefault((extent, bits), [])
+            self._found[key] = self._search(extent, whole, wanted, _POOLS[bits], near)
         return self._found[key]
 
     def _search(
-        self, extent: Place, whole: int, wanted: int, pool: NDArray[np.uint8]
+        self,
+        extent: Place,
+        whole: int,
+        wanted: int,
+        pool: NDArray[np.uint8],
+        near: list[tuple[int, int]],
     ) -> NDArray[np.uint8]:
         """By bisection: what is stored grows with the random bytes, by few bytes for each."""
         kept, low, high = min(wanted, whole), 0, whole
+        if near:
+            stored, before = min(near, key=lambda each: abs(each[0] - wanted))
+            kept = min(max(before + round((wanted - stored) * before / stored), 0), whole)
         best, nearest = np.zeros(whole, np.uint8), whole
         first = 0  # of the random bytes
+        begin = time.perf_counter()
         for _ in range(_TRIES):
+            near_enough = nearest <= _NEAR_ENOUGH * wanted
+            if near_enough and time.perf_counter() - begin > _PATIENCE:
+                break
             data = np.zeros(whole, np.uint8)
             data[:kept] = np.resize(pool[first : first + kept], kept)
             stored = self.size(extent, data)
@@ -105,6 +123,7 @@ class Filters:
             if abs(stored - wanted) < nearest:
                 best, nearest = data, abs(stored - wanted)
             if stored == wanted:
+                near.append((stored, kept))
                 break
             low, high = (kept, high) if stored < wanted else (low, kept)
             if high - low < _JUMP:  # other random bytes end elsewhere
