@@ -1,7 +1,5 @@
 #include <unistd.h>
 
-#include <cstring>
-
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "drivers/stripe/striped_file.hpp"

@@ -207,7 +207,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   file->nodes_ = std::move(opening.nodes);
   file->over_mpi_ = layer.over == vfd::Over::mpio;
   if (file->over_mpi_) ++all_over_mpi_;
-  if (file->nodes_ != nullptr) file->serve();
+  if (file->nodes_ != nullptr && file->nodes_->names().size() > 1) file->serve();
   log(Level::info, "stripe: " + file->set_.stub + " is in " +
                        std::to_string(file->set_.layout.count) + " subfiles with stripes of " +
                        std::to_string(file->set_.layout.stripe) + " bytes");

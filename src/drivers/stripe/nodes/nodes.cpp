@@ -100,7 +100,7 @@ std::vector<std::uint64_t> Nodes::sizes(Communicator& ranks, const sidecar::Stri
 void Nodes::serve(Communicator& ranks, std::map<std::uint32_t, engine::Device*> pieces) {
   std::vector<std::byte> mine;
   do_together(ranks, [&] {
-    if (!first() || names_.size() == 1) return;
+    if (!first()) return;
     server_ = std::make_unique<PieceServer>(std::move(pieces));
     mine = bytes_of(server_->invitation());
   });

@@ -43,8 +43,8 @@ class Nodes {
   [[nodiscard]] std::vector<std::uint64_t> sizes(Communicator& ranks,
                                                  const sidecar::StripedSet& set) const;
 
-  // Collective. `pieces`: those of this node, on its first rank; they outlive the server. Throws
-  // Error on all ranks.
+  // Collective, of several nodes. `pieces`: those of this node, on its first rank; they outlive the
+  // server. Throws Error on all ranks.
   void serve(Communicator& ranks, std::map<std::uint32_t, engine::Device*> pieces);
   // When no rank has anything to ask for any more.
   void stop_serving() { server_.reset(); }
