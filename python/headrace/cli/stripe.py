@@ -76,7 +76,7 @@ def fuse(
     if told.other_nodes and output is not None:
         size = told.state.size if told.state is not None else 0
         with _progress("fusing", size) as done:
-            missing = fuse_here(file, told, output, done)
+            missing = fuse_here(file, told, output, done, verify=verify)
         left = f"made when {missing} subfiles of other nodes are there" if missing else "complete"
         note(f"{output}: {left}")
         return

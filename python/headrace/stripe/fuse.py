@@ -69,7 +69,7 @@ def fuse(found: StripedSet, output: Path, done: Callable[[int], None], *, verify
         _deal(found.subfiles, lambda number: fuse_one(found, number, target, done))
         if verify:
             require_checksums(found)
-            _deal(found.subfiles, lambda number: _compare(found, number, target))
+            _deal(found.subfiles, lambda number: compare_one(found, number, target))
 
 
 def split(
@@ -224,7 +224,8 @@ def fuse_one(found: StripedSet, number: int, target: int, done: Callable[[int], 
         raise FileError(f"{path}: {error.strerror}") from None
 
 
-def _compare(found: StripedSet, number: int, target: int) -> None:
+def compare_one(found: StripedSet, number: int, target: int) -> None:
+    """Raises FileError where the file of a descriptor has not what a subfile has of it."""
     with found.subfiles[number].open("rb") as source:
         for here, there, length in _stripes(found.layout, number, 0, found.sizes[number]):
             for at in range(0, length, _SAMPLE):

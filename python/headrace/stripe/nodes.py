@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from headrace.errors import FileError
 from headrace.stripe.check import require_checksum
-from headrace.stripe.fuse import fuse_one
+from headrace.stripe.fuse import compare_one, fuse_one
 from headrace.stripe.locks import shared
 from headrace.stripe.sets import Description, StripedSet
 from headrace.stripe.state import SetState, state_path
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def fuse_here(stub: Path, told: Description, output: Path, done: Callable[[int], None]) -> int:
+def fuse_here(
+    stub: Path, told: Description, output: Path, done: Callable[[int], None], *, verify: bool
+) -> int:
     """Copies this node's subfiles; tells how many of others are missing still.
 
     `output` is there complete or not at all, and may be the last node's work alone. Whoever is
@@ -42,7 +44,7 @@ def fuse_here(stub: Path, told: Description, output: Path, done: Callable[[int],
     with shared(found):
         partial = output.with_name(f".{output.name}.{_version(found):08x}.partial")
         try:
-            _copy(found, here, partial, done)
+            _copy(found, here, partial, done, verify=verify)
             return _finish(found, partial, output)
         except OSError as error:
             raise FileError(f"{error.filename or partial}: {error.strerror}") from None
@@ -59,7 +61,9 @@ def _version(found: StripedSet) -> int:
     return zlib.crc32(f"{is_.st_ino} {is_.st_mtime_ns}".encode() + state.read_bytes())
 
 
-def _copy(found: StripedSet, here: list[int], partial: Path, done: Callable[[int], None]) -> None:
+def _copy(
+    found: StripedSet, here: list[int], partial: Path, done: Callable[[int], None], *, verify: bool
+) -> None:
     target = os.open(
         partial, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, found.stub.stat().st_mode & 0o777
     )
@@ -72,6 +76,8 @@ def _copy(found: StripedSet, here: list[int], partial: Path, done: Callable[[int
                                 f"{found.sizes[number]} when {found.stub} was closed")  # fmt: skip
             require_checksum(found, number)
             fuse_one(found, number, target, done)
+            if verify:
+                compare_one(found, number, target)
         os.fsync(target)
     finally:
         os.close(target)

@@ -101,7 +101,7 @@ def test_fused_by_each_node(layer: Layer) -> None:
         assert not whole.exists()
     programs.told("append", 2)
     assert "made when 2 subfiles of other nodes are there" in fuse(1, "--output", whole)
-    assert "complete" in fuse(0, "--output", whole)
+    assert "complete" in fuse(0, "--output", whole, "--verify")
     again = ("contiguous", "deflated")
     layer.plain(partial(compare, {"contiguous", "converted", "later"}, "whole.h5", again))
     piece = programs.nodes.piece(3)
