@@ -76,7 +76,8 @@ def try_calls(layer: Layer, hdf5: Hdf5, fault: str, options: str, nodes: Nodes |
             fuse(find(stub), layer.folder / "whole.h5", lambda _: None, verify=False)
             whole = ["plain"] if told[0]["damaged"] else ["plain", "deflated"]
             layer.plain(partial(check, whole, promised))
-        for path in layer.folder.glob("*.h5*"):
+        # On the nodes as well, where the next file's subfiles may have other names.
+        for path in layer.folder.rglob("*.h5*"):
             path.unlink()
     assert hits > 0, "no such call was made"
 
