@@ -10,6 +10,14 @@
 
 namespace headrace::engine {
 
+// How many bytes the pieces have.
+template <typename Byte>
+std::uint64_t total(std::span<const std::span<Byte>> pieces) {
+  std::uint64_t bytes = 0;
+  for (const std::span<Byte> piece : pieces) bytes += piece.size();
+  return bytes;
+}
+
 // All functions may be called from any thread, several at a time; the order of calls that overlap
 // in bytes is the caller's care. They throw Error, which names the file and carries an errno.
 class Device {
@@ -23,6 +31,13 @@ class Device {
   virtual void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) = 0;
   // Fills `bytes` from `offset` on; with zeros beyond the end of the file.
   virtual void read(std::uint64_t offset, std::span<std::byte> bytes) = 0;
+  // Fills the pieces one after the other, all of them, from `offset` on as read() does.
+  virtual void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) {
+    for (const std::span<std::byte> piece : pieces) {
+      read(offset, piece);
+      offset += piece.size();
+    }
+  }
   // Returns when what was written before survives a crash of the machine.
   virtual void sync() = 0;
   virtual void resize(std::uint64_t size) = 0;

@@ -35,32 +35,34 @@ void keep_first(std::exception_ptr& failed, const Action& action) {
   }
 }
 
-// Calls `take(turn, place, size)` for each stripe of a range, of which none is empty; `turn` counts
-// subfiles from that of the range's first byte on.
-template <typename Take>
-void for_each_stripe(const StripeLayout& layout, std::uint64_t first, std::uint64_t offset,
-                     std::uint64_t size, const Take& take) {
-  while (size > 0) {
-    const Place place = place_of(layout, offset);
-    const std::uint64_t bytes = std::min(size, place.left);
-    take((offset / layout.stripe - first) % layout.count, place, bytes);
-    offset += bytes;
-    size -= bytes;
-  }
-}
-
-// What one subfile has of a write: in the file its stripes lie apart, in the subfile one after the
-// other.
-struct Written {
+// What one subfile has of a transfer: in the file its stripes lie apart, in the subfile one after
+// the other.
+template <typename Byte>
+struct Part {
   std::uint64_t offset = 0;
-  std::vector<std::span<const std::byte>> pieces;
+  std::vector<std::span<Byte>> pieces;
 };
 
-// What one subfile has of a read.
-struct Wanted {
-  std::uint64_t offset;
-  std::span<std::byte> bytes;
-};
+// By subfiles in turn, from that of the first stripe on.
+template <typename Byte>
+std::vector<Part<Byte>> parts_of(const StripeLayout& layout, std::uint64_t offset,
+                                 std::span<const std::span<Byte>> pieces) {
+  std::vector<Part<Byte>> parts;
+  const std::uint64_t first = offset / layout.stripe;
+  for (std::span<Byte> piece : pieces)
+    while (!piece.empty()) {
+      const Place place = place_of(layout, offset);
+      const std::uint64_t size = std::min<std::uint64_t>(piece.size(), place.left);
+      const std::uint64_t turn = (offset / layout.stripe - first) % layout.count;
+      if (turn >= parts.size()) parts.resize(turn + 1);
+      Part<Byte>& part = parts[turn];
+      if (part.pieces.empty()) part.offset = place.offset;
+      part.pieces.push_back(piece.first(size));
+      piece = piece.subspan(size);
+      offset += size;
+    }
+  return parts;
+}
 
 // Does all actions but the first on workers, or here when none is free; returns when all are done.
 void share_out(std::vector<std::function<void()>>& actions) {
@@ -99,40 +101,26 @@ std::uint64_t StripeLayout::subfile_size(std::uint32_t number, std::uint64_t who
 
 void StripedDevice::write(std::uint64_t offset,
                           std::span<const std::span<const std::byte>> pieces) {
-  std::vector<Written> parts;  // of the subfiles in turn, from that of the first stripe on
-  const std::uint64_t first = offset / layout_.stripe;
-  const std::uint64_t begin = offset;
-  for (std::span<const std::byte> piece : pieces) {
-    for_each_stripe(layout_, first, offset, piece.size(),
-                    [&](std::uint64_t turn, const Place& place, std::uint64_t size) {
-                      if (turn >= parts.size()) parts.resize(turn + 1);
-                      Written& part = parts[turn];
-                      if (part.pieces.empty()) part.offset = place.offset;
-                      part.pieces.push_back(piece.first(size));
-                      piece = piece.subspan(size);
-                      offset += size;
-                    });
-  }
-  each_turn(first, parts.size(), offset - begin, [&](std::size_t turn, Device& subfile) {
-    subfile.write(parts[turn].offset, parts[turn].pieces);
-  });
+  const auto parts = parts_of(layout_, offset, pieces);
+  each_turn(offset / layout_.stripe, parts.size(), total(pieces),
+            [&](std::size_t turn, Device& subfile) {
+              subfile.write(parts[turn].offset, parts[turn].pieces);
+            });
 }
 
 void StripedDevice::read(std::uint64_t offset, std::span<std::byte> bytes) {
   if (const Place place = place_of(layout_, offset); bytes.size() <= place.left)
     return subfiles_(place.number).read(place.offset, bytes);
-  std::vector<std::vector<Wanted>> parts;
-  const std::uint64_t first = offset / layout_.stripe;
-  const std::uint64_t whole = bytes.size();
-  for_each_stripe(layout_, first, offset, whole,
-                  [&](std::uint64_t turn, const Place& place, std::uint64_t size) {
-                    if (turn >= parts.size()) parts.resize(turn + 1);
-                    parts[turn].push_back({place.offset, bytes.first(size)});
-                    bytes = bytes.subspan(size);
-                  });
-  each_turn(first, parts.size(), whole, [&](std::size_t turn, Device& subfile) {
-    for (const Wanted& part : parts[turn]) subfile.read(part.offset, part.bytes);
-  });
+  read_pieces(offset, {&bytes, 1});
+}
+
+void StripedDevice::read_pieces(std::uint64_t offset,
+                                std::span<const std::span<std::byte>> pieces) {
+  const auto parts = parts_of(layout_, offset, pieces);
+  each_turn(offset / layout_.stripe, parts.size(), total(pieces),
+            [&](std::size_t turn, Device& subfile) {
+              subfile.read_pieces(parts[turn].offset, parts[turn].pieces);
+            });
 }
 
 template <typename Action>

@@ -35,6 +35,7 @@ class StripedDevice final : public Device {
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
   void read(std::uint64_t offset, std::span<std::byte> bytes) override;
+  void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override;
   void sync() override;
   void resize(std::uint64_t size) override;
 

@@ -17,13 +17,17 @@ class ObservedDevice final : public engine::Device {
       : observer_(observer), under_(std::move(under)) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
-    std::uint64_t length = 0;
-    for (const auto piece : pieces) length += piece.size();
-    transfer(RequestKind::write, offset, length, [&] { under_->write(offset, pieces); });
+    transfer(RequestKind::write, offset, engine::total(pieces),
+             [&] { under_->write(offset, pieces); });
   }
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
     transfer(RequestKind::read, offset, bytes.size(), [&] { under_->read(offset, bytes); });
+  }
+
+  void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
+    transfer(RequestKind::read, offset, engine::total(pieces),
+             [&] { under_->read_pieces(offset, pieces); });
   }
 
   void sync() override {

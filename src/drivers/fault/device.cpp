@@ -11,12 +11,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-std::uint64_t total(std::span<const Bytes> pieces) {
-  std::uint64_t bytes = 0;
-  for (const Bytes piece : pieces) bytes += piece.size();
-  return bytes;
-}
-
 // The leading bytes of the pieces.
 std::vector<Bytes> first(std::span<const Bytes> pieces, std::uint64_t bytes) {
   std::vector<Bytes> result;
@@ -36,7 +30,7 @@ class FaultyDevice final : public engine::Device {
   void write(std::uint64_t offset, std::span<const Bytes> pieces) override {
     const UnderWay under_way(file_.disk != nullptr);
     note_write(file_, offset, pieces);
-    const Verdict verdict = inject(*file_.plan, request(Op::write, offset, total(pieces)));
+    const Verdict verdict = inject(*file_.plan, request(Op::write, offset, engine::total(pieces)));
     if (verdict.ok())
       under_->write(offset, pieces);
     else if (verdict.bytes > 0)

@@ -63,6 +63,9 @@ class DirectDevice final : public Device {
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
     cached_->read(offset, bytes);
   }
+  void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
+    cached_->read_pieces(offset, pieces);
+  }
   void sync() override { cached_->sync(); }
   void resize(std::uint64_t size) override {
     const std::unique_lock lock(mutex_);

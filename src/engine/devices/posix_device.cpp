@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "engine/device.hpp"
@@ -15,34 +15,52 @@
 namespace headrace::engine {
 namespace {
 
+// The next pieces, as many as the system takes at once.
+template <typename Byte>
+std::vector<iovec> take(std::span<const std::span<Byte>>& pieces) {
+  const std::size_t count = std::min(pieces.size(), std::size_t{256});
+  std::vector<iovec> vector;
+  vector.reserve(count);
+  for (const std::span<Byte> piece : pieces.first(count))
+    if (!piece.empty()) vector.push_back({const_cast<std::byte*>(piece.data()), piece.size()});
+  pieces = pieces.subspan(count);
+  return vector;
+}
+
+// What is left of them after so many bytes.
+std::span<iovec> rest(std::span<iovec> vector, std::size_t done) {
+  while (!vector.empty() && done >= vector.front().iov_len) {
+    done -= vector.front().iov_len;
+    vector = vector.subspan(1);
+  }
+  if (vector.empty()) return vector;
+  vector.front().iov_base = static_cast<char*>(vector.front().iov_base) + done;
+  vector.front().iov_len -= done;
+  return vector;
+}
+
 class PosixDevice : public Device {
  public:
   PosixDevice(int descriptor, const char* name) : descriptor_(descriptor), name_(name) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     while (!pieces.empty()) {
-      std::array<iovec, 256> vector;
-      const std::size_t count = std::min(pieces.size(), vector.size());
-      std::transform(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count),
-                     vector.begin(), [](std::span<const std::byte> piece) {
-                       return iovec{const_cast<std::byte*>(piece.data()), piece.size()};
-                     });
-      offset += write_all(offset, std::span(vector).first(count));
-      pieces = pieces.subspan(count);
+      std::vector<iovec> vector = take(pieces);
+      offset += write_all(offset, vector);
     }
   }
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const ssize_t got =
-          ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail("read", offset);
-      if (got == 0) break;
-      bytes = bytes.subspan(static_cast<std::size_t>(got));
-      offset += static_cast<std::uint64_t>(got);
+    if (bytes.empty()) return;
+    iovec all{bytes.data(), bytes.size()};
+    read_all(offset, {&all, 1});
+  }
+
+  void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
+    while (!pieces.empty()) {
+      std::vector<iovec> vector = take(pieces);
+      offset += read_all(offset, vector);
     }
-    std::ranges::fill(bytes, std::byte{0});
   }
 
   void sync() override {
@@ -63,18 +81,28 @@ class PosixDevice : public Device {
       if (done < 0 && errno == EINTR) continue;
       if (done < 0) fail("write", offset);
       offset += static_cast<std::uint64_t>(done);
-      auto left = static_cast<std::size_t>(done);
-      while (!vector.empty() && left >= vector.front().iov_len) {
-        left -= vector.front().iov_len;
-        vector = vector.subspan(1);
-      }
-      if (vector.empty()) break;
-      if (done == 0) {
-        errno = ENOSPC;  // a device that takes nothing any more
-        fail("write", offset);
-      }
-      vector.front().iov_base = static_cast<char*>(vector.front().iov_base) + left;
-      vector.front().iov_len -= left;
+      vector = rest(vector, static_cast<std::size_t>(done));
+      if (done > 0 || vector.empty()) continue;
+      errno = ENOSPC;  // a device that takes nothing any more
+      fail("write", offset);
+    }
+    return offset - begin;
+  }
+
+  std::uint64_t read_all(std::uint64_t offset, std::span<iovec> vector) {
+    const std::uint64_t begin = offset;
+    while (!vector.empty()) {
+      const ssize_t got = ::preadv(descriptor_, vector.data(), static_cast<int>(vector.size()),
+                                   static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("read", offset);
+      if (got == 0) break;
+      offset += static_cast<std::uint64_t>(got);
+      vector = rest(vector, static_cast<std::size_t>(got));
+    }
+    for (const iovec& beyond : vector) {
+      std::memset(beyond.iov_base, 0, beyond.iov_len);
+      offset += beyond.iov_len;
     }
     return offset - begin;
   }

@@ -25,7 +25,13 @@ class Memory final : public Device {
     ++writes;
   }
   void read(std::uint64_t offset, std::span<std::byte> into) override {
+    ++reads;
     for (std::byte& one : into) one = offset < bytes.size() ? bytes[offset++] : std::byte{0};
+  }
+  void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
+    const int before = reads;
+    Device::read_pieces(offset, pieces);
+    reads = before + 1;
   }
   void sync() override { ++syncs; }
   void resize(std::uint64_t size) override { bytes.resize(size); }
@@ -34,6 +40,7 @@ class Memory final : public Device {
   bool broken = false;
   std::latch* met = nullptr;  // of writes that must be made at the same time
   int writes = 0;
+  int reads = 0;  // of one piece or several
   int syncs = 0;
 };
 
@@ -67,7 +74,13 @@ TEST(Stripes, EachByteHasItsPlace) {
   set.whole.write(0, {&piece, 1});
   for (std::size_t i = 0; i < bytes.size(); ++i)
     EXPECT_EQ(set.subfiles[i / 10 % 3].bytes[i / 30 * 10 + i % 10], bytes[i]) << i;
-  for (const Memory& one : set.subfiles) EXPECT_EQ(one.writes, 1) << "one write for each subfile";
+  std::vector<std::byte> back(bytes.size());
+  set.whole.read(0, back);
+  EXPECT_EQ(back, bytes);
+  for (const Memory& one : set.subfiles) {
+    EXPECT_EQ(one.writes, 1) << "one write for each subfile";
+    EXPECT_EQ(one.reads, 1) << "one read for each subfile";
+  }
 }
 
 TEST(Stripes, AgreesWithOneFile) {

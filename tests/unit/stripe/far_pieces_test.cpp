@@ -33,6 +33,7 @@ class Kept final : public engine::Device {
     }
   }
   void read(std::uint64_t offset, std::span<std::byte> wanted) override {
+    ++reads;
     for (std::byte& byte : wanted) {
       byte = offset < bytes.size() ? bytes[offset] : std::byte{0};
       ++offset;
@@ -44,6 +45,7 @@ class Kept final : public engine::Device {
   Bytes bytes;
   std::uint64_t full = std::uint64_t{1} << 40U;
   int writes = 0;
+  int reads = 0;
   int syncs = 0;
 };
 
@@ -86,6 +88,15 @@ TEST_F(OtherNode, HasWhatIsWritten) {
   piece->read(95, back);
   EXPECT_TRUE(std::ranges::equal(std::span(back).subspan(5, all.size()), all));
   EXPECT_EQ(back.back(), std::byte{0}) << "beyond the end";
+  EXPECT_EQ(kept.reads, 4);
+  const std::span<std::byte> again = back;
+  std::ranges::fill(again, std::byte{9});
+  const std::array<std::span<std::byte>, 3> wanted{again.first(7), again.first(0),
+                                                   again.subspan(7, 200)};
+  piece->read_pieces(100, wanted);
+  EXPECT_TRUE(std::ranges::equal(again.first(207), std::span(all).first(207)));
+  EXPECT_EQ(back[207], std::byte{9});
+  EXPECT_EQ(kept.reads, 5) << "pieces are fetched together";
   piece->sync();
   EXPECT_EQ(kept.syncs, 1);
   piece->resize(50);

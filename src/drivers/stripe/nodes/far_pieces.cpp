@@ -87,44 +87,57 @@ FarNode::Connection& FarNode::connection() {
               EHOSTUNREACH);
 }
 
+namespace {
+
+// Calls `ask(size, part)` for as much as one message may have, until there is no more.
+template <typename Buffer, typename Byte, typename Ask>
+void in_messages(std::span<const std::span<Byte>> pieces, const Ask& ask) {
+  std::vector<Buffer> part;
+  std::uint64_t size = 0;
+  const auto send = [&] {
+    ask(size, part);
+    size = 0;
+    part.clear();
+  };
+  for (std::span<Byte> piece : pieces)
+    while (!piece.empty()) {
+      const auto now = piece.first(std::min<std::uint64_t>(piece.size(), kMostBytes - size));
+      part.emplace_back(now.data(), now.size());
+      size += now.size();
+      piece = piece.subspan(now.size());
+      if (size == kMostBytes) send();
+    }
+  if (size > 0) send();
+}
+
+}  // namespace
+
 class FarNode::Piece final : public engine::Device {
  public:
   Piece(FarNode& node, std::uint32_t number, std::string path)
       : node_(node), number_(number), path_(std::move(path)) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
-    std::vector<asio::const_buffer> part;
-    std::uint64_t size = 0;
-    const auto send = [&] {
+    in_messages<asio::const_buffer>(pieces, [&](std::uint64_t size, const auto& part) {
       ask({Act::write, number_, offset, size}, part, {});
       offset += size;
-      size = 0;
-      part.clear();
-    };
-    for (std::span<const std::byte> piece : pieces)
-      while (!piece.empty()) {
-        const auto now = piece.first(std::min<std::uint64_t>(piece.size(), kMostBytes - size));
-        part.emplace_back(now.data(), now.size());
-        size += now.size();
-        piece = piece.subspan(now.size());
-        if (size == kMostBytes) send();
-      }
-    if (size > 0) send();
+    });
   }
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const auto now = bytes.first(std::min<std::uint64_t>(bytes.size(), kMostBytes));
-      ask({Act::read, number_, offset, now.size()}, {}, now);
-      offset += now.size();
-      bytes = bytes.subspan(now.size());
-    }
+    read_pieces(offset, {&bytes, 1});
+  }
+  void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
+    in_messages<asio::mutable_buffer>(pieces, [&](std::uint64_t size, const auto& part) {
+      ask({Act::read, number_, offset, size}, {}, part);
+      offset += size;
+    });
   }
   void sync() override { ask({Act::sync, number_, 0, 0}, {}, {}); }
   void resize(std::uint64_t size) override { ask({Act::resize, number_, 0, size}, {}, {}); }
 
  private:
   void ask(const Request& request, std::vector<asio::const_buffer> given,
-           std::span<std::byte> wanted) {
+           const std::vector<asio::mutable_buffer>& wanted) {
     const std::lock_guard lock(node_.mutex_);
     std::string text;
     Reply reply{};
@@ -134,7 +147,7 @@ class FarNode::Piece final : public engine::Device {
       asio::write(socket, given);
       asio::read(socket, asio::buffer(&reply, sizeof reply));
       if (reply.text == 0) {
-        asio::read(socket, asio::buffer(wanted.data(), wanted.size()));
+        asio::read(socket, wanted);
         return;
       }
       text.resize(std::min(reply.text, kMostText));
