@@ -18,7 +18,7 @@
 
 #include "base/call_scope.hpp"
 #include "comm/agreement.hpp"
-#include "drivers/stripe/node_pieces.hpp"
+#include "drivers/stripe/nodes/node_pieces.hpp"
 #include "drivers/stripe/nodes/nodes.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "engine/kept_writes.hpp"

@@ -1,4 +1,4 @@
-#include "drivers/stripe/node_pieces.hpp"
+#include "drivers/stripe/nodes/node_pieces.hpp"
 
 #include <gtest/gtest.h>
 
