@@ -12,6 +12,7 @@
 #include "drivers/async/settings.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "vfd/pass_through.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::async {
 
@@ -128,7 +129,8 @@ struct Driver<vfd::Over::sec2>
       inquiry->found = &mine;
       return 0;
     }
-    if (!mine.synchronous) stop(mine);
+    // A layer below the connector looks for its driver below this one.
+    if (!mine.synchronous && vol::OwnQuestion::current() == nullptr) stop(mine);
     return Base::get_handle(file, fapl, handle);
   }
 

@@ -4,6 +4,7 @@
 #include "connectors/async/statistics.hpp"
 #include "hdf5/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::async {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 Contiguous find(const vol::Object& object, const Elements& elements) {
   H5FD_t* driver = driver_for_reads(*object.connector, elements.identity.file);
   if (driver == nullptr) return {};
+  const vol::OwnQuestion question;
   const haddr_t address = raw_address({object.under, object.connector->id()});
   const haddr_t end = driver->cls->get_eoa(driver, H5FD_MEM_DRAW);
   const std::uint64_t count = engine::volume(elements.rank, elements.dims);
