@@ -13,6 +13,7 @@ from headrace.bench import programs
 from headrace.bench.programs import Library
 
 PARALLEL: Final = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
+PARALLEL_MPICH: Final = ROOT / "build/hdf5/2.2.0-mpich/install/lib/libhdf5.so"
 # For root, in a container without the right to look into other processes, with few cores.
 OPEN_MPI: Final = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

@@ -26,12 +26,17 @@ _KERNELS = (
 
 
 def ours(stripe: str) -> Way:
-    return Way("stripe", f"stripe(files={FILES},size={stripe})")
+    return Way("stripe", f"stripe(per=total,files={FILES},size={stripe})")
 
 
 def gathered(stripe: str) -> Way:
     """One rank of the node writes what all give it."""
     return Way("stripe, aggregated", f"stripe(files={FILES},size={stripe},aggregate=node)")
+
+
+def on_disks_of_nodes(stripe: str) -> Way:
+    """A piece on each node, which others cannot reach."""
+    return Way("stripe, disks of nodes", f"stripe(files=1,size={stripe},local=true)")
 
 
 def subfiling(stripe: str) -> Way:
@@ -54,10 +59,12 @@ class Case:
     words: Sequence[str] = ()
     ways: Sequence[Way] = (NATIVE,)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    on_nodes: bool = False  # ranks by turns are on two nodes
 
     @property
     def kernel(self) -> str:
-        return self.command if self.ranks == 1 else f"{self.command}-{self.ranks}-ranks"
+        name = self.command if self.ranks == 1 else f"{self.command}-{self.ranks}-ranks"
+        return f"{name}-2-nodes" if self.on_nodes else name
 
     @property
     def name(self) -> str:
@@ -81,6 +88,11 @@ def cases() -> list[Case]:
              (NATIVE, ours("1MiB"), subfiling("1MiB"),
               *([gathered("1MiB")] if "collective" in name else [])))
         for ranks in (2, 4) for kernel, name, words in _KERNELS
+    ]  # fmt: skip
+    found += [
+        Case(IOR, "independent", stripe, ranks, (*large, "--segments", str(8 // ranks)),
+             (NATIVE, ours(stripe), on_disks_of_nodes(stripe)), on_nodes=True)
+        for ranks in (2, 4) for stripe in STRIPES
     ]  # fmt: skip
     return found + [Case(FUSE, "256MiB", stripe, 1, (), (NATIVE, ours(stripe)))
                     for stripe in STRIPES]  # fmt: skip

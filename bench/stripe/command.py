@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.common import session
 from bench.common.measure import measure
-from bench.common.mpi import PARALLEL, mpi_of
+from bench.common.mpi import PARALLEL, PARALLEL_MPICH, mpi_of
 from bench.common.session import ROOT
 
 from headrace.bench import machine
@@ -24,6 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """1 when a run failed, 2 when none can be made."""
     parser = session.parser("stripe", __doc__)
     parser.add_argument("--hdf5", type=Path, default=PARALLEL, help="a parallel libhdf5")
+    parser.add_argument("--mpich-hdf5", type=Path, default=PARALLEL_MPICH, help="one with MPICH")
     given = parser.parse_args(words)
     chosen = session.select(cases(), given.only)
     if (status := session.only_listed(chosen, given)) is not None:
@@ -34,7 +35,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="bench-stripe-", dir=parent) as name:
         folder = Path(name).resolve()
         try:
-            runner = Runner(folder, mpi_of(given.hdf5))
+            runner = Runner(folder, mpi_of(given.hdf5), mpi_of(given.mpich_hdf5))
             about = session.describe(folder) | {"installed": runner.installed}
             measured = measure(runner, chosen, given.repeats, 0)
             samples = session.collect(measured, claims.OURS, console)

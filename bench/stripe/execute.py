@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.common import installed, program
 from bench.common.mpi import OPEN_MPI, Mpi
+from bench.common.session import ROOT
 from bench.common.settle import settle
 from bench.common.ways import NATIVE, Stacks, Way
 
@@ -17,17 +18,21 @@ from headrace.bench import stacks
 from headrace.stripe.sets import StripedSet
 
 from . import fuse
-from .cases import FILES, FUSE, IOR, Case
+from .cases import FILES, FUSE, IOR, Case, on_disks_of_nodes
 
 _PAYLOAD = 512 << 20  # bytes, of the largest case, for the memory at hand
 
 
 @dataclass
 class Runner:
-    """Works in a folder, which exists and is its own. Errors are RunError."""
+    """Works in a folder, which exists and is its own. Errors are RunError.
+
+    `mpich` is for cases on two nodes, for which this machine stands in.
+    """
 
     folder: Path
     mpi: Mpi
+    mpich: Mpi
     environ: Mapping[str, str] = field(default_factory=stacks.inherited)
 
     def __post_init__(self) -> None:
@@ -50,11 +55,24 @@ class Runner:
             words.insert(0, "--subfiling")
         start = program.Start(case.case, words, way.environ)
         if case.ranks > 1:
-            launcher = (*self.mpi.launcher, "-n", str(case.ranks))
-            start = program.Start(case.case, words, way.environ, self.mpi.library, launcher)
+            start = self._by_ranks(case, words, way)
         found = program.sample(start, self._stacks.of(way), self.environ, self.folder)
         installed.require(self.installed)
         return found
+
+    def _by_ranks(self, case: Case, words: Sequence[str], way: Way) -> program.Start:
+        mpi = self.mpich if case.on_nodes else self.mpi
+        launcher = [*mpi.launcher, "-n", str(case.ranks)]
+        more = dict(way.environ)
+        if case.on_nodes:
+            nodes = self.folder / "nodes"
+            for name in ("node0", "node1", "local"):
+                (nodes / name).mkdir(parents=True, exist_ok=True)
+            launcher += [str(ROOT / "scripts/on_node.sh"), str(nodes)]
+            more["MPIR_CVAR_NUM_CLIQUES"] = "2"
+            if way == on_disks_of_nodes(case.stripe):
+                more["H5FD_SUBFILING_SUBFILE_PREFIX"] = str(nodes / "local")
+        return program.Start(case.case, words, more, mpi.library, launcher)
 
     def forget(self) -> None:
         """Removes all files of a case."""

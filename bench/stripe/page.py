@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from bench.common.claims import Sample, Verdict, name_of, names
 from bench.common.page import machine, table, targets
-from bench.common.ways import NATIVE
 
 from headrace.bench.stats import Spread
 from headrace.bench.units import seconds
 
-from .claims import OURS, PEER
-
 if TYPE_CHECKING:
     from .model import Played
-
-_WAYS = (NATIVE.name, PEER, OURS)
 
 
 def render(about: Mapping[str, Any], samples: Sequence[Sample], judged: Sequence[Verdict]) -> str:
@@ -83,12 +78,13 @@ def failed(samples: Sequence[Sample]) -> list[str]:
 
 def _times(samples: Sequence[Sample], side: str) -> str:
     lines = []
+    ways = list(dict.fromkeys(str(each["stack"]) for each in samples))
     for name in names(samples):
         cells = []
-        for way in _WAYS:
+        for way in ways:
             mine = [each for each in samples if name_of(each) == name and each["stack"] == way]
             found = [each[side] for each in mine if side in each]
             cells.append(seconds(Spread.of(found).median) if found else "")
         if any(cells):
             lines.append([name, *cells])
-    return table(("case", *_WAYS), lines)
+    return table(("case", *ways), lines)

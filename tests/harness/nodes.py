@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.prefix import Hdf5
-from harness.ranks import ON_NODES
+from harness.ranks import ON_NODE
 from harness.stack import CLEAN
 
 HDF5 = Hdf5("2.2.0-mpich")  # Open MPI has one node on one machine
@@ -54,9 +54,7 @@ class Nodes:
     def run(self, number: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
         """A program without MPI on one of them."""
         env = {**CLEAN, "PMI_RANK": str(number)}
-        shell = shutil.which("sh")
-        assert shell is not None
-        command = [shell, "-c", ON_NODES, self.folder, *words]
+        command = [ON_NODE, self.folder, *words]
         return subprocess.run(command, env=env, check=False, capture_output=True, text=True)
 
     def bring_home(self, stub: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.build import PLUGINS, built, sanitized
+from harness.build import PLUGINS, ROOT, built, sanitized
 from harness.layer import Layer
 from harness.prefix import Hdf5
 from harness.run import Result, run
@@ -16,12 +16,7 @@ from harness.stack import CLEAN, NATIVE
 
 _WITH_PRELOAD = 'LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$0" exec "$@"'
 _ON_RANK_1 = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export "$0"; exec "$@"'
-# Ranks by turns as on nodes of their own (MPICH's two cliques), with names and a folder that each
-# node sees in another way.
-ON_NODES = (
-    'node="node$((PMI_RANK % 2))"; exec unshare -mu sh -c \'mount --bind "$0/$1" "$0/local" && '
-    'hostname "$1" && shift && exec "$@"\' "$0" "$node" "$@"'
-)
+ON_NODE = ROOT / "scripts/on_node.sh"
 Connector = str | tuple[str, str]  # of all ranks, or of rank 0 and of rank 1
 
 
@@ -74,14 +69,14 @@ def start(
 ) -> Result:
     """A C program of the layer's tests; each rank must have loaded the connector.
 
-    ON_RANK_1 is a variable of that rank's environment alone: `NAME=value`. NODES is a folder: even
-    and odd ranks are on two nodes, node0 and node1, which see node0/ and node1/ in it as local/.
+    ON_RANK_1 is a variable of that rank's environment alone: `NAME=value`. NODES is a folder of two
+    nodes, on which the ranks are by turns (scripts/on_node.sh).
     """
     first, last = (connector, "") if isinstance(connector, str) else connector
     alone = f"HDF5_VOL_CONNECTOR={last}" if last else more.pop("ON_RANK_1", "")
     wrapper = ["bash", "-c", _ON_RANK_1, alone] if alone else []
     if nodes := more.pop("NODES", ""):
-        wrapper += ["sh", "-c", ON_NODES, nodes]
+        wrapper += [str(ON_NODE), nodes]
         more["MPIR_CVAR_NUM_CLIQUES"] = "2"
     command = [*launch(hdf5, ranks), *wrapper, _program(layer, hdf5, program), *arguments]
     before = len(layer.loads)
