@@ -23,10 +23,7 @@ PAST_HDF5 = [
     ),
     # Copies of the file alone, or its bytes.
     f"{_VDS}VDSUnlimitedTestCase::test_unlimited_axis",
-    f"{_VDS}RelativeLinkTestCase::test_relative_vds",
-    f"{_VDS}RelativeLinkBuildVDSTestCase::test_relative_vds",
     "tests.test_file::test_reproducible_file",
-    "tests.test_file.TestUserblock::test_write_block",
     "tests.test_file.TestDrivers::test_readonly",  # core
 ]
 

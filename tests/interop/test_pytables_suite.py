@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from harness.report import Report
 from harness.run import run
 from harness.stack import NATIVE, stack_env
 
-STACKS = ["async", "log", "async,log"]
+STACKS = ["async", "log", "async,log", "stripe(files=3,size=4KiB)"]
 # It reads the chunks of Blosc2 from the file by itself, where HDF5 says that they are.
 BLOSC2 = ["test_carray.py", "-k", "Blosc2 and Opt"]
 # Whole modules, and some classes, that write and read data in many ways and take seconds only.
@@ -114,16 +115,25 @@ def assert_worked(under: SuiteRun, spec: str, files: int) -> None:
     """The layers were there, and did something."""
     done = {
         name: sum(event["values"].get(name, 0) for event in under.report.select("statistics"))
-        for name in ("chunks_encoded", "written_behind_bytes", "writes_logged")
+        for name in (
+            "chunks_encoded",
+            "written_behind_bytes",
+            "writes_logged",
+            "striped_written_bytes",
+        )
     }
     calls = under.report.calls("vol")
     print(spec, done, calls["file_create"] + calls["file_open"])
-    assert calls["file_create"] + calls["file_open"] > files * len(spec.split(",")), calls
+    assert calls["file_create"] + calls["file_open"] > files * len(
+        re.findall(r"[^,(]+(?:\(.*?\))?", spec)
+    ), calls
     if "async" in spec:
         assert done["chunks_encoded"] > files, done
         assert done["written_behind_bytes"] > 1000 * files, done
     if "log" in spec:
         assert done["writes_logged"] > files / 10, done
+    if "stripe" in spec:
+        assert done["striped_written_bytes"] > 1000 * files, done
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,8 @@ from harness.ranks import succeed
 from harness.until import until
 
 from headrace.stripe import check
-from headrace.stripe.sets import find
+from headrace.stripe.fuse import split
+from headrace.stripe.sets import Layout, find
 
 FUSE = PLUGINS.parents[1] / "bin/headrace-fuse"
 WRITE = """
@@ -136,17 +137,27 @@ assert len(glob.glob("x.h5*")) == 1
     assert layer.value("f['a'][999], f['b'][999]") == "1000 999"
 
 
-def test_a_user_block_and_folders(layer: Layer, tmp_path: Path) -> None:
+def test_folders(layer: Layer, tmp_path: Path) -> None:
     """Links to subfiles elsewhere go with what they lead to."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-    layer.python(
-        WRITE.replace('"w"', '"w", userblock_size=1024'),
-        f"files=3;size=4KiB;fuse=close;dirs={tmp_path}/one:{tmp_path}/two;",
-    )
+    layer.python(WRITE, f"files=3;size=4KiB;fuse=close;dirs={tmp_path}/one:{tmp_path}/two;")
     assert files(layer) == ["x.h5"]
     assert not [*tmp_path.glob("one/*"), *tmp_path.glob("two/*")]
-    assert layer.value("f.userblock_size, f['d'][99999]") == "1024 99999.0"
+    assert layer.value("f['d'][99999]") == "99999.0"
+
+
+def test_a_user_block(layer: Layer, tmp_path: Path) -> None:
+    """Of a file that was cut up when it had one."""
+    path = tmp_path / "x.h5"
+    layer.plain(WRITE.replace('"w"', '"w", userblock_size=1024'))
+    with path.open("r+b") as file:
+        file.write(b"mine")
+    split(path, path, Layout(4096, 3), (), lambda _: None)
+    layer.python("h5py.File('x.h5', 'r+')['e'] = np.arange(5000)")
+    assert files(layer) == ["x.h5"]
+    assert path.read_bytes().startswith(b"mine")
+    assert layer.value("f.userblock_size, f['d'][99999], f['e'][4999]") == "1024 99999.0 4999"
 
 
 def test_no_room_for_the_whole(layer: Layer) -> None:

@@ -83,6 +83,22 @@ def test_truncated_files_are_made_anew(layer: Layer) -> None:
     layer.python(READ)
 
 
+@pytest.mark.parametrize("mode", ["w", "x"])
+def test_files_with_a_user_block_stay_whole(layer: Layer, mode: str) -> None:
+    """Programs write to it past HDF5, as those that make MATLAB's files do."""
+    if mode == "w":
+        layer.python(WRITE)
+        assert pieces(layer)
+    layer.python(f"""
+with h5py.File("x.h5", "{mode}", userblock_size=512) as f: f["d"] = np.arange(100000.0)
+with open("x.h5", "r+b") as f: f.write(b"MATLAB 7.3 MAT-file")
+with h5py.File("x.h5", "r+") as f: f["e"] = 1
+    """)
+    assert not pieces(layer)
+    layer.plain("assert (h5py.File('x.h5')['d'][()] == np.arange(100000.0)).all()")
+    assert (layer.folder / "x.h5").read_bytes().startswith(b"MATLAB")
+
+
 def test_a_file_that_took_the_stubs_place(layer: Layer) -> None:
     """`cp` keeps the inode of what it writes over, by which the old pieces would be found."""
     layer.python(WRITE)

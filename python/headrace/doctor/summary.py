@@ -15,16 +15,20 @@ from headrace.doctor.evidence import Copy
 from headrace.doctor.executable import find_embedded
 from headrace.doctor.programs import hidden, is_too_old, newer_build, too_old
 
-# What is said of a layer that took too little of its share; shares of `log` are calls.
+# What is said of a layer that took too little of its share; shares of `log` are calls, those of
+# `stripe` files.
 _NOTHING: Final[Mapping[str, str]] = {
     "log": "the log layer logged none of {total} writes",
     "async": "the async layer wrote nothing behind the program",
     "async_filters": "the async layer compressed nothing",
+    "stripe": "the stripe layer left {left} of {total} files whole",
 }
 _PART: Final[Mapping[str, str]] = {
     "async": "the async layer wrote only {taken} of {total} behind the program",
     "async_filters": "the async layer compressed only {taken} of {total} that its filters are for",
+    "stripe": "the stripe layer left {left} of {total} files whole",
 }
+_COUNTED: Final = ("log", "stripe")
 mpi_logs_reason: Final = "left_for_mpi"
 _ADDRESS: Final = "the program asked where the data lies in the file (H5Dget_offset and the like)"
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
@@ -55,6 +59,8 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("async_filters", "left_for_conversion"): "only numbers are converted",
     ("async_filters", "left_for_transfer_list"): "the transfer property lists may change data",
     ("async_filters", "left_for_chunk_cache"): "parts of chunks larger than its chunk_cache",
+    ("stripe", "left_for_address"): _ADDRESS,
+    ("stripe", "left_for_user_block"): "programs write into user blocks past HDF5",
 }
 
 
@@ -103,8 +109,12 @@ def _of_layer(name: str, share: _Share, told: set[str]) -> Iterator[str]:
     text = (_PART if share.taken > 0 else _NOTHING).get(name)
     if text is None:
         return
-    total = share.taken + left
-    shown = {"taken": size(share.taken), "total": f"{total:,}" if name == "log" else size(total)}
+    told_as = "{:,}".format if name in _COUNTED else size
+    shown = {
+        "taken": told_as(share.taken),
+        "left": told_as(left),
+        "total": told_as(share.taken + left),
+    }
     words = reason.removeprefix("left_for_").replace("_", " ")
     yield f"{text.format(**shown)}: {_REASONS.get((name, reason), words)}"
 

@@ -3,12 +3,15 @@
 // understands: HDF5 makes them so where it cannot give a driver selections.
 #pragma once
 
+#include <optional>
+
 #include "connectors/stripe/control.hpp"
 #include "connectors/stripe/transfers.hpp"
 #include "drivers/stripe/settings.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/library_context.hpp"
-#include "vol/file/file_facts.hpp"
+#include "vol/effects.hpp"
+#include "vol/own_question.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::stripe {
@@ -18,10 +21,10 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_stripe";
   static constexpr H5VL_class_value_t kValue = 7214;
   static constexpr std::span<const Setting> kSettings = stripe::kSettings;
-  static constexpr std::array kOverrides{Callback::initialize,    Callback::introspect_opt_query,
-                                         Callback::file_create,   Callback::file_open,
-                                         Callback::file_specific, Callback::file_optional,
-                                         Callback::dataset_read,  Callback::dataset_write};
+  static constexpr std::array kOverrides{
+      Callback::initialize,   Callback::introspect_opt_query, Callback::file_create,
+      Callback::file_open,    Callback::file_specific,        Callback::file_optional,
+      Callback::dataset_read, Callback::dataset_write,        Callback::dataset_optional};
 
   // The driver sees that its connector is there by the option `seat`, which others do not get.
   static vol::DriverSeat driver_seat(const Options& options) {
@@ -44,12 +47,16 @@ struct Connector : vol::PassThrough<Connector> {
     return 0;
   }
 
+  // What a program puts into a user block it writes to the file by itself, so that file is whole.
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
-    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req), fapl);
+    std::optional<MakesWhole> scope;
+    hsize_t user_block = 0;
+    if (h5.Pget(fcpl, "block_size", &user_block) >= 0 && user_block > 0) scope.emplace();
+    return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req));
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req), fapl);
+    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req));
   }
   // What a rank could not write is told to all that flush with it.
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
@@ -65,6 +72,14 @@ struct Connector : vol::PassThrough<Connector> {
     }
     if (args->op_type == kSetAtomicity) refuse_atomic(vol::Object::from(self), args->args);
     return PassThrough::file_optional(self, args, dxpl, req);
+  }
+
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    const auto effects = vol::effects_of<Callback::dataset_optional>(self, args);
+    if (effects.any(vol::effect::tells_addresses) && vol::OwnQuestion::current() == nullptr)
+      if (StripedFile* const file = striped_file_of(vol::Object::from(self)))
+        file->before_addresses_are_told(args->op_type == H5VL_NATIVE_DATASET_GET_OFFSET);
+    return PassThrough::dataset_optional(self, args, dxpl, req);
   }
 
   static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
@@ -94,8 +109,8 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
  private:
-  static void* opened(void* file, hid_t fapl) {
-    if (file != nullptr && vol::is_parallel(fapl)) note_opened(vol::Object::from(file));
+  static void* opened(void* file) {
+    if (file != nullptr) note_opened(vol::Object::from(file));
     return file;
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 // With a file.
 struct FileState {
-  std::shared_ptr<StripedFile*> found;  // null for one that is not in pieces, or not over MPI
+  std::shared_ptr<StripedFile*> found;  // null for one that is not in pieces
 };
 
 }  // namespace

@@ -55,9 +55,9 @@ std::pair<Transfers<Bytes>, Transfers<Bytes>> parted(const Transfers<Bytes>& all
 // A copy of a collective transfer list, whose transfers each rank makes by itself. Throws Error.
 Id<Kind::plist> independent(hid_t dxpl);
 
-// The file over MPI that an object is in; null where it is not in pieces.
+// The file that an object is in; null where it is not in pieces.
 StripedFile* striped_file_of(const vol::Object& object);
-// Of a file over MPI: finds its driver.
+// Of a file that has just been opened: finds its driver.
 void note_opened(const vol::Object& file);
 // Collective, where the file is in pieces. Throws Error on ranks whose own flush has not failed.
 void agree_on_flush(const vol::Object& object);

@@ -54,7 +54,11 @@ void StripedFile::finish() {
   if (changing_ && eoa_ == cut_at_)
     if (const auto failed = error_of([&] { write_state(); }))
       log(Level::warning, "stripe: " + set_.stub + " is not marked as closed: " + text_of(failed));
-  if (fuse_ == Fuse::later || ranks_->reduce(changed_ ? 1 : 0, Reduction::max) == 0) return;
+  // A program that was told where data lie may go on there by itself.
+  const bool told = ranks_->reduce(told_addresses_ ? 1 : 0, Reduction::max) != 0;
+  if (told) fuse_ = Fuse::close;
+  if (fuse_ == Fuse::later || (ranks_->reduce(changed_ ? 1 : 0, Reduction::max) == 0 && !told))
+    return;
   try {
     if (fuse_ == Fuse::close) return fuse();
     do_together(*ranks_, [] {});  // all have closed theirs

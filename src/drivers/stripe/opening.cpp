@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/summary.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "sidecar/striped/fusion.hpp"
@@ -102,6 +103,30 @@ void look(Opening& opening, const std::string& path, unsigned flags, const Place
   opening.begin();
 }
 
+// Collective: what all nodes but that of rank 0 have of a set goes.
+void remove_on_nodes(Communicator& ranks, const Nodes& nodes, const std::string& config) {
+  do_together(ranks, [&] {
+    if (nodes.first() && ranks.rank() != 0) sidecar::remove_subfiles_here(config);
+  });
+}
+
+// Collective: what an older set has left, whose stub is a file of another kind now, goes.
+void remove_older(Communicator& ranks, const char* name, const Placement& placement) {
+  std::string config;
+  std::string on_nodes;
+  do_together(ranks, [&] {
+    if (ranks.rank() != 0) return;
+    config = sidecar::config_of_new(std::filesystem::canonical(name), placement.folders.config);
+    const auto older = sidecar::read_set_state(config);
+    if (older && !older->nodes.empty()) on_nodes = config;
+  });
+  share(ranks, on_nodes);
+  if (!on_nodes.empty()) remove_on_nodes(ranks, Nodes(ranks), on_nodes);
+  do_together(ranks, [&] {
+    if (ranks.rank() == 0) sidecar::remove_set_of(name, config);
+  });
+}
+
 // Collective: what is left of an older set goes, and rank 0 makes a new one.
 void make_on_nodes(Communicator& ranks, Opening& opening, const Placement& placement,
                    const engine::StripeLayout& layout) {
@@ -110,9 +135,7 @@ void make_on_nodes(Communicator& ranks, Opening& opening, const Placement& place
     if (ranks.rank() == 0) config = sidecar::config_of_new(opening.path, placement.folders.config);
   });
   share(ranks, config);
-  do_together(ranks, [&] {
-    if (opening.nodes->first() && ranks.rank() != 0) sidecar::remove_subfiles_here(config);
-  });
+  remove_on_nodes(ranks, *opening.nodes, config);
   do_together(ranks, [&] {
     if (ranks.rank() != 0) return;
     sidecar::SetFolders folders = placement.folders;
@@ -161,6 +184,11 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   std::unique_ptr<Placement> placement;
   do_together(*ranks,
               [&] { placement = std::make_unique<Placement>(vfd::options_of(fapl, layer)); });
+  if (MakesWhole::current() != nullptr && (flags & (kTruncate | kExclusive)) != 0) {
+    remove_older(*ranks, name, *placement);
+    if (ranks->rank() == 0) note_left_whole("left_for_user_block");
+    return nullptr;
+  }
   const engine::StripeLayout layout = placement->layout(*ranks);
   Opening opening;
   // Ranks that open a file together have it for themselves. Where a process is alone, HDF5 may
@@ -202,6 +230,8 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   file->eof_ = opening.size;
   file->cut_at_ = opening.cut_at;
   file->changing_ = opening.changing;
+  file->counted_ = opening.made && ranks->rank() == 0;
+  if (file->counted_) ++share_of(kShare).taken;
   file->ranks_ = std::move(ranks);
   file->node_ = std::move(node);
   file->nodes_ = std::move(opening.nodes);
@@ -240,12 +270,7 @@ void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer) {
     if (set && !set->nodes.empty()) on_nodes = set->config;
   });
   share(*ranks, on_nodes);
-  if (!on_nodes.empty()) {
-    const Nodes nodes(*ranks);
-    do_together(*ranks, [&] {
-      if (nodes.first() && ranks->rank() != 0) sidecar::remove_subfiles_here(on_nodes);
-    });
-  }
+  if (!on_nodes.empty()) remove_on_nodes(*ranks, Nodes(*ranks), on_nodes);
   do_together(*ranks, [&] {
     if (set) sidecar::remove_pieces(*set);
   });

@@ -10,6 +10,7 @@
 #include "hdf5/quiet_errors.hpp"
 #include "vfd/pass_through.hpp"
 #include "vfd/requests.hpp"
+#include "vol/own_question.hpp"
 
 namespace headrace::stripe {
 
@@ -116,6 +117,20 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
         file, type, dxpl, count, mem_spaces, file_spaces, offsets, element_sizes, buffers);
   }
 
+  static void become_whole(H5FD_t* file) {
+    OpenFile& mine = OpenFile::of(file);
+    const std::string& stub = mine.striped->stub();
+    std::unique_ptr<engine::Device> device = Base::device(file, stub.c_str());
+    if (device == nullptr) throw Error("file " + stub + " has a driver without devices");
+    mine.striped->become_whole(std::move(device));
+    Base::set_eoa(file, H5FD_MEM_DEFAULT, mine.striped->eoa());
+    mine.striped.reset();
+    // The driver below has not seen how long its file has become. HDF5 truncates it with each
+    // flush, and tells then what has failed.
+    const PrivateErrors own;
+    static_cast<void>(Base::truncate(file, kDefaultPlist, false));
+  }
+
  public:
   static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
     if (kMpi && vfd::options_of(fapl, Base::layer()).count("seat") == 0)
@@ -126,7 +141,9 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
     try {
-      OpenFile::of(file).striped = StripedFile::open(name, flags, fapl, Base::layer());
+      auto& striped = OpenFile::of(file).striped;
+      striped = StripedFile::open(name, flags, fapl, Base::layer());
+      if (!kMpi && striped != nullptr) striped->on_addresses_told([file] { become_whole(file); });
     } catch (...) {
       Base::close(file);
       throw;
@@ -173,8 +190,11 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
 
   static herr_t get_handle(H5FD_t* file, hid_t fapl, void** handle) {
     FileInquiry* const inquiry = FileInquiry::current();
-    if (inquiry == nullptr) return Base::get_handle(file, fapl, handle);
     const auto& striped = OpenFile::of(file).striped;
+    if (inquiry == nullptr) {
+      if (striped != nullptr && vol::OwnQuestion::current() == nullptr) striped->sync_always();
+      return Base::get_handle(file, fapl, handle);
+    }
     if (striped != nullptr) inquiry->found = striped->self;
     return 0;
   }

@@ -117,8 +117,7 @@ void StripedFile::change() {
 void StripedFile::put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces) {
   change();
   bytes_.write(address, pieces);
-  std::uint64_t size = 0;
-  for (const auto piece : pieces) size += piece.size();
+  const std::uint64_t size = engine::total(pieces);
   if (size > 0)
     note_written(address / set_.layout.stripe, (address + size - 1) / set_.layout.stripe);
   eof_ = std::max<std::uint64_t>(eof_, address + size);
@@ -194,14 +193,20 @@ void StripedFile::read_metadata(std::uint64_t address, std::span<std::byte> byte
 void StripedFile::flush() {
   std::exception_ptr failed = std::exchange(failed_, nullptr);
   if (failed == nullptr) failed = broken_;
-  if (sync_ && failed == nullptr)
-    failed = error_of([&] {
-      for (const Subfile& one : subfiles_)
-        if (one.device != nullptr) one.device->sync();
-    });
+  if (sync_ && failed == nullptr) failed = error_of([&] { sync(); });
   if (failed == nullptr) return;
   told_ = failed;
   std::rethrow_exception(failed);
+}
+
+void StripedFile::sync() {
+  for (const Subfile& one : subfiles_)
+    if (one.device != nullptr) one.device->sync();
+}
+
+void StripedFile::sync_always() {
+  sync_ = true;
+  sync();
 }
 
 void StripedFile::agree_on_flush() {
@@ -228,9 +233,12 @@ std::unique_ptr<engine::Device> StripedFile::device() {
   if (writes_) written_to_.assign(written_to_.size(), 1);
   workers_write_ = writes_;
   if (workers_write_ && farthest_ > 0) change();
-  return std::make_unique<engine::StripedDevice>(
-      set_.layout,
-      [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; });
+  if (place_ == nullptr)
+    place_ =
+        std::make_shared<engine::ReplaceableDevice::Place>(std::make_unique<engine::StripedDevice>(
+            set_.layout,
+            [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; }));
+  return std::make_unique<engine::ReplaceableDevice>(place_);
 }
 
 }  // namespace headrace::stripe

@@ -1,7 +1,8 @@
 // A file in pieces that is open, on one rank. The driver below opens each subfile when it is first
 // needed, in the way of a process that has it alone: ranks write straight into the subfiles, and
-// nothing is sent between them, but for what one of a node writes for all (node_pieces.hpp), and
-// for subfiles that only the ranks of another node reach (nodes/nodes.hpp).
+// nothing is sent between them, but for what one of a node writes for all
+// (nodes/node_pieces.hpp), and for subfiles that only the ranks of another node reach
+// (nodes/nodes.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -10,10 +11,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/call_scope.hpp"
@@ -21,6 +24,7 @@
 #include "drivers/stripe/nodes/node_pieces.hpp"
 #include "drivers/stripe/nodes/nodes.hpp"
 #include "drivers/stripe/placement.hpp"
+#include "engine/devices/replaceable_device.hpp"
 #include "engine/kept_writes.hpp"
 #include "engine/stripes.hpp"
 #include "engine/threads/thread_pool.hpp"
@@ -81,6 +85,7 @@ class StripedFile {
   // Before this rank reads raw data, which what it has given to its node may be part of.
   void settle();
 
+  [[nodiscard]] const std::string& stub() const { return set_.stub; }
   [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
   void set_eoa(std::uint64_t address) {
     eoa_ = address;
@@ -97,6 +102,20 @@ class StripedFile {
   void agree_on_flush();
   // Collective. Throws Error on all ranks.
   void truncate();
+
+  // Before the program learns where data lie, of a whole dataset or of its chunks, to read and
+  // write there by itself: a file that this process alone writes becomes one on the spot, and one
+  // of several ranks when it is closed. Throws Error where it cannot, or where the file is open for
+  // reading only; addresses of chunks are told then, as programs want their sizes.
+  void before_addresses_are_told(bool of_whole_dataset);
+  // What the driver does for that: it calls become_whole() and forgets this file.
+  void on_addresses_told(std::function<void()> become) { become_whole_ = std::move(become); }
+  // Copies all bytes to the stub, which workers use from then on, and removes the pieces. Throws
+  // Error; the file is in pieces then.
+  void become_whole(std::unique_ptr<engine::Device> stub);
+  // The program has the stub's descriptor, perhaps for fsync, which must not promise too much: what
+  // was written is on the disks then, and is so with each flush.
+  void sync_always();
 
   // What was asked for it alone. All ranks say alike.
   void fuse_when_closed(Fuse when) { fuse_ = when; }
@@ -139,6 +158,9 @@ class StripedFile {
   [[nodiscard]] std::vector<std::uint32_t> mine() const;
   // Collective, where subfiles lie on several nodes: lets other nodes have those of this one.
   void serve();
+  void copy_to(engine::Device& stub);
+  // Of all subfiles that are open. Throws Error.
+  void sync();
   // Stripes from the first to the last.
   void note_written(std::uint64_t first, std::uint64_t last);
   // All of them; throws the first error.
@@ -169,6 +191,10 @@ class StripedFile {
   std::vector<const char*> paths_;
   std::optional<engine::WantedThreads> threads_;
   engine::StripedDevice bytes_;
+  std::shared_ptr<engine::ReplaceableDevice::Place> place_;  // what workers use
+  std::function<void()> become_whole_;  // null over MPI, and when it has been called
+  bool told_addresses_ = false;         // by this rank
+  bool counted_ = false;                // in the summary
   std::uint64_t eoa_ = 0;
   std::uint64_t eof_ = 0;
   // Where all subfiles were cut to what they have of a file of that size, and the largest EOA
@@ -192,6 +218,13 @@ class StripedFile {
 struct FileInquiry : CallScope<FileInquiry> {
   std::shared_ptr<StripedFile*> found;  // null for an ordinary file
 };
+
+// The layer in the summary, whose numbers are of files.
+inline constexpr std::string_view kShare = "stripe";
+void note_left_whole(std::string_view why);
+
+// While a file is made that is to be a whole one.
+struct MakesWhole : CallScope<MakesWhole> {};
 
 // Returns when no process in the background makes one file of the set any more. Collective, before
 // the stub is opened below.

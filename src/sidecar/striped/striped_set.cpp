@@ -143,14 +143,6 @@ void remove_target(const fs::path& link) {
     fs::remove(fs::read_symlink(link));
 }
 
-// What an older set has left whose stub this is. One that cannot be read leaves its subfiles.
-void remove_set_of(const std::string& stub, const std::string& config) try {
-  if (!fs::exists(config)) return;
-  remove_pieces(set_beside(stub, config));
-} catch (const Error&) {
-  fs::remove(config);
-}
-
 // Whether the superblock in the stub is that in the pieces: HDF5 writes both. An ordinary file that
 // has been copied over a stub has another one.
 bool begins_alike(const StripedSet& set, const Stub& stub) {
@@ -170,6 +162,13 @@ std::string config_of_new(const std::string& stub, const std::string& config_fol
   const std::string number = std::to_string(status_of(stub).st_ino);
   const std::string folder = config_folder.empty() ? parent_of(stub) : config_folder;
   return folder + "/" + begin_of_names(stub, number).append(kConfigEnd);
+}
+
+void remove_set_of(const std::string& stub, const std::string& config) try {
+  if (!fs::exists(config)) return;
+  remove_pieces(set_beside(stub, config));
+} catch (const Error&) {
+  fs::remove(config);
 }
 
 void begin_changing(const StripedSet& set) {

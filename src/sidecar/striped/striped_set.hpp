@@ -55,6 +55,8 @@ void remove_subfiles_here(const std::string& config);
 
 // Where make_set() would put the configuration: what is there is of an older set. Throws Error.
 std::string config_of_new(const std::string& stub, const std::string& config_folder);
+// What an older set has left there. One that cannot be read leaves its subfiles. Throws Error.
+void remove_set_of(const std::string& stub, const std::string& config);
 
 // Before the first change: the set is open, and its stub has the layer's text once more, where
 // HDF5's subfiling has written to it. Throws Error.

@@ -25,7 +25,6 @@ constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is 
 // HDF5's subfiling writes metadata over the text. Some of these lines are left, which no file has
 // that took the stub's place.
 constexpr std::string_view kLine = "(headrace: a file in pieces)\n";
-constexpr std::size_t kText = 8192;                            // bytes that the text has with them
 constexpr std::uint64_t kFarthest = std::uint64_t{64} << 20U;  // a user block's end
 
 // Empty where the text does not tell it.
@@ -59,7 +58,7 @@ Stub read_stub(const std::string& path) {
     stub.names_subfiling = head.find(kDriver) != std::string::npos;
     stub.superblock_at = at;
     stub.superblock = head.substr(0, kSuperblock);
-    std::string text(std::min<std::uint64_t>(kText, size), '\0');
+    std::string text(std::min<std::uint64_t>(kStubText, size), '\0');
     device->read(0, std::as_writable_bytes(std::span(text)));
     stub.was_text = text.find(kLine) != std::string::npos;
     break;
@@ -79,7 +78,7 @@ void write_stub(const std::string& path, const engine::StripeLayout& layout,
   text.append(name).append("   makes one HDF5 file of them.\n");
   text.append("headrace run --stack stripe -- PROGRAM   lets a program read and write them.\n");
   text.append("HDF5's own subfiling driver reads them as they are.\n");
-  while (text.size() < kText) text.append(kLine);
+  while (text.size() < kStubText) text.append(kLine);
   const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
   const auto bytes = std::as_bytes(std::span(text));
   engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});

@@ -24,6 +24,9 @@ struct Stub {
   std::string number;               // in ours: that in the names of its pieces; empty in old ones
 };
 
+// Bytes of a stub in which its kind shows. The text has as many, and a line's rest.
+inline constexpr std::uint64_t kStubText = 8192;
+
 // Throws Error when it cannot be read.
 Stub read_stub(const std::string& path);
 

@@ -7,6 +7,7 @@
  *   read     compares all of them, together and each rank by itself
  *   atomic   tells what was said to a wish for atomic transfers
  *   asked    tells which subfiles this rank has written to, and asks for one file at the close
+ *   address  makes one of the datasets; the last rank asks where it lies
  *   delete   removes the file
  *   open     tells what was said to opening a file that exists
  *   fail     tells what was said to opening, writing, flushing and closing a file
@@ -296,6 +297,20 @@ static void asked(void) {
          told_of, fuse, wrong, written, stripe);
 }
 
+static void address(void) {
+  hid_t fapl = access_list();
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  REQUIRE(file >= 0);
+  write_new(file, "contiguous", H5T_NATIVE_DOUBLE, 0, 0);
+  if (rank == ranks - 1) {
+    hid_t dataset = H5Dopen2(file, "contiguous", H5P_DEFAULT);
+    REQUIRE(H5Dget_offset(dataset) != HADDR_UNDEF);
+    H5Dclose(dataset);
+  }
+  REQUIRE(H5Fclose(file) >= 0);
+  H5Pclose(fapl);
+}
+
 int main(int argc, char **argv) {
   int provided = 0;
   driver = argc == 4 ? argv[1] : "";
@@ -321,6 +336,8 @@ int main(int argc, char **argv) {
     atomic();
   else if (strcmp(todo, "asked") == 0)
     asked();
+  else if (strcmp(todo, "address") == 0)
+    address();
   else if (strcmp(todo, "delete") == 0)
     delete_file();
   else if (strcmp(todo, "open") == 0)

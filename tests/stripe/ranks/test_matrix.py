@@ -137,7 +137,7 @@ def test_written_by_subfiling(layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
 def test_written_by_h5py(layer: Layer, hdf5: Hdf5) -> None:
     layer.python(
         """
-with h5py.File("x.h5", "w", userblock_size=1024) as f:
+with h5py.File("x.h5", "w") as f:
     for name in ("contiguous", "alone", "chunked", "chunked_alone", "deflated", "converted"):
         chunked = {"chunks": (7, 300)} if name in ("chunked", "deflated") else {}
         if name == "deflated":
@@ -198,6 +198,14 @@ def test_asked_by_a_program_in_c(layer: Layer, hdf5: Hdf5) -> None:
     told = succeed(layer, hdf5, 2, PROGRAM, "mpio", "asked", "y.h5", connector=NATIVE)
     assert all(each["told"] == 3 * [ABSENT] for each in told), told
     assert all(each["written"] == "" and each["stripe"] == 0 for each in told), told
+
+
+def test_asked_for_an_address(layer: Layer, hdf5: Hdf5) -> None:
+    """The program may write there by itself, when it has closed the file."""
+    connector = f"headrace_stripe size=8000;files=4;{layer.below}"
+    succeed(layer, hdf5, 2, PROGRAM, "mpio", "address", "x.h5", connector=connector)
+    assert [path.name for path in layer.folder.glob("x.h5*")] == ["x.h5"]
+    assert layer.value("f['contiguous'][49, 999]") == "49999.0"
 
 
 def test_no_atomic_mode(layer: Layer, hdf5: Hdf5) -> None:
