@@ -90,9 +90,9 @@ def cases() -> list[Case]:
         for ranks in (2, 4) for kernel, name, words in _KERNELS
     ]  # fmt: skip
     found += [
-        Case(IOR, "independent", stripe, ranks, (*large, "--segments", str(8 // ranks)),
+        Case(IOR, "independent", stripe, 2, (*large, "--segments", "4"),
              (NATIVE, ours(stripe), on_disks_of_nodes(stripe)), on_nodes=True)
-        for ranks in (2, 4) for stripe in STRIPES
+        for stripe in STRIPES
     ]  # fmt: skip
     return found + [Case(FUSE, "256MiB", stripe, 1, (), (NATIVE, ours(stripe)))
                     for stripe in STRIPES]  # fmt: skip

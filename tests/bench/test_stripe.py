@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from harness.nodes import Nodes
 from harness.stack import CLEAN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench.common.evidence import RunError  # noqa: E402
 from bench.stripe import claims, fuse, model  # noqa: E402
-from bench.stripe.cases import ours, subfiling  # noqa: E402
+from bench.stripe.cases import on_disks_of_nodes, ours, subfiling  # noqa: E402
 
 from headrace.stripe.sets import Layout  # noqa: E402
 
@@ -37,6 +38,20 @@ def test_it_runs(tmp_path: Path) -> None:
     page = (tmp_path / "out/README.md").read_text()
     assert "over HDF5's subfiling" in page
     assert not list(tmp_path.glob("bench-stripe-*"))
+
+
+def test_disks_of_nodes(tmp_path: Path) -> None:
+    Nodes(tmp_path)
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench/stripe/run.py", "--repeats", "1", "--dir", tmp_path,
+         "--output", tmp_path / "out", "--only", "ior-2-ranks-2-nodes/independent-1MiB"],
+        env=CLEAN, check=False, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "out/results.json").read_text())["samples"]
+    ways = {"native", ours("1MiB").name, on_disks_of_nodes("1MiB").name}
+    assert {each["stack"] for each in found if "error" not in each} == ways, found
+    assert on_disks_of_nodes("1MiB").name in (tmp_path / "out/README.md").read_text()
 
 
 def test_claims_of_a_peer_are_not_those_of_one_file() -> None:
