@@ -1,7 +1,9 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -103,10 +105,25 @@ void look(Opening& opening, const std::string& path, unsigned flags, const Place
   opening.begin();
 }
 
+// The log tells which nodes keep theirs, as no rank is there.
+void tell_of_left(const Nodes& nodes, const std::string& config) {
+  const auto older = sidecar::read_set_state(config);
+  if (!older) return;
+  const std::vector<std::string>& here = nodes.names();
+  const std::set<std::string> all(older->nodes.begin(), older->nodes.end());
+  for (const std::string& name : all)
+    if (std::ranges::find(here, name) == here.end())
+      log(Level::warning, "stripe: node " + name + " keeps its subfiles of " + config +
+                              ", which is removed: no rank is there");
+}
+
 // Collective: what all nodes but that of rank 0 have of a set goes.
 void remove_on_nodes(Communicator& ranks, const Nodes& nodes, const std::string& config) {
   do_together(ranks, [&] {
-    if (nodes.first() && ranks.rank() != 0) sidecar::remove_subfiles_here(config);
+    if (ranks.rank() == 0)
+      tell_of_left(nodes, config);
+    else if (nodes.first())
+      sidecar::remove_subfiles_here(config);
   });
 }
 

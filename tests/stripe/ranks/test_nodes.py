@@ -126,6 +126,7 @@ def test_what_a_file_leaves(layer: Layer) -> None:
     assert not list(layer.folder.glob("x.h5*"))
     programs.told("write", 4)
     layer.python("h5py.File('x.h5', 'w').close()", "files=2;")
+    assert all(f"node {name} keeps its subfiles" in layer.log for name in ("node0", "node1"))
     assert len(find(layer.folder / "x.h5").subfiles) == 2
     programs.told("write", 2)
     words = (PROGRAM, "mpio", "write", "x.h5")
