@@ -110,11 +110,12 @@ void tell_of_left(const Nodes& nodes, const std::string& config) {
   const auto older = sidecar::read_set_state(config);
   if (!older) return;
   const std::vector<std::string>& here = nodes.names();
-  const std::set<std::string> all(older->nodes.begin(), older->nodes.end());
-  for (const std::string& name : all)
-    if (std::ranges::find(here, name) == here.end())
-      log(Level::warning, "stripe: node " + name + " keeps its subfiles of " + config +
-                              ", which is removed: no rank is there");
+  for (const std::string& name : std::set(older->nodes.begin(), older->nodes.end())) {
+    if (std::ranges::find(here, name) != here.end()) continue;
+    std::string text = "stripe: node ";
+    text.append(name).append(" keeps its subfiles of ").append(config);
+    log(Level::warning, text.append(", which is removed: no rank is there"));
+  }
 }
 
 // Collective: what all nodes but that of rank 0 have of a set goes.
@@ -127,8 +128,10 @@ void remove_on_nodes(Communicator& ranks, const Nodes& nodes, const std::string&
   });
 }
 
-// Collective: what an older set has left, whose stub is a file of another kind now, goes.
-void remove_older(Communicator& ranks, const char* name, const Placement& placement) {
+// Collective: whether the file is new and is to be a whole one. What an older set has left goes.
+bool stays_whole(Communicator& ranks, const char* name, unsigned flags,
+                 const Placement& placement) {
+  if (MakesWhole::current() == nullptr || (flags & (kTruncate | kExclusive)) == 0) return false;
   std::string config;
   std::string on_nodes;
   do_together(ranks, [&] {
@@ -140,8 +143,11 @@ void remove_older(Communicator& ranks, const char* name, const Placement& placem
   share(ranks, on_nodes);
   if (!on_nodes.empty()) remove_on_nodes(ranks, Nodes(ranks), on_nodes);
   do_together(ranks, [&] {
-    if (ranks.rank() == 0) sidecar::remove_set_of(name, config);
+    if (ranks.rank() != 0) return;
+    sidecar::remove_set_of(name, config);
+    note_left_whole("left_for_user_block");
   });
+  return true;
 }
 
 // Collective: what is left of an older set goes, and rank 0 makes a new one.
@@ -201,11 +207,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   std::unique_ptr<Placement> placement;
   do_together(*ranks,
               [&] { placement = std::make_unique<Placement>(vfd::options_of(fapl, layer)); });
-  if (MakesWhole::current() != nullptr && (flags & (kTruncate | kExclusive)) != 0) {
-    remove_older(*ranks, name, *placement);
-    if (ranks->rank() == 0) note_left_whole("left_for_user_block");
-    return nullptr;
-  }
+  if (stays_whole(*ranks, name, flags, *placement)) return nullptr;
   const engine::StripeLayout layout = placement->layout(*ranks);
   Opening opening;
   // Ranks that open a file together have it for themselves. Where a process is alone, HDF5 may
