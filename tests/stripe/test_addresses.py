@@ -79,6 +79,28 @@ assert (f["a"][()] == np.arange(500_000.0)).all()
     assert sorted(path.name for path in tmp_path.glob("x.h5*")) == pieces
 
 
+@pytest.mark.parametrize("how", ["link", "mount"])
+def test_in_another_file(tmp_path: Path, how: str) -> None:
+    """A dataset that the program reaches by the name of a file that has no data."""
+    reach = {
+        "link": 'g["x"] = h5py.ExternalLink("x.h5", "/a"); data = g["x"]',
+        "mount": 'g.create_group("x"); f = h5py.File("x.h5", "r+")\n'
+        'h5py.h5f.mount(g.id, b"x", f.id); data = g["x/a"]',
+    }[how]
+    layer_of(tmp_path, "stripe").python(f"""{WRITE}
+f["c"][0, 0] = -5
+f["b"] = 1
+f["a"][3000:4000] = -3
+f.close()
+g = h5py.File("g.h5", "w")
+{reach}
+data[3000] = -3
+own(data.id.get_offset() + 8 * 1000, np.full(1000, -1.0))
+""")
+    assert [path.name for path in tmp_path.glob("x.h5*")] == ["x.h5"]
+    layer_of(tmp_path, "stripe").plain(CHECK)
+
+
 def over_fault(folder: Path, plan: str) -> Layer:
     below = f"under_vol=7204;under_info={{{plan};journal=journal;{NATIVE_BELOW}}}"
     return Layer(folder, "stripe", ("vol", "vfd"), usual=OPTIONS, below=below)

@@ -77,8 +77,8 @@ struct Connector : vol::PassThrough<Connector> {
   static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
     const auto effects = vol::effects_of<Callback::dataset_optional>(self, args);
     if (effects.any(vol::effect::tells_addresses) && vol::OwnQuestion::current() == nullptr)
-      if (StripedFile* const file = striped_file_of(vol::Object::from(self)))
-        file->before_addresses_are_told(args->op_type == H5VL_NATIVE_DATASET_GET_OFFSET);
+      before_addresses_are_told(vol::Object::from(self),
+                                args->op_type == H5VL_NATIVE_DATASET_GET_OFFSET);
     return PassThrough::dataset_optional(self, args, dxpl, req);
   }
 

@@ -1,10 +1,13 @@
 #include "connectors/stripe/transfers.hpp"
 
+#include <optional>
+
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/elements.hpp"
+#include "vol/file/file_facts.hpp"
 #include "vol/own_question.hpp"
 
 namespace headrace::stripe {
@@ -13,7 +16,20 @@ namespace {
 // With a file.
 struct FileState {
   std::shared_ptr<StripedFile*> found;  // null for one that is not in pieces
+  std::optional<unsigned long> number;  // that HDF5 has for it
 };
+
+// Whether a dataset is in another file than that by which it was opened, behind an external link or
+// a mount. Over MPI the question might wait for other ranks, so it is not asked.
+bool is_elsewhere(const vol::Object& dataset) {
+  if (StripedFile::any_over_mpi()) return false;
+  const PrivateErrors own;
+  const auto* const state = dataset.connector->state.find<FileState>();
+  vol::Identity identity{};
+  return state == nullptr || !state->number ||
+         !vol::read_identity(dataset, identity, nullptr, H5I_DATASET) ||
+         identity.file != *state->number;
+}
 
 }  // namespace
 
@@ -34,7 +50,21 @@ Id<Kind::plist> independent(hid_t dxpl) {
 void note_opened(const vol::Object& file) {
   FileInquiry inquiry;
   vol::ask_driver(file);
-  file.connector->state.get<FileState>().found = inquiry.found;
+  const PrivateErrors own;
+  FileState& state = file.connector->state.get<FileState>();
+  state.found = inquiry.found;
+  state.number = vol::number_of({file.under, file.connector->id()});
+}
+
+void before_addresses_are_told(const vol::Object& dataset, bool of_whole_dataset) {
+  StripedFile* const own = striped_file_of(dataset);
+  const bool elsewhere = is_elsewhere(dataset);
+  if (own != nullptr && (own->writes() || !elsewhere))
+    own->before_addresses_are_told(of_whole_dataset);
+  if (!elsewhere) return;
+  // HDF5 opens files behind links by itself: it may be any of those.
+  for (const auto& each : StripedFile::all_open())
+    if (*each != nullptr && (*each)->writes()) (*each)->before_addresses_are_told(of_whole_dataset);
 }
 
 StripedFile* striped_file_of(const vol::Object& object) {

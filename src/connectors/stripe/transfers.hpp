@@ -59,6 +59,9 @@ Id<Kind::plist> independent(hid_t dxpl);
 StripedFile* striped_file_of(const vol::Object& object);
 // Of a file that has just been opened: finds its driver.
 void note_opened(const vol::Object& file);
+// Before the program learns where data of the dataset lie, all of them or those of chunks
+// (StripedFile::before_addresses_are_told). Throws Error.
+void before_addresses_are_told(const vol::Object& dataset, bool of_whole_dataset);
 // Collective, where the file is in pieces. Throws Error on ranks whose own flush has not failed.
 void agree_on_flush(const vol::Object& object);
 

@@ -28,6 +28,18 @@ constexpr unsigned kReadWrite = 0x01;
 
 unsigned StripedFile::all_over_mpi_ = 0;
 
+namespace {
+
+// The application's thread only.
+std::vector<std::shared_ptr<StripedFile*>>& open_files() {
+  static std::vector<std::shared_ptr<StripedFile*>> files;
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<StripedFile*>> StripedFile::all_open() { return open_files(); }
+
 std::shared_ptr<char> StripedFile::opening_of(const std::string& stub) {
   static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<char>> all;
   std::erase_if(all, [](const auto& each) { return each.second.expired(); });
@@ -55,12 +67,14 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist
           set_.layout, [this](std::uint32_t number) -> engine::Device& { return subfile(number); },
           placement.threads > 1) {
   if (placement.threads > 1) threads_.emplace(placement.threads);
+  open_files().push_back(self);
 }
 
 bool StripedFile::any_over_mpi() { return all_over_mpi_ > 0; }
 
 StripedFile::~StripedFile() {
   *self = nullptr;
+  std::erase(open_files(), self);
   if (over_mpi_) --all_over_mpi_;
   if (nodes_ != nullptr) nodes_->stop_serving();
   const std::array<std::pair<std::string_view, std::uint64_t>, 4> values{

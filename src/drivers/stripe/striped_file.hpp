@@ -43,6 +43,8 @@ class StripedFile {
 
   // Whether this process has one open over MPI.
   static bool any_over_mpi();
+  // Those that it has open. A file sets its own to null when it is closed.
+  static std::vector<std::shared_ptr<StripedFile*>> all_open();
   // What all share that have the file of a stub open in this process. The application's thread
   // only.
   static std::shared_ptr<char> opening_of(const std::string& stub);
@@ -86,6 +88,7 @@ class StripedFile {
   void settle();
 
   [[nodiscard]] const std::string& stub() const { return set_.stub; }
+  [[nodiscard]] bool writes() const { return writes_; }
   [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
   void set_eoa(std::uint64_t address) {
     eoa_ = address;
