@@ -51,7 +51,7 @@ void note_opened(const vol::Object& file) {
   FileInquiry inquiry;
   vol::ask_driver(file);
   const PrivateErrors own;
-  FileState& state = file.connector->state.get<FileState>();
+  auto& state = file.connector->state.get<FileState>();
   state.found = inquiry.found;
   state.number = vol::number_of({file.under, file.connector->id()});
 }
