@@ -62,10 +62,13 @@ void StripedFile::copy_to(engine::Device& stub) {
   const std::uint64_t size = std::max(
       {eof_, eoa_, sidecar::kStubText, set_.layout.whole_size(sidecar::subfile_sizes(set_))});
   stub.resize(sidecar::kStubText);
+  // Not by worker threads: one that is to wait for this may be before them in the queue.
+  engine::StripedDevice pieces(
+      set_.layout, [this](std::uint32_t number) -> engine::Device& { return subfile(number); });
   std::vector<std::byte> block(kBlock);
   const auto copy = [&](std::uint64_t at, std::uint64_t end) {
     const std::span part = std::span(block).first(std::min<std::uint64_t>(kBlock, end - at));
-    bytes_.read(at, part);
+    pieces.read(at, part);
     const std::span<const std::byte> piece = part;
     if (at == 0 || !std::ranges::all_of(part, is_zero)) stub.write(at, {&piece, 1});
   };
