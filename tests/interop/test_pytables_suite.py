@@ -17,7 +17,13 @@ from harness.report import Report
 from harness.run import run
 from harness.stack import NATIVE, stack_env
 
-STACKS = ["async", "log", "async,log", "stripe(files=3,size=4KiB)"]
+BEHIND = ["async", "log", "async,log"]
+STACKS = [*BEHIND, "stripe(files=3,size=4KiB)"]
+# The size of the file itself: that of the stub.
+PAST_HDF5 = [
+    f"tables.tests.test_carray.SizeOnDiskInMemoryPropertyTestCase.test_{name}_data"
+    for name in ("highly_compressible", "random")
+]
 # It reads the chunks of Blosc2 from the file by itself, where HDF5 says that they are.
 BLOSC2 = ["test_carray.py", "-k", "Blosc2 and Opt"]
 # Whole modules, and some classes, that write and read data in many ways and take seconds only.
@@ -108,7 +114,7 @@ def assert_same_but_for_sizes(native: Outcomes, under: SuiteRun, spec: str) -> N
     if "async" in spec:
         native = {name: end for name, end in native.items() if name != sizes}
         under = replace(under, outcomes={n: e for n, e in under.outcomes.items() if n != sizes})
-    assert_same(native, under)
+    assert_same(native, under, PAST_HDF5 if "stripe" in spec else ())
 
 
 def assert_worked(under: SuiteRun, spec: str, files: int) -> None:
@@ -163,7 +169,7 @@ def native_whole(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)  # natively four minutes, where nothing else runs
-@pytest.mark.parametrize("spec", STACKS)
+@pytest.mark.parametrize("spec", BEHIND)
 def test_all(native_whole: Outcomes, spec: str, tmp_path: Path) -> None:
     assert len(native_whole) >= 6800
     assert tally(native_whole).keys() <= {"passed", "skipped"}
