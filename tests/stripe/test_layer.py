@@ -99,6 +99,22 @@ with h5py.File("x.h5", "r+") as f: f["e"] = 1
     assert (layer.folder / "x.h5").read_bytes().startswith(b"MATLAB")
 
 
+@pytest.mark.sanitized
+def test_a_file_that_hdf5_closes_at_exit(layer: Layer) -> None:
+    """After the objects of C++ libraries are gone."""
+    layer.python(
+        """
+import ctypes
+(library,) = {line.split()[-1] for line in open("/proc/self/maps") if "/libhdf5-" in line}
+h5py.File("x.h5", "w")["d"] = np.arange(100000.0)
+hdf5 = ctypes.CDLL(library)
+hdf5.H5Fopen.restype = ctypes.c_int64
+assert hdf5.H5Fopen(b"x.h5", 1, ctypes.c_int64(0)) >= 0
+"""
+    )
+    layer.python("assert (h5py.File('x.h5')['d'][()] == np.arange(100000.0)).all()")
+
+
 def test_a_file_that_took_the_stubs_place(layer: Layer) -> None:
     """`cp` keeps the inode of what it writes over, by which the old pieces would be found."""
     layer.python(WRITE)
