@@ -46,6 +46,15 @@ def test_the_main_reason_counts_and_unknown_ones_are_told_as_they_are() -> None:
     assert list(sentences([_line(log=(0, reasons))], told=["left_for_mpi"])) == []
 
 
+def test_files_are_counted_that_are_to_be_in_pieces_and_are_not() -> None:
+    left = {"left_for_address": 2, "left_for_user_block": 1}
+    (text,) = sentences([_line(stripe=(1, left))])
+    assert text.startswith("the stripe layer left 3 of 4 files whole: the program asked where")
+    (text,) = sentences([_line(stripe=(0, {"left_for_user_block": 1}))])
+    assert text.endswith("1 of 1 files whole: programs write into user blocks past HDF5")
+    assert list(sentences([_line(stripe=(3, left))])) == []
+
+
 def test_filters_count_where_they_are_much_of_what_was_written() -> None:
     filters = (0, {"left_for_selection": 1000})
     much = _line(async_=(1000, {}), async_filters=filters)

@@ -57,12 +57,12 @@ void note_opened(const vol::Object& file) {
 }
 
 void before_addresses_are_told(const vol::Object& dataset, bool of_whole_dataset) {
-  StripedFile* const own = striped_file_of(dataset);
-  const bool elsewhere = is_elsewhere(dataset);
-  if (own != nullptr && (own->writes() || !elsewhere))
-    own->before_addresses_are_told(of_whole_dataset);
-  if (!elsewhere) return;
-  // HDF5 opens files behind links by itself: it may be any of those.
+  if (!is_elsewhere(dataset)) {
+    if (StripedFile* const own = striped_file_of(dataset))
+      own->before_addresses_are_told(of_whole_dataset);
+    return;
+  }
+  // HDF5 opens files behind links by itself: it may be in any that is open.
   for (const auto& each : StripedFile::all_open())
     if (*each != nullptr && (*each)->writes()) (*each)->before_addresses_are_told(of_whole_dataset);
 }

@@ -116,8 +116,8 @@ class StripedFile {
   // Copies all bytes to the stub, which workers use from then on, and removes the pieces. Throws
   // Error; the file is in pieces then.
   void become_whole(std::unique_ptr<engine::Device> stub);
-  // The program has the stub's descriptor, perhaps for fsync, which must not promise too much: what
-  // was written is on the disks then, and is so with each flush.
+  // Before the program gets the stub's descriptor, which it may sync by itself: that does not reach
+  // the subfiles, so they are synced now, and with each flush from now on. Throws Error.
   void sync_always();
 
   // What was asked for it alone. All ranks say alike.
