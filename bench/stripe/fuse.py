@@ -9,8 +9,9 @@ from typing import Any
 
 from bench.common.evidence import RunError
 
+from headrace.stripe.configuration import Layout
 from headrace.stripe.fuse import fuse, split
-from headrace.stripe.sets import Layout, StripedSet
+from headrace.stripe.sets import StripedSet
 
 _SIZE = 256 << 20
 _COUNT = 2

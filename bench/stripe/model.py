@@ -29,7 +29,7 @@ from bench.common import session
 from bench.stripe import page
 
 from headrace.plugins import library_dir
-from headrace.stripe.sets import Layout
+from headrace.stripe.configuration import Layout
 from headrace.trace.export.model import HEADER, RECORD
 
 MIB = 1 << 20

@@ -19,7 +19,7 @@ from bench.common.evidence import RunError  # noqa: E402
 from bench.stripe import claims, fuse, model  # noqa: E402
 from bench.stripe.cases import on_disks_of_nodes, ours, subfiling  # noqa: E402
 
-from headrace.stripe.sets import Layout  # noqa: E402
+from headrace.stripe.configuration import Layout  # noqa: E402
 
 
 def test_it_runs(tmp_path: Path) -> None:

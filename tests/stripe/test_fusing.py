@@ -18,8 +18,9 @@ from harness.ranks import succeed
 from harness.until import until
 
 from headrace.stripe import check
+from headrace.stripe.configuration import Layout
 from headrace.stripe.fuse import split
-from headrace.stripe.sets import Layout, find
+from headrace.stripe.sets import find
 
 FUSE = PLUGINS.parents[1] / "bin/headrace-fuse"
 WRITE = """

@@ -11,8 +11,9 @@ import pytest
 from harness.layer import Layer
 
 from headrace.errors import FileError
+from headrace.stripe.configuration import Layout
 from headrace.stripe.fuse import fuse
-from headrace.stripe.sets import Layout, find
+from headrace.stripe.sets import find
 
 pytestmark = pytest.mark.threads
 WRITE = """

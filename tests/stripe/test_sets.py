@@ -17,8 +17,9 @@ import pytest
 
 from headrace.errors import FileError
 from headrace.stripe import check
+from headrace.stripe.configuration import Layout
 from headrace.stripe.fuse import copy_set, fuse, remove_pieces, split
-from headrace.stripe.sets import Layout, StripedSet, find
+from headrace.stripe.sets import StripedSet, find
 from headrace.stripe.state import state_path
 
 HEADRACE = Path(sys.executable).with_name("headrace")

@@ -12,8 +12,12 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from headrace.cli.output import console, error_console, fail, note, reports_errors
 from headrace.stripe import check
 from headrace.stripe import fuse as making
+from headrace.stripe.configuration import Layout
 from headrace.stripe.nodes import fuse_here
-from headrace.stripe.sets import Layout, describe, find
+from headrace.stripe.orphans import orphans as find_orphans
+from headrace.stripe.orphans import remove_orphans
+from headrace.stripe.sets import describe, find, require_one_file, without_links
+from headrace.stripe.stub import read_stub
 from headrace.values import parse
 
 if TYPE_CHECKING:
@@ -72,6 +76,7 @@ def fuse(
     Without --output it takes the place of FILE, and the pieces are removed then. Where subfiles lie
     on several nodes, run it with --output on each of them: the last one completes the file.
     """
+    _require_free(output)
     told = describe(file, config_dir)
     if told.other_nodes and output is not None:
         size = told.state.size if told.state is not None else 0
@@ -100,6 +105,9 @@ def split(
     """
     layout = _layout(size, files)
     folders = [Path(each) for each in dirs.split(",") if each]
+    file = without_links(file)
+    require_one_file(file)
+    _require_free(output)
     with _progress("splitting", file.stat().st_size) as done:
         made = making.split(file, output or file, layout, folders, done)
     note(f"{made.stub}: {layout.count} subfiles with stripes of {layout.stripe} bytes")
@@ -158,11 +166,43 @@ def move(
 ) -> None:
     """Move a file with its pieces, so that HDF5's subfiling finds them there, too."""
     found = find(file, config_dir)
-    stub = target / file.name if target.is_dir() else target
+    stub = target / found.stub.name if target.is_dir() else target
     if stub.exists():
         fail(f"{stub} is there already")
     with _progress("moving", found.size) as done:
         making.move_set(found, stub, done)
+
+
+@app.command("remove")
+@reports_errors
+def remove(file: StubArgument, config_dir: ConfigOption = None) -> None:
+    """Remove a file with its pieces, wherever they lie."""
+    making.remove_set(find(file, config_dir))
+
+
+@app.command("orphans")
+@reports_errors
+def orphans(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER")],
+    remove: Annotated[bool, typer.Option("--remove", help="Remove them.")] = False,
+) -> None:
+    """List the pieces of files that were removed or replaced by `rm`, `mv` or a program.
+
+    A stub that was moved to another folder finds its pieces again when it is moved back, so look
+    before you remove them. Folders of configurations (--config-dir) are not for this command.
+    """
+    found = find_orphans(folder)
+    for each in found:
+        console().print(f"{each.size:>15}  {each.config}", markup=False, highlight=False,
+                        soft_wrap=True)  # fmt: skip
+    if remove:
+        remove_orphans(found)
+
+
+def _require_free(output: Path | None) -> None:
+    """Whoever replaces a stub loses what is in its pieces."""
+    if output is not None and output.exists() and read_stub(output).kind == "text":
+        fail(f"{output} is a file in pieces, which would be lost: give another name")
 
 
 def _layout(size: str, files: int) -> Layout:

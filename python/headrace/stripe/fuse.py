@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.stripe.check import require_checksums, require_whole
-from headrace.stripe.locks import locked
-from headrace.stripe.pieces import copy, data_ranges
-from headrace.stripe.sets import Layout, StripedSet, config_name, subfile_names
+from headrace.stripe.configuration import Layout, config_name, subfile_names
+from headrace.stripe.locks import locked, unwritten
+from headrace.stripe.pieces import copy, copy_identity, data_ranges, remove_subfile
+from headrace.stripe.sets import StripedSet
 from headrace.stripe.state import SetState, state_path, write_state
 from headrace.stripe.stub import stub_text
 
@@ -59,12 +60,19 @@ def move_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> None
         found.stub.unlink()
 
 
+def remove_set(found: StripedSet) -> None:
+    """The stub first: nobody finds half a set. Raises FileError."""
+    with locked(found):
+        found.stub.unlink()
+        remove_pieces(found)
+
+
 def fuse(found: StripedSet, output: Path, done: Callable[[int], None], *, verify: bool) -> None:
     """Writes the whole file to `output`, which is there complete or not at all.
 
     `done` is told of bytes as they are written, by several threads. Raises FileError.
     """
-    with _new_file(output) as target:
+    with _new_file(output, found.stub) as target:
         os.ftruncate(target, found.size)
         _deal(found.subfiles, lambda number: fuse_one(found, number, target, done))
         if verify:
@@ -81,7 +89,8 @@ def split(
 ) -> StripedSet:
     """Makes a set of a file; its stub comes last, and may take the file's own place.
 
-    Subfiles lie in the folders in turn; beside the stub they are links then. Raises FileError.
+    Subfiles lie in the folders in turn; beside the stub they are links then. Raises FileError, also
+    where a program has the file open for writing.
     """
     size = whole.stat().st_size
     source = os.open(whole, os.O_RDONLY | os.O_CLOEXEC)
@@ -95,7 +104,8 @@ def split(
             done(count)
 
     try:
-        return _make(stub, layout, whole.stat().st_mode, folders, cut)
+        with unwritten(whole):
+            return _make(stub, layout, whole, folders, cut)
     finally:
         os.close(source)
 
@@ -110,28 +120,28 @@ def copy_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> Stri
                 copy(source.fileno(), begin, target, begin, end - begin)
                 done(end - begin)
 
-    return _make(stub, found.layout, found.stub.stat().st_mode, (), copy_piece)
+    return _make(stub, found.layout, found.stub, (), copy_piece)
 
 
 def _make(
     stub: Path,
     layout: Layout,
-    mode: int,
+    identity: Path,
     folders: Sequence[Path],
     fill: Callable[[int, int], None],
 ) -> StripedSet:
-    """`fill` writes the subfile of a number to a descriptor."""
+    """`fill` writes the subfile of a number to a descriptor; whose they are `identity` tells."""
     partial = _partial(stub)
     made = [partial]
     try:
         partial.touch()
         inode = partial.stat().st_ino
         partial.write_bytes(stub_text(stub.name, inode, layout.count, layout.stripe))
-        partial.chmod(mode & 0o777)
+        copy_identity(identity, partial)
         names = subfile_names(stub.name, inode, layout.count)
         subfiles = [_place(stub.parent, folders, number, each, made)
                     for number, each in enumerate(names)]  # fmt: skip
-        _deal(subfiles, lambda number: _fill(subfiles[number], number, fill))
+        _deal(subfiles, lambda number: _fill(subfiles[number], identity, number, fill))
         config = stub.parent / config_name(stub.name, inode)
         made.append(config)
         _write_config(config, stub, layout, names)
@@ -148,10 +158,11 @@ def _make(
     return StripedSet(stub, config, layout, tuple(subfiles), sizes, state)
 
 
-def _fill(path: Path, number: int, fill: Callable[[int, int], None]) -> None:
+def _fill(path: Path, identity: Path, number: int, fill: Callable[[int, int], None]) -> None:
     try:
-        target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
+            copy_identity(identity, path)
             fill(number, target)
             os.fsync(target)
         finally:
@@ -165,17 +176,16 @@ def remove_pieces(found: StripedSet) -> None:
     found.config.unlink(missing_ok=True)
     state_path(found.config).unlink(missing_ok=True)
     for path in found.subfiles:
-        if path.is_symlink() and path.resolve().name == path.name:  # as split() makes them
-            path.resolve().unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
+        remove_subfile(path)
 
 
 @contextmanager
-def _new_file(output: Path) -> Iterator[int]:
+def _new_file(output: Path, identity: Path) -> Iterator[int]:
     """A descriptor; the file has its name once it is complete and on the disk."""
     partial = _partial(output)
-    handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
+        copy_identity(identity, partial)
         yield handle
         os.fsync(handle)
         partial.replace(output)

@@ -25,11 +25,19 @@ def locked(found: StripedSet, *, reading: bool = False) -> Iterator[None]:
     of HDF5. A file system without locks has neither.
     """
     with ExitStack() as held:
-        _lock(held, found, found.config, fcntl.LOCK_EX, "another process makes one file of it")
+        _lock(held, found.stub, found.config, fcntl.LOCK_EX, "another process makes one file of it")
         if reading:
-            _lock(held, found, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
+            _lock(held, found.stub, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
         else:
-            _lock(held, found, found.stub, fcntl.LOCK_EX, "a program has it open")
+            _lock(held, found.stub, found.stub, fcntl.LOCK_EX, "a program has it open")
+        yield
+
+
+@contextmanager
+def unwritten(whole: Path) -> Iterator[None]:
+    """An ordinary file, for the block; raises FileError where a program has it open for writing."""
+    with ExitStack() as held:
+        _lock(held, whole, whole, fcntl.LOCK_SH, "a program has it open for writing")
         yield
 
 
@@ -37,18 +45,18 @@ def locked(found: StripedSet, *, reading: bool = False) -> Iterator[None]:
 def shared(found: StripedSet) -> Iterator[None]:
     """For the block, with others who do the same; raises FileError where it may change."""
     with ExitStack() as held:
-        _lock(held, found, found.config, fcntl.LOCK_SH, "another process makes one file of it")
-        _lock(held, found, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
+        _lock(held, found.stub, found.config, fcntl.LOCK_SH, "another process makes one file of it")
+        _lock(held, found.stub, found.stub, fcntl.LOCK_SH, "a program has it open for writing")
         yield
 
 
-def _lock(held: ExitStack, found: StripedSet, path: Path, kind: int, else_said: str) -> None:
+def _lock(held: ExitStack, stub: Path, path: Path, kind: int, else_said: str) -> None:
     try:
         file = held.enter_context(path.open("rb"))
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise FileError(f"{found.stub}: {else_said}") from None
+        raise FileError(f"{stub}: {else_said}") from None
     except FileNotFoundError:
-        raise FileError(f"{found.stub}: it is no set any more") from None
+        raise FileError(f"{stub}: it is no set any more") from None
     except OSError:  # NFS without its lock service, say
         return

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _PIECE: Final = 1 << 20
 _BY_HAND: Final = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
@@ -44,6 +47,23 @@ def copy(source: int, begin: int, target: int, at: int, length: int) -> None:
         if done == 0:
             raise OSError(errno.EIO, "it ends early")
         begin, at, length = begin + done, at + done, length - done
+
+
+def copy_identity(source: Path, target: Path) -> None:
+    """Owner, mode, access lists and attributes, as far as who runs this may. Raises OSError."""
+    status = source.stat()
+    with suppress(PermissionError):
+        os.chown(target, status.st_uid, status.st_gid)
+    with suppress(PermissionError):  # file systems without modes
+        shutil.copystat(source, target)
+        os.utime(target)
+
+
+def remove_subfile(path: Path) -> None:
+    """With what a link leads to if it has the name that links of sets have. Raises OSError."""
+    if path.is_symlink() and path.resolve().name == path.name:
+        path.resolve().unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
 
 
 def _copy_by_hand(source: int, begin: int, target: int, at: int, length: int) -> int:

@@ -1,9 +1,4 @@
-"""A set: a stub with the file's name, a configuration and subfiles, as HDF5's subfiling has them.
-
-The names are those of H5FDsubfile_int.c (HDF5 1.14 to 2.2): beside the stub `out.h5`, whose inode
-is part of them, lie `out.h5.subfile_INODE.config` and `out.h5.subfile_INODE_K_of_N` with K from 1
-on. Stripe s of the file is stripe s // N of subfile s % N.
-"""
+"""A set: a stub with the file's name, a configuration and subfiles, as of HDF5's subfiling."""
 
 from __future__ import annotations
 
@@ -15,39 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
+from headrace.logs.files import waiting_logs
+from headrace.stripe.configuration import Layout, config_name, read_configuration
 from headrace.stripe.state import SetState, read_state, state_path
 from headrace.stripe.stub import Stub, read_stub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-MOST_SUBFILES: Final = 1_000_000
-_MOST_TEXT: Final = 64 << 20  # bytes of a configuration: a name for each of a million subfiles
 _CONFIG: Final = re.compile(r"\.subfile_(\d+)\.config")
-_KEYS: Final = ("stripe_size", "aggregator_count", "subfile_count", "hdf5_file", "subfile_dir")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a file is dealt out: `stripe` bytes at a time, to `count` subfiles in turn."""
-
-    stripe: int
-    count: int
-
-    def whole_size(self, sizes: Sequence[int]) -> int:
-        """Of the file, by the sizes of its subfiles in order."""
-        return max((self._end(number, size) for number, size in enumerate(sizes)), default=0)
-
-    def _end(self, number: int, size: int) -> int:
-        if size == 0:
-            return 0
-        row, rest = divmod(size - 1, self.stripe)
-        return (row * self.count + number) * self.stripe + rest + 1
-
-    def piece_size(self, number: int, whole: int) -> int:
-        """Of a subfile, by the file's: the inverse of `whole_size`."""
-        rows, rest = divmod(whole, self.stripe * self.count)
-        return rows * self.stripe + min(max(rest - number * self.stripe, 0), self.stripe)
 
 
 @dataclass(frozen=True)
@@ -80,17 +51,6 @@ class StripedSet:
         return b"".join(parts)
 
 
-def config_name(stub: str, inode: int) -> str:
-    """Of a set's configuration."""
-    return f"{stub}.subfile_{inode}.config"
-
-
-def subfile_names(stub: str, inode: int, count: int) -> list[str]:
-    """Of its subfiles, in order."""
-    digits = len(str(count))
-    return [f"{stub}.subfile_{inode}_{k:0{digits}}_of_{count}" for k in range(1, count + 1)]
-
-
 @dataclass(frozen=True)
 class Description:
     """What is known of a set without a look at its subfiles."""
@@ -109,20 +69,21 @@ class Description:
         return sorted(set(nodes) - {socket.gethostname()})
 
 
+def without_links(path: Path) -> Path:
+    """What a link leads to: pieces lie beside that."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
 def describe(stub: Path, folder: Path | None = None) -> Description:
     """Of the set of a stub; `folder`: where its configuration is, if not beside the stub.
 
     Raises FileError that names what is missing or damaged.
     """
+    stub = without_links(stub)
     begin = _stub(stub)
     config = _config_of(stub, folder or stub.parent, begin.number)
-    told = _read(config)
-    layout = Layout(
-        _number(config, told, "stripe_size", 1 << 62),
-        _number(config, told, "subfile_count", MOST_SUBFILES),
-    )
-    names = tuple(_names(config, told["names"], layout.count))
-    return Description(begin, config, layout, told["subfile_dir"], names, read_state(config))
+    told = read_configuration(config)
+    return Description(begin, config, told.layout, told.folder, told.names, read_state(config))
 
 
 def find(stub: Path, folder: Path | None = None) -> StripedSet:
@@ -130,6 +91,7 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
 
     Files are looked for beside the configuration first, so a set may be moved as a whole.
     """
+    stub = without_links(stub)
     told = describe(stub, folder)
     _require_here(stub, told.other_nodes)
     begin = told.stub
@@ -145,6 +107,20 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
         )
     _check_sizes(found)
     return found
+
+
+def require_one_file(path: Path) -> None:
+    """Raises FileError where it is no HDF5 file, or has something that pieces would not have."""
+    begin = _stub(path)
+    if begin.kind == "empty":
+        raise FileError(f"{path}: it is empty")
+    if begin.kind == "text" or (path.parent / config_name(path.name, path.stat().st_ino)).exists():
+        raise FileError(f"{path}: it is in pieces already; `headrace restripe` deals them out anew")
+    if begin.superblock_at:
+        raise FileError(f"{path}: it has a user block of {begin.superblock_at} bytes, which "
+                        "programs write into past HDF5: it stays one file")  # fmt: skip
+    if waiting_logs(path):
+        raise FileError(f"{path}: a log waits beside it; `headrace log replay` puts it in first")
 
 
 def _require_here(stub: Path, others: Sequence[str]) -> None:
@@ -176,7 +152,7 @@ def _stub(path: Path) -> Stub:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     if found.kind == "other":
-        raise FileError(f"{path}: it is no stub of a set, nor HDF5's")
+        raise FileError(f"{path}: it is no HDF5 file, nor the stub of a set")
     return found
 
 
@@ -206,45 +182,6 @@ def _config_of(stub: Path, folder: Path, number: int | None) -> Path:
     if not found:
         raise FileError(f"{stub}: no configuration of a set lies beside it ({mine})")
     return folder / found[0]
-
-
-def _read(config: Path) -> dict[str, str]:
-    """By key; `names` has the rest, a line each."""
-    try:
-        with config.open("rb") as opened:
-            text = opened.read(_MOST_TEXT + 1)
-    except OSError as error:
-        raise FileError(f"{config}: {error.strerror}") from None
-    if len(text) > _MOST_TEXT:
-        raise FileError(f"{config}: too long for the configuration of a set")
-    told: dict[str, str] = {}
-    lines = os.fsdecode(text).split("\n")
-    for number, key in enumerate(_KEYS):
-        line = lines[number] if number < len(lines) else ""
-        if not line.startswith(f"{key}="):
-            raise FileError(f"{config}: line {number + 1} is not {key}=…")
-        told[key] = line[len(key) + 1 :]
-    told["names"] = "\n".join(lines[len(_KEYS) :])
-    return told
-
-
-def _number(config: Path, told: Mapping[str, str], key: str, most: int) -> int:
-    text = told[key].strip()
-    if not re.fullmatch(r"\d{1,19}", text) or not 1 <= int(text) <= most:
-        raise FileError(f"{config}: {key}={text[:40]} is no number from 1 to {most}")
-    return int(text)
-
-
-def _names(config: Path, text: str, count: int) -> Iterable[str]:
-    names = [each for each in text.split("\n") if each]
-    if len(names) != count:
-        raise FileError(f"{config}: it names {len(names)} subfiles of {count}")
-    for name in names:
-        if "/" in name or "\0" in name or name in (".", ".."):
-            raise FileError(f"{config}: {name[:80]!r} is no name of a subfile")
-    if len(set(names)) != len(names):
-        raise FileError(f"{config}: it names a subfile twice")
-    return names
 
 
 def _subfile(config: Path, told_folder: str, name: str) -> Path:

@@ -17,8 +17,9 @@ from harness.stack import NATIVE
 
 from headrace.errors import FileError
 from headrace.stripe import check
+from headrace.stripe.configuration import Layout
 from headrace.stripe.fuse import fuse
-from headrace.stripe.sets import Layout, find
+from headrace.stripe.sets import find
 
 pytestmark = pytest.mark.parametrize("hdf5", MATRIX, indirect=True)
 PROGRAM = "striped_ranks"
