@@ -1,8 +1,19 @@
 #include "vfd/device.hpp"
 
+#include <sys/stat.h>
+
 #include "base/log.hpp"
 
 namespace headrace::vfd {
+namespace {
+
+// HDF5 follows where a pipe or /dev/null ends by what goes through its own driver.
+bool is_special(int file) {
+  struct stat status{};
+  return ::fstat(file, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+}
+
+}  // namespace
 
 bool is_path_for_mpi(std::string_view name) {
   return name.substr(0, name.find('/')).find(':') == std::string_view::npos;
@@ -16,6 +27,7 @@ std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over 
     void* descriptor = nullptr;
     if (cls.get_handle(under, kDefaultPlist, &descriptor) < 0 || descriptor == nullptr) return {};
     const int file = *static_cast<int*>(descriptor);
+    if (is_special(file)) return {};
     if (!direct) return engine::posix_device(file, name);
     return engine::direct_device(file, name, [](const std::string& why) {
       log(Level::warning, "no direct writes (O_DIRECT): " + why);

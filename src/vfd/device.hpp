@@ -17,7 +17,8 @@ inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
 
 // What the workers may use in place of `under`, a file of the driver below ours: it does to the
 // bytes what that driver would do, delays and faults included. Null where there is no such thing:
-// the driver is not sec2 or mpio, whichever the class above is made for, or one of ours over it.
+// the driver is not sec2 or mpio, whichever the class above is made for, or one of ours over it; or
+// the file is a special one.
 // Valid as long as `under` is open. `name` is the file's. `direct`: over sec2, writes of whole
 // pages go past the page cache where the file system lets them; the log tells where it does not.
 std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over,

@@ -100,6 +100,50 @@ with h5py.File("x.h5", "r+") as f: f["e"] = 1
     assert (layer.folder / "x.h5").read_bytes().startswith(b"MATLAB")
 
 
+@pytest.mark.parametrize("name", ["n" * 250, "a\nb.h5", "null"])
+def test_files_that_can_have_no_pieces_stay_whole(layer: Layer, name: str) -> None:
+    path = layer.folder / name
+    if name == "null":
+        path.symlink_to("/dev/null")
+    told = layer.start(WRITE.replace('"x.h5"', repr(name))).text
+    assert "stays one file: " in told
+    assert not [*Path("/dev").glob("null.*")]
+    assert not pieces(layer)
+    if name != "null":
+        layer.python(READ.replace('"x.h5"', repr(name)))
+        layer.plain(READ.replace('"x.h5"', repr(name)))
+
+
+def test_a_folder_that_cannot_be_written(layer: Layer) -> None:
+    """The file in it can."""
+    layer.python(WRITE)  # the report is there
+    (folder := layer.folder / "closed").mkdir()
+    (path := folder / "x.h5").touch()
+    path.chmod(0o666)
+    folder.chmod(0o555)
+    open_to_others(layer)
+    program = WRITE.replace("x.h5", "closed/x.h5")
+    told = layer.start(f"os.geteuid() or os.setuid(65534)\n{program}")
+    assert told.status == 0, told.text
+    assert "no files can be made beside it: Permission denied" in told.text
+    folder.chmod(0o755)
+    layer.plain(READ.replace("x.h5", "closed/x.h5"))
+
+
+def test_pieces_are_for_those_whom_the_file_is_for(layer: Layer) -> None:
+    """A file that is truncated keeps its owner and mode, whoever does it with whatever umask."""
+    layer.plain(WRITE)
+    path = layer.folder / "x.h5"
+    path.chmod(0o664)
+    if os.geteuid() == 0:
+        os.chown(path, 1234, 1235)
+    layer.python(f"os.umask(0o077)\n{WRITE}")
+    (kept,) = {(it.st_uid, it.st_gid, it.st_mode) for it in map(os.stat, find(path).subfiles)}
+    status = path.stat()
+    assert kept == (status.st_uid, status.st_gid, status.st_mode)
+    assert status.st_mode & 0o777 == 0o664
+
+
 @pytest.mark.sanitized
 def test_a_file_that_hdf5_closes_at_exit(layer: Layer) -> None:
     """After the objects of C++ libraries are gone."""
@@ -276,13 +320,17 @@ def test_readers_that_may_not_write(layer: Layer) -> None:
     layer.python(WRITE)
     for path in layer.folder.glob("x.h5*"):
         path.chmod(0o444)
-    reader = f"os.setuid(65534)\n{READ}" if os.getuid() == 0 else READ
+    open_to_others(layer)
+    layer.python(f"os.geteuid() or os.setuid(65534)\n{READ}", "")
+
+
+def open_to_others(layer: Layer) -> None:
+    """For programs that are another user from some moment on."""
     layer.folder.chmod(0o755)
     (layer.folder / "report").chmod(0o666)
     for above in layer.folder.parents:
         if above.stat().st_uid == os.getuid() and above != Path("/"):
             above.chmod(above.stat().st_mode | 0o055)
-    layer.python(reader, "")
 
 
 def test_swmr_is_refused(layer: Layer) -> None:

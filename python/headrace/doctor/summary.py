@@ -60,6 +60,7 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("async_filters", "left_for_transfer_list"): "the transfer property lists may change data",
     ("async_filters", "left_for_chunk_cache"): "parts of chunks larger than its chunk_cache",
     ("stripe", "left_for_address"): _ADDRESS,
+    ("stripe", "left_for_place"): "no pieces can lie beside them",
     ("stripe", "left_for_user_block"): "programs write into user blocks past HDF5",
 }
 

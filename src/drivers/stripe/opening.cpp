@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/printable.hpp"
 #include "base/summary.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
@@ -128,24 +129,41 @@ void remove_on_nodes(Communicator& ranks, const Nodes& nodes, const std::string&
   });
 }
 
+// Rank 0: whether a new file is to be a whole one.
+bool is_for_no_set(const std::string& path, std::uint32_t count) {
+  if (MakesWhole::current() != nullptr) {
+    note_left_whole("left_for_user_block");
+    return true;
+  }
+  const std::string why = sidecar::why_no_set(path, count);
+  if (why.empty()) return false;
+  log(Level::warning, "stripe: " + printable(path) + " stays one file: " + why);
+  note_left_whole("left_for_place");
+  return true;
+}
+
 // Collective: whether the file is new and is to be a whole one. What an older set has left goes.
-bool stays_whole(Communicator& ranks, const char* name, unsigned flags,
-                 const Placement& placement) {
-  if (MakesWhole::current() == nullptr || (flags & (kTruncate | kExclusive)) == 0) return false;
+bool stays_whole(Communicator& ranks, const char* name, unsigned flags, const Placement& placement,
+                 std::uint32_t count) {
+  std::string path;
   std::string config;
   std::string on_nodes;
+  std::uint64_t whole = 0;
   do_together(ranks, [&] {
     if (ranks.rank() != 0) return;
-    config = sidecar::config_of_new(std::filesystem::canonical(name), placement.folders.config);
+    path = std::filesystem::canonical(name);
+    if (!is_new(path, flags) || !is_for_no_set(path, count)) return;
+    whole = 1;
+    config = sidecar::config_of_new(path, placement.folders.config);
     const auto older = sidecar::read_set_state(config);
     if (older && !older->nodes.empty()) on_nodes = config;
   });
+  share(ranks, whole);
+  if (whole == 0) return false;
   share(ranks, on_nodes);
   if (!on_nodes.empty()) remove_on_nodes(ranks, Nodes(ranks), on_nodes);
   do_together(ranks, [&] {
-    if (ranks.rank() != 0) return;
-    sidecar::remove_set_of(name, config);
-    note_left_whole("left_for_user_block");
+    if (ranks.rank() == 0) sidecar::remove_set_of(path, config);
   });
   return true;
 }
@@ -207,8 +225,8 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   std::unique_ptr<Placement> placement;
   do_together(*ranks,
               [&] { placement = std::make_unique<Placement>(vfd::options_of(fapl, layer)); });
-  if (stays_whole(*ranks, name, flags, *placement)) return nullptr;
   const engine::StripeLayout layout = placement->layout(*ranks);
+  if (stays_whole(*ranks, name, flags, *placement, layout.count)) return nullptr;
   Opening opening;
   // Ranks that open a file together have it for themselves. Where a process is alone, HDF5 may
   // close the file again at once, as another one has locked it, and nothing of it must have

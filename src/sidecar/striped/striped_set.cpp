@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
@@ -36,6 +39,7 @@ std::string begin_of_names(const std::string& stub, const std::string& number) {
 }
 
 constexpr std::string_view kConfigEnd = ".config";
+constexpr std::string_view kPartialEnd = ".partial";
 
 // Whether it is the name of a configuration of that stub, with whatever inode.
 bool is_config_of(std::string_view name, const std::string& stub) {
@@ -107,15 +111,20 @@ std::vector<std::string> subfile_names(const std::string& begin, std::uint32_t c
   return names;
 }
 
-void write_text(const std::string& path, const std::string& text, mode_t mode) {
+// Who may read and write the stub may read and write the file, whoever makes it, and nobody else.
+void write_text(const std::string& path, const std::string& text, const struct stat& stub) {
+  const mode_t mode = stub.st_mode & 0777U;
   const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  // Only root may give it to the owner, and then it is its owner who changes the mode below.
+  if (::geteuid() == 0) std::ignore = ::fchown(file.get(), stub.st_uid, stub.st_gid);
+  std::ignore = ::fchmod(file.get(), mode);  // what the umask has taken
   const auto bytes = std::as_bytes(std::span(text));
   engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
 }
 
 // A link lies beside the stub where the subfile does not. Returns its path there.
 std::string make_subfile(const std::string& beside, const SetFolders& folders, std::size_t k,
-                         const std::string& name, mode_t mode) {
+                         const std::string& name, const struct stat& stub) {
   const std::size_t each = std::max<std::size_t>(folders.nodes.size(), 1);
   const std::string folder =
       folders.subfiles.empty() ? "" : folders.subfiles[k / each % folders.subfiles.size()];
@@ -125,7 +134,7 @@ std::string make_subfile(const std::string& beside, const SetFolders& folders, s
                 name);
   std::string path = beside + "/" + name;
   fs::remove(path);
-  if (folders.nodes.empty()) write_text((apart ? folder : beside) + "/" + name, "", mode);
+  if (folders.nodes.empty()) write_text((apart ? folder : beside) + "/" + name, "", stub);
   if (apart) fs::create_symlink(fs::absolute(folder + "/" + name), path);
   return path;
 }
@@ -157,6 +166,23 @@ bool begins_alike(const StripedSet& set, const Stub& stub) {
 }
 
 }  // namespace
+
+std::string why_no_set(const std::string& stub, std::uint32_t count) {
+  const struct stat status = status_of(stub);
+  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  if (stub.find('\n') != std::string::npos) return "a line's end is in its path";
+  const std::string begin = begin_of_names(stub, std::to_string(status.st_ino));
+  const std::size_t longest = std::max(begin.size() + kConfigEnd.size() + kPartialEnd.size(),
+                                       subfile_names(begin, count).back().size());
+  const std::string folder = parent_of(stub);
+  const long room = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  if (room >= 0 && longest > static_cast<std::size_t>(room))
+    return "the names of its pieces would be too long";
+  if (folder.size() + 1 + longest >= PATH_MAX) return "the paths of its pieces would be too long";
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    return "no files can be made beside it: " + std::string(std::strerror(errno));
+  return {};
+}
 
 std::string config_of_new(const std::string& stub, const std::string& config_folder) {
   const std::string number = std::to_string(status_of(stub).st_ino);
@@ -215,10 +241,7 @@ std::optional<StripedSet> find_set(const std::string& stub, const std::string& c
 
 StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
                     const SetFolders& folders) try {
-  if (stub.find('\n') != std::string::npos)
-    throw Error(printable(stub) + ": a file whose path has a line's end in it cannot be a set");
   const struct stat status = status_of(stub);
-  const mode_t mode = status.st_mode & 0777U;
   const std::string beside = parent_of(stub);
   const std::string number = std::to_string(status.st_ino);
   const std::string begin = begin_of_names(stub, number);
@@ -227,9 +250,9 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   remove_set_of(stub, set.config);
   const StripedConfig config{layout, beside, subfile_names(begin, layout.count)};
   for (std::size_t k = 0; k < config.names.size(); ++k)
-    set.subfiles.push_back(make_subfile(beside, folders, k, config.names[k], mode));
-  const std::string partial = set.config + ".partial";
-  write_text(partial, striped_config_text(stub, config), mode);
+    set.subfiles.push_back(make_subfile(beside, folders, k, config.names[k], status));
+  const std::string partial = set.config + std::string(kPartialEnd);
+  write_text(partial, striped_config_text(stub, config), status);
   fs::rename(partial, set.config);
   write_stub(stub, layout, number);
   return set;
@@ -239,7 +262,7 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
 
 void make_subfile_here(const StripedSet& set, std::uint32_t number) try {
   const fs::path link = set.subfiles[number];
-  write_text(fs::read_symlink(link), "", status_of(set.stub).st_mode & 0777U);
+  write_text(fs::read_symlink(link), "", status_of(set.stub));
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
 }

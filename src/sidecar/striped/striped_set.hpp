@@ -39,6 +39,9 @@ struct SetFolders {
   std::vector<std::string> nodes;
 };
 
+// Why a file cannot have so many pieces beside it, in words; empty where it can. Throws Error.
+std::string why_no_set(const std::string& stub, std::uint32_t count);
+
 // Makes a set of an empty file: subfiles without bytes, the configuration, and the text of the
 // stub, which plain HDF5 refuses. What another set of the same stub has left is removed before.
 // Throws Error.
