@@ -88,7 +88,7 @@ def test_a_file_that_took_the_stubs_place(tmp_path: Path) -> None:
         find(path)
     assert digest(path) == after
     path.write_bytes(b"no HDF5")
-    with pytest.raises(FileError, match="no stub"):
+    with pytest.raises(FileError, match="nor the stub"):
         find(path)
 
 

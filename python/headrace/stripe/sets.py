@@ -114,13 +114,18 @@ def require_one_file(path: Path) -> None:
     begin = _stub(path)
     if begin.kind == "empty":
         raise FileError(f"{path}: it is empty")
-    if begin.kind == "text" or (path.parent / config_name(path.name, path.stat().st_ino)).exists():
+    if begin.kind == "text" or _has_pieces(path):
         raise FileError(f"{path}: it is in pieces already; `headrace restripe` deals them out anew")
     if begin.superblock_at:
         raise FileError(f"{path}: it has a user block of {begin.superblock_at} bytes, which "
                         "programs write into past HDF5: it stays one file")  # fmt: skip
     if waiting_logs(path):
         raise FileError(f"{path}: a log waits beside it; `headrace log replay` puts it in first")
+
+
+def _has_pieces(path: Path) -> bool:
+    config = config_name(path.name, path.stat().st_ino)
+    return config in (each.name for each in path.parent.iterdir())
 
 
 def _require_here(stub: Path, others: Sequence[str]) -> None:

@@ -64,6 +64,15 @@ std::string config_of_renamed(const std::string& stub, const std::string& number
   return found.empty() ? std::string() : found.front();
 }
 
+bool is_there(const std::string& path) {
+  std::error_code failure;
+  const bool there = fs::exists(path, failure);
+  // Beside a file with a long name.
+  if (failure == std::errc::filename_too_long) return false;
+  if (failure) throw fs::filesystem_error("exists", path, failure);
+  return there;
+}
+
 // Empty where there is none. `number`: of the set, where the stub tells it. `copied`: whether the
 // stub may be a copy, which has another inode.
 std::string config_of(const std::string& stub, const std::string& folder, const std::string& number,
@@ -71,7 +80,7 @@ std::string config_of(const std::string& stub, const std::string& folder, const 
   const std::string inode = std::to_string(status_of(stub).st_ino);
   const std::string known = number.empty() ? inode : number;
   const std::string name = begin_of_names(stub, known).append(kConfigEnd);
-  if (fs::exists(folder + "/" + name)) return folder + "/" + name;
+  if (is_there(folder + "/" + name)) return folder + "/" + name;
   // Programs write to another name and rename the file when it is whole.
   if (number == inode)
     if (std::string renamed = config_of_renamed(stub, number, folder); !renamed.empty())
@@ -191,7 +200,7 @@ std::string config_of_new(const std::string& stub, const std::string& config_fol
 }
 
 void remove_set_of(const std::string& stub, const std::string& config) try {
-  if (!fs::exists(config)) return;
+  if (!is_there(config)) return;
   remove_pieces(set_beside(stub, config));
 } catch (const Error&) {
   fs::remove(config);
