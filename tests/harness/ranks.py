@@ -29,17 +29,17 @@ def env_of(connector: str, plugins: Path, report: Path, **more: str) -> dict[str
     return {**base, **stack, "HEADRACE_REPORT": str(report)}
 
 
-def giving_way(hdf5: Hdf5) -> list[Path]:
-    """Preloads for ranks that are to wait for others without keeping a core busy."""
-    return [] if hdf5.mpi == "openmpi" else [built("tests/parallel/libgives_way.so")]
+def giving_way(hdf5: Hdf5) -> Path:
+    """Preloaded by ranks that are to wait for others without keeping a core busy."""
+    return built(f"tests/parallel/libgives_way_{hdf5.mpi}.so")
 
 
 def launch(hdf5: Hdf5, ranks: int) -> list[str | Path]:
     """What starts a program as that many ranks: its words come next."""
     # Ranks that wait give way: there are more of them than cores, and other work beside them.
-    if hdf5.mpi == "openmpi":
-        return [*hdf5.mpiexec, "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks)]
-    return [*hdf5.mpiexec, "-n", str(ranks), "sh", "-c", _WITH_PRELOAD, *giving_way(hdf5)]
+    yielding = ["--mca", "mpi_yield_when_idle", "1"] if hdf5.mpi == "openmpi" else []
+    started = [*hdf5.mpiexec, *yielding, "-n", str(ranks)]
+    return [*started, "sh", "-c", _WITH_PRELOAD, giving_way(hdf5)]
 
 
 def told_by(done: Result) -> list[dict[str, Any]]:

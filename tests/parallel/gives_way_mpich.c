@@ -1,6 +1,6 @@
 /* Preloaded into the ranks of MPICH, which wait busily (its device is UCX): where no message has
  * come, the core goes to whom they wait for. With more ranks than cores a suite takes a third of
- * the time, and some that take seconds else take minutes. Open MPI has an option for it. */
+ * the time, and some that take seconds else take minutes. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
