@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
@@ -115,6 +116,12 @@ void copy_mode(const Descriptor& from, const Descriptor& to) {
   constexpr mode_t kMode = 07777;
   if (::fchmod(to.get(), from.status().st_mode & kMode) != 0)
     fail("the copy cannot be given the file's mode");
+}
+
+void open_to_those_of(const struct stat& file, const Descriptor& made) noexcept {
+  constexpr mode_t kPermissions = 0777;
+  if (::geteuid() == 0) std::ignore = ::fchown(made.get(), file.st_uid, file.st_gid);
+  std::ignore = ::fchmod(made.get(), file.st_mode & kPermissions);
 }
 
 void copy_identity(const Descriptor& from, const Descriptor& to) {

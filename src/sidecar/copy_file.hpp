@@ -39,6 +39,9 @@ void copy_range(const Descriptor& from, off_t at, const Descriptor& to, off_t pu
 // From one file to another one that is empty. Throws Error.
 void copy_data(const Descriptor& from, const Descriptor& to);  // with its holes
 void copy_mode(const Descriptor& from, const Descriptor& to);
+// What is made beside a file is for those whom the file is for: its mode, whatever the umask, and
+// its owner where root makes it. What the file system does not let is left.
+void open_to_those_of(const struct stat& file, const Descriptor& made) noexcept;
 // All that says who may do what with it: its owner, mode, access lists; and its user's attributes.
 void copy_identity(const Descriptor& from, const Descriptor& to);
 

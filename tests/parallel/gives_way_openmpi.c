@@ -1,7 +1,7 @@
 /* Preloaded into the ranks of Open MPI, which call sched_yield() where no message has come
- * (mpi_yield_when_idle). Where other processes keep the cores busy, one that yields waits for all of
- * their slices, at each message: a suite of seconds took minutes so. One that sleeps is soon back,
- * so ranks sleep then. */
+ * (mpi_yield_when_idle). Where other processes keep the cores busy, one that yields waits for all
+ * of their slices, at each message: a suite of seconds took minutes so. One that sleeps is soon
+ * back, so ranks sleep then. */
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -92,10 +92,10 @@ def split(
     Subfiles lie in the folders in turn; beside the stub they are links then. Raises FileError, also
     where a program has the file open for writing.
     """
-    size = whole.stat().st_size
     source = os.open(whole, os.O_RDONLY | os.O_CLOEXEC)
 
     def cut(number: int, target: int) -> None:
+        size = os.fstat(source).st_size
         length = layout.piece_size(number, size)
         os.ftruncate(target, length)
         for here, there, count in _stripes(layout, number, 0, length):
@@ -150,6 +150,8 @@ def _make(
         made.append(state_path(config))
         if sizes == tuple(layout.piece_size(number, state.size) for number in range(len(sizes))):
             write_state(config, state)
+            copy_identity(identity, state_path(config))
+        copy_identity(identity, config)
         partial.replace(stub)
     except BaseException:
         for path in made:

@@ -82,12 +82,6 @@ bool take_rest(std::string_view& text, SetState& state) {
   return text == kLast;
 }
 
-mode_t mode_of(const std::string& path) {
-  struct stat status{};
-  constexpr mode_t kPermissions = 0777;
-  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & kPermissions : mode_t{0600};
-}
-
 }  // namespace
 
 std::optional<SetState> parse_set_state(std::string_view text) {
@@ -128,7 +122,8 @@ void mark_open(const std::string& config, const std::vector<std::string>& nodes)
   const std::string path = state_path_of(config);
   const bool there = std::filesystem::exists(path);
   try {
-    const Descriptor file(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode_of(config));
+    const Descriptor file(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (struct stat of{}; !there && ::stat(config.c_str(), &of) == 0) open_to_those_of(of, file);
     write_text(file, set_state_text({false, 0, {}, nodes}));
   } catch (const Error& error) {
     if (!nodes.empty()) throw;

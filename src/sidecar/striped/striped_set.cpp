@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
@@ -120,13 +119,9 @@ std::vector<std::string> subfile_names(const std::string& begin, std::uint32_t c
   return names;
 }
 
-// Who may read and write the stub may read and write the file, whoever makes it, and nobody else.
 void write_text(const std::string& path, const std::string& text, const struct stat& stub) {
-  const mode_t mode = stub.st_mode & 0777U;
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  // Only root may give it to the owner, and then it is its owner who changes the mode below.
-  if (::geteuid() == 0) std::ignore = ::fchown(file.get(), stub.st_uid, stub.st_gid);
-  std::ignore = ::fchmod(file.get(), mode);  // what the umask has taken
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, stub.st_mode & 0777U);
+  open_to_those_of(stub, file);
   const auto bytes = std::as_bytes(std::span(text));
   engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
 }
