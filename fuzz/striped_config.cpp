@@ -18,8 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (config.names.size() != config.layout.count) std::abort();
     for (const std::string& name : config.names)
       if (name.empty() || name == ".." || name.find('/') != std::string::npos) std::abort();
-    const std::string again = headrace::sidecar::striped_config_text("x", config);
-    if (parse_striped_config(again, "x.config").names != config.names) std::abort();
+    const std::string again = headrace::sidecar::striped_config_text(config);
+    const auto read = parse_striped_config(again, "x.config");
+    if (read.names != config.names || read.stub != config.stub) std::abort();
   } catch (const headrace::Error&) {  // NOLINT(bugprone-empty-catch): what malformed input ends in
   }
   return 0;

@@ -10,7 +10,8 @@ namespace {
 // HDF5 follows where a pipe or /dev/null ends by what goes through its own driver.
 bool is_special(int file) {
   struct stat status{};
-  return ::fstat(file, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+  if (::fstat(file, &status) != 0) return true;
+  return !S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode);
 }
 
 }  // namespace

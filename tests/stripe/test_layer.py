@@ -198,6 +198,27 @@ def test_a_set_elsewhere(layer: Layer, how: str) -> None:
     there.python(READ)
 
 
+def test_a_copy_with_links_to_the_pieces_of_the_original(layer: Layer) -> None:
+    """Written to, it would change the original. Without that one they are its own."""
+    (disk := layer.folder / "disk").mkdir()
+    layer.python(WRITE, f"files=3;dirs={disk};")
+    away = layer.folder / "away"
+    away.mkdir()
+    for path in layer.folder.glob("x.h5*"):
+        shutil.copy2(path, away / path.name, follow_symlinks=False)
+    there = Layer(away, "stripe", ("vol", "vfd"))
+    for mode in ("r", "r+"):
+        done = there.start(f"h5py.File('x.h5', {mode!r})")
+        assert (done.status, "is a copy of" in done.text) == (1, True), done.text
+    with pytest.raises(FileError, match="is a copy of"):
+        find(away / "x.h5")
+    layer.python(READ)
+    (layer.folder / "x.h5").unlink()
+    there.python("with h5py.File('x.h5', 'r+') as f: f['d'][:] = np.arange(100000.0)")
+    there.python(READ)
+    assert find(away / "x.h5").size > 800_000
+
+
 @pytest.mark.parametrize(
     ("lost", "says"),
     [

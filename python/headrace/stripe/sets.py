@@ -58,6 +58,7 @@ class Description:
     stub: Stub
     config: Path
     layout: Layout
+    made_at: str  # where the stub was when the set was made
     folder: str  # that the subfiles were made in
     names: tuple[str, ...]  # of the subfiles, in order
     state: SetState | None
@@ -83,7 +84,8 @@ def describe(stub: Path, folder: Path | None = None) -> Description:
     begin = _stub(stub)
     config = _config_of(stub, folder or stub.parent, begin.number)
     told = read_configuration(config)
-    return Description(begin, config, told.layout, told.folder, told.names, read_state(config))
+    state = read_state(config)
+    return Description(begin, config, told.layout, told.stub, told.folder, told.names, state)
 
 
 def find(stub: Path, folder: Path | None = None) -> StripedSet:
@@ -105,6 +107,7 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
         raise FileError(
             f"{stub}: it is a file of its own, and another one than the pieces beside it"
         )
+    _require_own_subfiles(found, told)
     _check_sizes(found)
     return found
 
@@ -134,6 +137,21 @@ def _require_here(stub: Path, others: Sequence[str]) -> None:
             f"{stub}: subfiles of it lie on {', '.join(others[:20])}, in folders that only these "
             "nodes reach: open it over MPI with a rank on each of them, or make one file of it by "
             "`headrace fuse --output` on each of them"
+        )
+
+
+def _require_own_subfiles(found: StripedSet, told: Description) -> None:
+    """Of a stub that was copied with links to subfiles, or without them."""
+    (number,) = _CONFIG.findall(found.config.name)[-1:]
+    original = Path(told.made_at)
+    if str(found.stub.stat().st_ino) == number or not original.exists():
+        return
+    folder = found.stub.parent.resolve()
+    own = all(each.resolve().parent == folder for each in found.subfiles)
+    if str(original.stat().st_ino) == number and not own:
+        raise FileError(
+            f"{found.stub}: it is a copy of {original}, and its subfiles are that file's, which "
+            f"lie elsewhere: `headrace fuse {original} --output` makes a copy"
         )
 
 

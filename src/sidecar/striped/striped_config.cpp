@@ -60,6 +60,7 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
   config.layout.stripe = number_of(values[0], kKeys[0], kMostStripe, path);
   config.layout.count =
       static_cast<std::uint32_t>(number_of(values[2], kKeys[2], kMostSubfiles, path));
+  config.stub = values[3];
   config.folder = values[4];
   while (!text.empty()) {
     const std::string_view name = next_line(text);
@@ -86,12 +87,12 @@ StripedConfig read_striped_config(const std::string& path) {
   return parse_striped_config(text, path);
 }
 
-std::string striped_config_text(const std::string& stub, const StripedConfig& config) {
+std::string striped_config_text(const StripedConfig& config) {
   const std::string count = std::to_string(config.layout.count);
   std::string text;
   text.append("stripe_size=").append(std::to_string(config.layout.stripe));
   text.append("\naggregator_count=").append(count).append("\nsubfile_count=").append(count);
-  text.append("\nhdf5_file=").append(stub).append("\nsubfile_dir=").append(config.folder);
+  text.append("\nhdf5_file=").append(config.stub).append("\nsubfile_dir=").append(config.folder);
   text.append("\n");
   for (const std::string& name : config.names) text.append(name).append("\n");
   return text;

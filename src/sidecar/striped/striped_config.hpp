@@ -12,6 +12,7 @@ namespace headrace::sidecar {
 
 struct StripedConfig {
   engine::StripeLayout layout;
+  std::string stub;                // where it was when the set was made
   std::string folder;              // that the subfiles were made in
   std::vector<std::string> names;  // of the subfiles, in order; no paths
 };
@@ -20,6 +21,6 @@ struct StripedConfig {
 StripedConfig parse_striped_config(std::string_view text, const std::string& path);
 StripedConfig read_striped_config(const std::string& path);
 
-std::string striped_config_text(const std::string& stub, const StripedConfig& config);
+std::string striped_config_text(const StripedConfig& config);
 
 }  // namespace headrace::sidecar

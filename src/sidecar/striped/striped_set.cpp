@@ -150,6 +150,30 @@ StripedSet set_beside(const std::string& stub, const std::string& config) {
   return set;
 }
 
+// The number in the name of a configuration.
+std::string number_in(const std::string& config) {
+  constexpr std::string_view kBefore = ".subfile_";
+  const std::string name = name_of(config);
+  const std::size_t begin = name.rfind(kBefore) + kBefore.size();
+  return name.substr(begin, name.size() - kConfigEnd.size() - begin);
+}
+
+// A stub that was copied with links to subfiles, or without them: who wrote to the copy would write
+// to the file that it was made from.
+void require_own_subfiles(const StripedSet& set, const std::string& original) {
+  const std::string number = number_in(set.config);
+  if (std::to_string(status_of(set.stub).st_ino) == number) return;
+  struct stat status{};
+  if (::stat(original.c_str(), &status) != 0 || std::to_string(status.st_ino) != number) return;
+  const bool own = std::ranges::all_of(set.subfiles, [&](const std::string& path) {
+    return fs::canonical(path).parent_path() == fs::canonical(parent_of(set.stub));
+  });
+  if (own) return;
+  throw Error(set.stub + " is a copy of " + printable(original) +
+              ", and its subfiles are that file's, which lie elsewhere: headrace fuse " +
+              printable(original) + " --output makes a copy");
+}
+
 // What a link leads to, as make_set() makes them; a link to anything else stays what it leads to.
 void remove_target(const fs::path& link) {
   if (fs::is_symlink(link) && fs::read_symlink(link).filename() == link.filename())
@@ -203,10 +227,7 @@ void remove_set_of(const std::string& stub, const std::string& config) try {
 
 void begin_changing(const StripedSet& set) {
   mark_open(set.config, set.nodes);
-  constexpr std::string_view kBefore = ".subfile_";
-  const std::string name = name_of(set.config);
-  const std::size_t begin = name.rfind(kBefore) + kBefore.size();
-  write_stub(set.stub, set.layout, name.substr(begin, name.size() - kConfigEnd.size() - begin));
+  write_stub(set.stub, set.layout, number_in(set.config));
 }
 
 std::optional<StripedSet> find_set(const std::string& stub, const std::string& config_folder) try {
@@ -235,6 +256,7 @@ std::optional<StripedSet> find_set(const std::string& stub, const std::string& c
   for (const std::string& name : told.names)
     set.subfiles.push_back(subfile_of(config, told.folder, name));
   if (found.kind == Stub::Kind::superblock && !begins_alike(set, found)) return std::nullopt;
+  require_own_subfiles(set, told.stub);
   // HDF5's subfiling writes a superblock into the stub, and knows of no state.
   if (text) set.state = state;
   check_sizes(set, subfile_sizes(set));
@@ -252,11 +274,11 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   StripedSet set{stub, config_of_new(stub, folders.config), layout, {}, {}, {}};
   set.nodes = folders.nodes;
   remove_set_of(stub, set.config);
-  const StripedConfig config{layout, beside, subfile_names(begin, layout.count)};
+  const StripedConfig config{layout, stub, beside, subfile_names(begin, layout.count)};
   for (std::size_t k = 0; k < config.names.size(); ++k)
     set.subfiles.push_back(make_subfile(beside, folders, k, config.names[k], status));
   const std::string partial = set.config + std::string(kPartialEnd);
-  write_text(partial, striped_config_text(stub, config), status);
+  write_text(partial, striped_config_text(config), status);
   fs::rename(partial, set.config);
   write_stub(stub, layout, number);
   return set;
