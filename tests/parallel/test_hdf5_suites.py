@@ -131,7 +131,7 @@ REFUSED = {(stack, "testphdf5"): ("-x", "atomicity") for stack in ("stripe", GAT
 LEFT_OUT = {(one.stack, one.program) for one in KNOWN if one.hangs or not one.arguments}
 
 # Each day `both` stands for `vol`, and but for the API suite for `log`, which has no part in files
-# over MPI; and `async` for `both` where a suite takes long.
+# over MPI; `async` for `both` where a suite takes long; and tests/stripe/ranks for `stripe-node`.
 CASES = [
     pytest.param(
         program,
@@ -139,8 +139,8 @@ CASES = [
         id=f"{program}-{stack}",
         marks=[pytest.mark.long]
         if program in LONG
-        or stack == "vol"
-        or (stack in ("tune", GATHERED) and program.name != "testphdf5")
+        or stack in ("vol", GATHERED)
+        or (stack == "tune" and program.name != "testphdf5")
         or (stack == "log" and program.name != "h5_api_test_parallel")
         or (stack in ("both", "async", "log-rank") and program.name == "t_pmulti_dset")
         or (stack == "both" and program.name in ("testphdf5", "t_filters_parallel"))

@@ -41,7 +41,7 @@ def told(done: Result) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("hdf5", ["1.14.5-openmpi"], indirect=True)
 @pytest.mark.parametrize(
-    "ranks", [2, pytest.param(1, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.long)]
+    "ranks", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.long)]
 )
 def test_as_of_hdf5s_driver(tmp_path: Path, hdf5: Hdf5, ranks: int) -> None:
     native = told(suite(hdf5, ranks, tmp_path / "native", NATIVE))
