@@ -1,0 +1,12 @@
+#include "connectors/null/null.hpp"
+#include "drivers/null/null.hpp"
+#include "plugin/core_layers.hpp"
+#include "plugin/layer_entry.hpp"
+
+headrace::LayerEntry headrace::null_layer() {
+  return {"null",
+                 "changes nothing: the template, and the proof that the base is transparent",
+                 null::kSettings, connector<null::Connector>("libheadrace_null.so"),
+                 driver<null::Driver<vfd::Over::sec2>>("libheadrace_null_vfd.so"),
+                 driver<null::Driver<vfd::Over::mpio>>("libheadrace_null_vfd_mpi.so")};
+}
