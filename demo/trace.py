@@ -1,4 +1,4 @@
-"""What README shows of traces: two programs run under `headrace trace`, and what it says of them.
+"""What README shows of traces: a program runs under `headrace trace`, and what that says of it.
 
 Prints that. With --update it goes into README.md, and pictures of a report into docs/pictures.
 """
@@ -14,25 +14,19 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from demo import sample
 from rich.console import Console
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE.parent / "build/demo"
 README = HERE.parent / "README.md"
 PICTURES = HERE.parent / "docs/pictures"
+PROGRAM = "mistake.py"
+TRACE = "mistake.hrtrace"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = (1100, 1000)  # pixels of a picture
 SCHEMES = {"trace.png": 1, "trace-dark.png": 0}  # as Chromium numbers what people prefer
 _WIDTH = 100
 _LIMIT = 120  # seconds
-
-
-def commands(source: Path) -> list[list[str]]:
-    """The programs, beside which they are run, with their words."""
-    return [["mistake.py"], ["rewrite.py", source.name, "rewritten.h5"]]
 
 
 def environment() -> dict[str, str]:
@@ -52,29 +46,26 @@ def run(words: Sequence[str], folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def traced(program: Sequence[str], folder: Path) -> str:
+def traced(folder: Path) -> str:
     """The command, and what is said at its end; the trace is left in the folder."""
-    command = ["headrace", "trace", "--", "python", *program]
-    shutil.rmtree(folder / f"{Path(program[0]).stem}.hrtrace", ignore_errors=True)
-    shutil.copyfile(HERE / program[0], folder / program[0])
+    command = ["headrace", "trace", "--", "python", PROGRAM]
+    shutil.copyfile(HERE / PROGRAM, folder / PROGRAM)
     run(command, folder)
-    said = run(["headrace", "trace", f"{Path(program[0]).stem}.hrtrace"], folder)
+    said = run(["headrace", "trace", TRACE], folder)
     lines = [f"$ {' '.join(command)}"]
     for line in said.splitlines():
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent=" " * 10)
     return "\n".join(lines)
 
 
-def put_in(text: str, blocks: Sequence[str]) -> str:
-    """The page with these blocks where its comments say so."""
-    for number, block in enumerate(blocks, 1):
-        begin, end = f"<!-- demo/trace.py: {number} -->\n", "<!-- end -->"
-        before, found, rest = text.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            sys.exit(f"there is no place for block {number}")
-        text = f"{before}{begin}```\n{block}\n```\n{end}{after}"
-    return text
+def put_in(text: str, block: str) -> str:
+    """The page with this block where its comments say so."""
+    begin, end = "<!-- demo/trace.py -->\n", "<!-- end -->"
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        sys.exit("there is no place for what was said")
+    return f"{before}{begin}```\n{block}\n```\n{end}{after}"
 
 
 def take_pictures(page: Path, folder: Path) -> None:
@@ -96,7 +87,6 @@ def take_pictures(page: Path, folder: Path) -> None:
 def main() -> None:
     """What the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--file", type=Path, help="trace the rewriting of this file instead")
     parser.add_argument("--update", action="store_true", help="write README.md and pictures")
     parser.add_argument("--readme", type=Path, default=README, help="instead of README.md")
     parser.add_argument("--pictures", type=Path, default=PICTURES, help="folder for the pictures")
@@ -104,14 +94,12 @@ def main() -> None:
     given = parser.parse_args()
     folder = given.work.resolve() / "trace"
     folder.mkdir(parents=True, exist_ok=True)
-    source = given.file or sample.fetch(given.work)
-    shutil.copyfile(source, folder / source.name)
-    blocks = [traced(program, folder) for program in commands(source)]
-    Console().print("\n\n".join(blocks), markup=False, highlight=False, soft_wrap=True)
+    block = traced(folder)
+    Console().print(block, markup=False, highlight=False, soft_wrap=True)
     run(["headrace", "report", "mistake.hrtrace"], folder)
     if given.update:
         text = given.readme.read_text(encoding="utf-8")
-        given.readme.write_text(put_in(text, blocks), encoding="utf-8")
+        given.readme.write_text(put_in(text, block), encoding="utf-8")
         take_pictures(folder / "mistake.html", given.pictures.resolve())
 
 
