@@ -16,6 +16,7 @@
 #include "trace/native_callers.hpp"
 #include "trace/python_lines.hpp"
 #include "trace/recorder.hpp"
+#include "vol/dataset/selection.hpp"
 #include "vol/effects.hpp"
 #include "vol/hooks.hpp"
 #include "vol/own_question.hpp"
