@@ -56,7 +56,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
 .PHONY: build demo test test-stages check check-stages bench wheel lint tidy format clean setup-demo \
-    setup-test setup-hdf5 dev ctest ctest-asan ctest-tsan pytest pytest-address pytest-thread
+    setup-test setup-hdf5 always dev ctest ctest-asan ctest-tsan pytest pytest-address pytest-thread
 
 # What ccache keeps serves every checkout; it must know what GCC's precompiled headers depend on.
 export CCACHE_BASEDIR := $(CURDIR)
@@ -143,18 +143,19 @@ bench: setup-test
 
 # An MPI module fits the MPI that it was built with, so a site builds its own: pip install .
 DIST := dist
-# Tests make it of the objects that theirs are linked with, for a build more would take minutes.
 WHEEL_BUILD := build/wheel
 FROM_DEV := cmake.build-type=RelWithDebInfo cmake.define.HEADRACE_BUILD_TESTS=true install.strip=true
-WHEEL_SETTINGS := $(patsubst %,--config-settings=%,build-dir=$(WHEEL_BUILD) \
-    $(if $(filter build/dev,$(WHEEL_BUILD)),$(FROM_DEV)))
+# Of a package that is made in a folder: build/dev has the objects that tests are linked with.
+settings = $(patsubst %,--config-settings=%,build-dir=$(1) $(if $(filter build/dev,$(1)),$(FROM_DEV)))
+# What is in .venv is of those once there are any, for a build more would take minutes.
+PACKAGE_SETTINGS := $(call settings,$(if $(wildcard build/dev/build.ninja),build/dev,build/wheel))
 NOT_IN_WHEEL := headrace/lib/libheadrace_mpi_*;headrace/bin/headrace-bench-pnetcdf
 wheel:
 	@scripts/setup/apt.sh demo
 	@$(MAKE) --silent $(VENV)/.wheel
 	@rm -rf build/untagged
 	@$(VENV)/bin/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/untagged \
-	    $(WHEEL_SETTINGS) --config-settings='wheel.exclude=$(NOT_IN_WHEEL)' .
+	    $(call settings,$(WHEEL_BUILD)) --config-settings='wheel.exclude=$(NOT_IN_WHEEL)' .
 	@PATH=$(CURDIR)/$(VENV)/bin:$$PATH auditwheel repair --wheel-dir $(DIST) build/untagged/*.whl \
 	    >build/untagged/log 2>&1 || { cat build/untagged/log; exit 1; }
 	@rm -rf build/untagged
@@ -210,7 +211,7 @@ setup-test:
 	@scripts/setup/apt.sh test
 	@$(MAKE) --silent setup-hdf5 $(VENV)/.test
 	@$(MAKE) --silent dev
-	@$(MAKE) --silent $(VENV)/.headrace WHEEL_BUILD=build/dev
+	@$(MAKE) --silent $(VENV)/.headrace
 
 setup-hdf5:
 	@scripts/setup/build-hdf5.sh 1.14.5-openmpi
@@ -226,11 +227,16 @@ $(VENV)/.demo $(VENV)/.wheel $(VENV)/.test: $(VENV)/.%: requirements/%.txt \
 	@$(VENV)/bin/pip install --quiet -r $<
 	@touch $@
 
+# How the package is built, and of what on this machine: it is installed anew when that changes.
+$(VENV)/.built-with: always | $(VENV)/bin/pip
+	@with="$(PACKAGE_SETTINGS) $$(scripts/setup/optional.sh)"; \
+	    [ "$$with" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$with" >$@
+
 # The build folder is kept, so that only what changed is compiled again.
-$(VENV)/.headrace: $(SOURCES) $(VENV)/.demo
+$(VENV)/.headrace: $(SOURCES) $(VENV)/.demo $(VENV)/.built-with
 	@echo "[setup] Headrace -> $(VENV) (pip install .)"
 	@$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
-	    $(WHEEL_SETTINGS) .
+	    $(PACKAGE_SETTINGS) .
 	@touch $@
 
 clean:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness.build import SANITIZER, take_findings
+from harness.installed import lacking
 from harness.prefix import MATRIX, Hdf5
 from harness.seed import LONG, SEED
 
@@ -22,6 +23,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sanitized: of those that run under a sanitizer")
     config.addinivalue_line("markers", "threads: under that for threads, too")
     config.addinivalue_line("markers", "plain: means nothing under a sanitizer")
+
+
+def pytest_sessionstart() -> None:
+    """In place of tests that fail, after a while, for want of something to load."""
+    if what := lacking():
+        raise pytest.UsageError(what)
 
 
 def pytest_report_header() -> str:

@@ -80,7 +80,7 @@ def installed_headrace() -> Headrace:
     try:
         plugin_path()
     except PluginError as error:
-        pytest.fail(f"this test needs the built plug-ins: {error}")
+        pytest.fail(f"this test needs the built plug-ins, run `make setup-test`: {error}")
 
     def run(*arguments: str, **more: Any) -> subprocess.CompletedProcess[Any]:
         return run_from(None, *arguments, **more)

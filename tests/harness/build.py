@@ -22,6 +22,8 @@ _PRESETS = {"": "dev", "address": "asan", "thread": "tsan"}
 PROGRAMS = ROOT / "build/dev"
 BUILD = ROOT / "build" / _PRESETS[SANITIZER]
 PLUGINS = BUILD / "lib/plugins"
+_MADE_BY = {"": "setup-test", "address": "ctest-asan", "thread": "ctest-tsan"}
+NOT_BUILT = f"nothing is built in {PLUGINS}: run `make {_MADE_BY[SANITIZER]}`"
 
 
 def built(path: str) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
-from harness.build import PLUGINS, sanitized
+from harness.build import NOT_BUILT, PLUGINS, sanitized
 from harness.program import Program, text_of
 from harness.run import Command, Result, run
 from harness.stack import CLEAN
@@ -40,7 +40,7 @@ class Layer:
             return {**CLEAN, **more}
         options = self.usual if isinstance(options, EllipsisType) else options
         found = (self.plugins / f"libheadrace_{self.name}.so").exists()
-        assert found, f"nothing is built in {self.plugins}"
+        assert found, NOT_BUILT
         return sanitized(
             {
                 **CLEAN,

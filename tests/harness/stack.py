@@ -35,7 +35,7 @@ BASH_OWN = {"_", "PWD", "OLDPWD", "SHLVL"}
 def exported(spec: str) -> Mapping[str, str]:
     """What `headrace env` exports for the stack, read back through the shell it is meant for."""
     headrace = Path(sys.executable).with_name("headrace")
-    assert headrace.exists(), f"the command {headrace} is missing: install Headrace first"
+    assert headrace.exists(), f"the command {headrace} is missing: run `make setup-test`"
     shown = run([headrace, "env", "--stack", spec, "--shell", "bash"], env=CLEAN, cwd=Path("/"))
     assert shown.status == 0, f"headrace env --stack {spec!r}: {shown.text}"
     script = f"{shown.out.decode()}\nenv -0"

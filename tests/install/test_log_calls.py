@@ -34,7 +34,7 @@ def write_read_and_miss() -> None:
 def logged(root: Path, cwd: Path, stack: str, log: Path, **extra: str) -> list[str]:
     """Runs the program under a stack; the calls of the log without times and process."""
     plugins = root / "build/dev/lib/plugins"
-    assert (plugins / "libheadrace_log_calls.so").exists(), "run `make ctest`"
+    assert (plugins / "libheadrace_log_calls.so").exists(), "run `make setup-test`"
     bin_ = root / ".venv/bin"
     program = (bin_ / "python", "-c", text_of(write_read_and_miss))
     command = (bin_ / "headrace", "run", "--stack", stack, "--", *program)

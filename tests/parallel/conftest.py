@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness.build import PLUGINS
+from harness.build import NOT_BUILT, PLUGINS
 from harness.prefix import Hdf5
 from parallel.together import Together
 
@@ -13,7 +13,7 @@ from parallel.together import Together
 @pytest.fixture(scope="session")
 def plugins() -> Path:
     """The plug-ins as built, with the connector that only these tests use."""
-    assert (PLUGINS / "libheadrace_talk.so").exists(), f"nothing is built in {PLUGINS}"
+    assert (PLUGINS / "libheadrace_talk.so").exists(), NOT_BUILT
     return PLUGINS
 
 
