@@ -41,9 +41,13 @@ logged() {
     }
 }
 
+# Optimised as distributions do it: HDF5's own -O3 takes half as long again to compile.
+options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG")
+! ccache=$(command -v ccache) || options+=("-DCMAKE_C_COMPILER_LAUNCHER=$ccache")
+
 configure() {
     logged configure "$cmake" -G Ninja -S "$sources/$version" -B "$home/build" \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" \
+        "${options[@]}" -DCMAKE_INSTALL_PREFIX="$prefix" \
         -DMPI_C_COMPILER="$(command -v "mpicc.$mpi")" \
         -DMPIEXEC_EXECUTABLE="$(command -v "mpiexec.$mpi")" \
         -DHDF5_INSTALL_LIB_DIR=lib -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF \
@@ -80,7 +84,7 @@ build_2_2_0() {
     logged build ninja -C "$home/build" src/all hl/src/all
     logged install install_components
     logged configure-tests "$cmake" -G Ninja -S "$setup/hdf5-tests" -B "$home/tests" \
-        -DCMAKE_BUILD_TYPE=Release -DMPI_C_COMPILER="$(command -v "mpicc.$mpi")" \
+        "${options[@]}" -DMPI_C_COMPILER="$(command -v "mpicc.$mpi")" \
         -DTESTS="$sources/1.14.5" -DSOURCE="$sources/2.2.0" -DBUILD="$home/build"
     logged build-tests ninja -C "$home/tests"
     install_tests "$home/tests"
