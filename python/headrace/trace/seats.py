@@ -91,12 +91,8 @@ class Seat:
 
 def _outermost(process: Process) -> NDArray[np.bool_]:
     """Which calls the program has made of the uppermost layer: not those of layers below it."""
-    raw = process.calls
-    lower = {
-        id_
-        for id_, each in process.objects.items()
-        if process.level_of_files.get(each["file"], 0) > 0
-    }
+    raw, levels = process.calls, process.level_of_files
+    lower = {id_ for id_, each in process.objects.items() if levels.get(each["file"], 0) > 0}
     return ~np.isin(raw["object"], np.array(sorted(lower), np.int64))
 
 

@@ -50,24 +50,29 @@ def write(trace: Trace, path: Path) -> None:
     with replacing_folder(path, lambda name: name.endswith(_SUFFIX)) as folder:
         number = 0
         for seat in trace.seats:
-            for id_ in seat.storages:
-                rows = np.flatnonzero(seat.requests["file"] == id_)
-                if not len(rows):
-                    continue
+            begins = dict(zip(*(seat.process.calls[name].tolist() for name in ("number", "begin")),
+                              strict=True))  # fmt: skip
+            order = np.argsort(seat.requests["file"], kind="stable")
+            ids, first = np.unique(seat.requests["file"][order], return_index=True)
+            for id_, rows in zip(ids.tolist(), np.split(order, first[1:]), strict=False):
                 number += 1
                 host = str(seat.process.about.get("host", ""))
                 last = PurePath(seat.storages[id_]).name.encode()[:_LAST_PART]
                 parts = last.decode(errors="ignore"), host, seat.process.about["pid"], number
                 name = ".".join(map(str, parts)) + _SUFFIX
                 with open(folder / name, "wb", opener=private) as out:
-                    out.writelines(_ledger(seat, id_, rows))
+                    out.writelines(_ledger(seat, id_, rows, begins))
 
 
-def _ledger(seat: Seat, id_: int, rows: NDArray[np.int64]) -> tuple[bytes, ...]:
+def _ledger(
+    seat: Seat, id_: int, rows: NDArray[np.int64], begins: Mapping[int, int]
+) -> tuple[bytes, ...]:
+    """`begins`: of all calls, by their numbers."""
     about, storage = seat.process.about, seat.process.storages[id_]
     raw = {name: values[rows] for name, values in seat.requests.items()}
     raw, calls = _by_call(raw)
-    opened = _opened(seat, storage, int(raw["begin"].min()))
+    first = int(raw["begin"].min())  # on the clock of the requests, as that of the opening call
+    opened = min(first, begins.get(storage["call"], first) if storage["call"] else first)
     good = raw["failed"] == 0
     records = np.zeros(int(good.sum()), RECORD)
     for name in ("offset", "length", "span", "duration", "kind"):
@@ -106,10 +111,3 @@ def _by_call(raw: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
     together = raw["collective"] != 0
     numbers = np.where(together, np.cumsum(begins & together), np.cumsum(begins & ~together))
     return raw, numbers
-
-
-def _opened(seat: Seat, storage: Mapping[str, int], first: int) -> int:
-    """When the call began that opened the file, on the clock of the requests."""
-    raw = seat.process.calls
-    begins = raw["begin"][(raw["number"] == storage["call"]) & (storage["call"] != 0)]
-    return min(first, int(begins[0])) if len(begins) else first

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from headrace.trace.seats import Seat
 
 _BILLION: Final = 1e9
-_LONGEST: Final = 20000  # requests that are put beside each other; of more, places count
+_LONGEST: Final = 20000  # requests that are put beside each other at a time
 Request = tuple[int, int, int, int, int]  # file in order of opening, kind, type, offset, length
 
 
@@ -44,19 +43,26 @@ def requests(seat: Seat) -> list[Request]:
     """
     table = seat.requests
     order = np.argsort(table["begin"], kind="stable")
+    same = _full_names(seat.storages)
     files: dict[str, int] = {}
-    full = sorted({each for each in seat.storages.values() if each.startswith("/")})
     rows = zip(
         *(table[name][order].tolist() for name in ("file", "kind", "type", "offset", "length")),
         strict=True,
     )
-    found = []
-    for file, kind, type_, offset, length in rows:
-        name = seat.storages[file]
-        same = next((each for each in full if each.endswith(f"/{name}")), name)
-        number = files.setdefault(same, len(files))
-        found.append((number, kind, type_, offset, length))
-    return found
+    return [
+        (files.setdefault(same[file], len(files)), kind, type_, offset, length)
+        for file, kind, type_, offset, length in rows
+    ]
+
+
+def _full_names(storages: Mapping[int, str]) -> dict[int, str]:
+    """Of each file the first full name that ends with its own, or its own."""
+    ends: dict[str, str] = {}
+    for name in sorted({each for each in storages.values() if each.startswith("/")}):
+        parts = name.split("/")
+        for first in range(1, len(parts)):
+            ends.setdefault("/".join(parts[first:]), name)
+    return {id_: ends.get(name, name) for id_, name in storages.items()}
 
 
 def seconds(seat: Seat) -> float:
@@ -119,12 +125,27 @@ def _likeness(recorded: Seat, replayed: Seat) -> Likeness:
 
 
 def _equal(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> int:
+    """Of those that are in both in the same order, as many as there can be.
+
+    Sequences of more than `_LONGEST` are compared part by part, so that what one has more counts
+    as different at the end of each part.
+    """
     if before == after:
         return len(before)
-    if max(len(before), len(after)) > _LONGEST:
-        return sum(a == b for a, b in zip(before, after, strict=False))
-    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-    return sum(each.size for each in blocks)
+    parts = range(0, min(len(before), len(after)), _LONGEST)
+    return sum(_common(before[at : at + _LONGEST], after[at : at + _LONGEST]) for at in parts)
+
+
+def _common(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> int:
+    """The length of the longest common subsequence, by the bits of integers (Hyyrö, 2004)."""
+    places: dict[tuple[int, ...], int] = {}
+    for place, each in enumerate(before):
+        places[each] = places.get(each, 0) | 1 << place
+    row = all_ = (1 << len(before)) - 1
+    for each in after:
+        matched = row & places.get(each, 0)
+        row = ((row + matched) | (row - matched)) & all_
+    return len(before) - row.bit_count()
 
 
 def _calls(seat: Seat) -> Counter[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -71,10 +72,14 @@ class Plan:
 
     def ranks(self, step: Step) -> int:
         """Of the communicator that a step has opened a file with; 0 where it had none."""
-        if not self.parallel(step):
-            return 0
-        opened = (each for each in self.process.storages.values() if each["call"] == step.number)
-        return max((int(each["ranks"]) for each in opened), default=0)
+        return self._ranks_of_calls.get(step.number, 0) if self.parallel(step) else 0
+
+    @cached_property
+    def _ranks_of_calls(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for each in self.process.storages.values():
+            found[each["call"]] = max(int(each["ranks"]), found.get(each["call"], 0))
+        return found
 
 
 def plans(trace: Trace) -> list[Plan]:

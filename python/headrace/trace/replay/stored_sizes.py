@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -71,11 +72,12 @@ def _of_chunks(file: str, by_address: Mapping[int, int]) -> dict[Any, int]:
     found: dict[Any, int] = {}
 
     def visit(name: str, object_: h5py.HLObject) -> None:
-        if isinstance(object_, h5py.Dataset) and object_.chunks and object_.id.get_num_chunks():
-            for number in range(object_.id.get_num_chunks()):
-                chunk = object_.id.get_chunk_info(number)
-                if chunk.byte_offset in by_address:
-                    found[f"/{name}", chunk.chunk_offset] = by_address[chunk.byte_offset]
+        def take(chunk: h5py.h5d.StoreInfo) -> None:
+            if chunk.byte_offset in by_address:
+                found[f"/{name}", chunk.chunk_offset] = by_address[chunk.byte_offset]
+
+        if isinstance(object_, h5py.Dataset) and object_.chunks:
+            object_.id.chunk_iter(take)
 
     with h5py.File(file, "r") as opened:
         opened.visititems(visit)
@@ -99,21 +101,24 @@ def _datasets(
 ) -> dict[Name, Chunked]:
     """Those that values can be made for."""
     names = _names(made)
+    of_datasets: dict[Name, dict[Any, int]] = defaultdict(dict)
+    for file, chunks in wanted.items():
+        for (path, place), size in chunks.items():
+            of_datasets[file, path][place] = size
     found: dict[Name, Chunked] = {}
     for step in made.steps:
         name = names.get(step.key[0], ("", ""))
         if step.callback != "dataset_create" or "given" not in step.given or name in found:
             continue
         file, path = files.get(name[0], ""), name[1]
-        mine = {place: size for (of, place), size in wanted.get(file, {}).items() if of == path}
-        if not mine:
+        if (file, path) not in of_datasets:
             continue
         with h5py.File(file, "r") as trial:
             dataset = trial[path]
             if _has_values(dataset):
                 given = step.given["given"]
                 lists = (library.decoded(given[each], made.process.encoded) for each in (4, 6))
-                found[name] = Chunked(dataset, Filters(library, *lists), mine)
+                found[name] = Chunked(dataset, Filters(library, *lists), of_datasets[file, path])
     return found
 
 

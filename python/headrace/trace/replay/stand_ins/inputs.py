@@ -54,6 +54,7 @@ def files_of(made: Sequence[Plan], folder: Path, choices: Choices) -> dict[str, 
     FileError for an input that is neither there nor has a stand-in among the choices.
     """
     files: dict[str, str] = {}
+    taken: set[Path] = set()
     first = _first(made)
     for step in _steps(made):
         name = named(step)
@@ -61,7 +62,8 @@ def files_of(made: Sequence[Plan], folder: Path, choices: Choices) -> dict[str, 
             continue
         # By its own name it is found by links of other files, and those are as long.
         own = folder / _last_part(name)
-        target = folder / f"{len(files)}-{own.name}" if str(own) in files.values() else own
+        target = folder / f"{len(files)}-{own.name}" if own in taken else own
+        taken.add(target)
         files[name] = str(target)
         opened = first.get(name)
         if opened is None or opened.callback == "file_open":
@@ -112,7 +114,7 @@ def with_stand_ins(made: Sequence[Plan], library: str, folder: Path, choices: Ch
         file = folder / f"{len(found)}-{_last_part(name)}"
         what = {"sources": [str(each.process.source) for each in made], "name": name,
                 "library": library, "output": str(file)}  # fmt: skip
-        said = run([_MAKER, json.dumps(what)], inherited_environment(), choices.limit)
+        said = run([_MAKER, json.dumps(what)], inherited_environment(), choices.seconds)
         unknown = tuple(f"{path} ({why})" for path, why in said["unknown"].items())
         found[name] = StandIn(name, file, said["datasets"], unknown, said["tokens"])
     return replace(choices, stand_ins=found)
