@@ -37,7 +37,7 @@ def expectation(kind: str, choices: tuple[str, ...] = ()) -> str:
     return {
         "choice": "one of " + ", ".join(choices),
         "boolean": "true or false",
-        "integer": "a whole number",
+        "integer": "a whole number, 0 or more",
         "size": "a size such as 4096, 64KiB or 2GiB",
         "duration": "a duration such as 500us, 20ms or 1s",
     }.get(kind, "text")

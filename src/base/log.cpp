@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
@@ -14,10 +18,17 @@
 namespace headrace {
 namespace {
 
+// A file that a variable names.
+struct Named {
+  const char* variable;
+  std::string file;
+  std::atomic<bool> complained = false;
+};
+
 struct Destinations {
   Level level = Level::warning;
-  std::string log_file;
-  std::string report_file;
+  Named log{"HEADRACE_LOG_FILE", {}};
+  Named report{"HEADRACE_REPORT", {}};
   std::string summary_file;
 };
 
@@ -27,24 +38,31 @@ Destinations& destinations() {
   return *instance;
 }
 
-void append(const std::string& file, std::string_view json) noexcept {
-  try {
-    if (!file.empty()) append_line(file, std::string(json));
-  } catch (...) {  // out of memory: the line is lost, the program goes on
-  }
+// Returns the errno of a file that cannot be opened, else 0.
+int append_to(const std::string& file, std::string line) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  line += '\n';
+  [[maybe_unused]] const auto written = ::write(fd, line.data(), line.size());
+  ::close(fd);
+  return 0;
+}
+
+// The user, who has named the file, is told once that it cannot be opened.
+void append(Named& to, std::string line) {
+  const int error = append_to(to.file, std::move(line));
+  if (error == 0 || to.complained.exchange(true)) return;
+  const std::string text = std::string("headrace: ") + to.variable + " names " +
+                           printable(to.file) + ": " + std::strerror(error) +
+                           "; nothing is written there\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
 constexpr std::array<std::string_view, 4> kLevels{"error", "warning", "info", "debug"};
 
 }  // namespace
 
-void append_line(const std::string& file, std::string line) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return;
-  line += '\n';
-  [[maybe_unused]] const auto written = ::write(fd, line.data(), line.size());
-  ::close(fd);
-}
+void append_line(const std::string& file, std::string line) { append_to(file, std::move(line)); }
 
 void configure_log() {
   Destinations& to = destinations();
@@ -55,8 +73,8 @@ void configure_log() {
     } catch (const Error&) {
       value = setting.fallback;
     }
-    if (setting.option == "log_file") to.log_file = value;
-    if (setting.option == "report") to.report_file = value;
+    if (setting.option == "log_file") to.log.file = value;
+    if (setting.option == "report") to.report.file = value;
     if (setting.option == "summary") to.summary_file = value;
     if (setting.option != "log_level") continue;
     for (std::size_t i = 0; i < kLevels.size(); ++i)
@@ -65,26 +83,38 @@ void configure_log() {
 }
 
 void log(Level level, std::string_view message) noexcept {
-  const Destinations& to = destinations();
-  if (to.log_file.empty() || level > to.level) return;
+  Destinations& to = destinations();
+  if (to.log.file.empty() || level > to.level) return;
   try {
     std::array<char, 32> time{};
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
     std::strftime(time.data(), time.size(), "%FT%T", localtime_r(&now, &parts));
-    append_line(to.log_file, std::string(time.data()) + ' ' + std::to_string(::getpid()) + ' ' +
-                                 std::string(kLevels.at(static_cast<std::size_t>(level))) + ' ' +
-                                 printable(message));
+    append(to.log, std::string(time.data()) + ' ' + std::to_string(::getpid()) + ' ' +
+                       std::string(kLevels.at(static_cast<std::size_t>(level))) + ' ' +
+                       printable(message));
   } catch (...) {  // out of memory: the message is lost, the program goes on
   }
 }
 
-bool report_wanted() noexcept { return !destinations().report_file.empty(); }
+bool report_wanted() noexcept { return !destinations().report.file.empty(); }
 
-void report(std::string_view json) noexcept { append(destinations().report_file, json); }
+void report(std::string_view json) noexcept {
+  if (!report_wanted()) return;
+  try {
+    append(destinations().report, std::string(json));
+  } catch (...) {  // out of memory: the line is lost, the program goes on
+  }
+}
 
 bool summary_wanted() noexcept { return !destinations().summary_file.empty(); }
 
-void summarise(std::string_view json) noexcept { append(destinations().summary_file, json); }
+void summarise(std::string_view json) noexcept {
+  if (!summary_wanted()) return;
+  try {  // `headrace run` may have ended, and its file with it
+    append_line(destinations().summary_file, std::string(json));
+  } catch (...) {  // out of memory
+  }
+}
 
 }  // namespace headrace

@@ -115,7 +115,7 @@ std::string expectation(Type type, std::string_view choices) {
     case Type::boolean:
       return "true or false";
     case Type::integer:
-      return "a whole number";
+      return "a whole number, 0 or more";
     case Type::size:
       return "a size such as 4096, 64KiB or 2GiB";
     case Type::duration:

@@ -57,6 +57,10 @@ const MpiTable* load() {
   const std::string_view kind = kind_of(version);
   const std::string path = path_of(kind);
   const std::string start = "the MPI module " + path;
+  if (::access(path.c_str(), F_OK) != 0)
+    throw Error("Headrace is installed without " + start + " for " + version +
+                ", as from a wheel; `pip install .` in its sources, with that MPI's mpicc in PATH, "
+                "makes it");
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     throw Error(start + " (HDF5 uses " + version + ") cannot be loaded: " + dlerror());

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/events.hpp"
 #include "base/log.hpp"
 #include "base/module_file.hpp"
@@ -67,12 +68,21 @@ const void* class_in_place_of(int type, std::string_view name, const void* calle
   return nullptr;
 }
 
-// Binds this very copy and reads the environment.
+bool switched_off() {
+  try {
+    return value_of(global_settings(), "layers", {}) == "off";
+  } catch (const Error&) {  // malformed: each open of a file says so
+    return false;
+  }
+}
+
+// Binds this very copy and reads the environment. False where a library is to use its own classes.
 bool bind_here(const void* caller) {
   std::vector<std::span<const Setting>> tables{global_settings()};
   for (const LayerEntry& layer : layers()) tables.push_back(layer.settings);
   read_environment(tables);
   configure_log();
+  if (switched_off()) return false;
   const std::string error = bind(caller);
   if (error.empty()) return true;
   static std::string told;  // HDF5 asks each plug-in file in turn

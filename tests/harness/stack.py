@@ -24,7 +24,7 @@ _own_folder = tempfile.mkdtemp(prefix="mpi-")
 atexit.register(shutil.rmtree, _own_folder, ignore_errors=True)
 
 # Every test starts from an environment that says nothing about HDF5, Headrace or sanitizers.
-_STEERS = ("HDF5", "HEADRACE_", "ASAN_", "UBSAN_", "TSAN_")
+_STEERS = ("HDF5", "HEADRACE", "ASAN_", "UBSAN_", "TSAN_")
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(_STEERS)}
 CLEAN[MPI_FOLDER] = _own_folder
 
