@@ -7,21 +7,25 @@
 The same from outside: ``headrace run -- python program.py``.
 """
 
-from headrace import settings
-from headrace.boxes import write_n
-from headrace.calls import CallError
-from headrace.control import Progress, pause, paused, progress, resume, wait, why_not
-from headrace.errors import (
-    AlreadyInitialisedError,
-    ConfigError,
-    HeadraceError,
-    PluginError,
-    SettingError,
-    SpecError,
-)
-from headrace.inprocess import enable
-from headrace.pieces import Subfile, fuse, fuse_when_closed, subfiles
-from headrace.plugins import include_path, plugin_path
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headrace import settings
+    from headrace.boxes import write_n
+    from headrace.calls import CallError
+    from headrace.control import Progress, pause, paused, progress, resume, wait, why_not
+    from headrace.errors import (
+        AlreadyInitialisedError,
+        ConfigError,
+        HeadraceError,
+        PluginError,
+        SettingError,
+        SpecError,
+    )
+    from headrace.inprocess import enable
+    from headrace.pieces import Subfile, fuse, fuse_when_closed, subfiles
+    from headrace.plugins import include_path, plugin_path
 
 __version__ = "0.1.0"
 
@@ -51,3 +55,36 @@ __all__ = [
     "why_not",
     "write_n",
 ]
+
+# Imported when they are first asked for: `headrace run` needs few of them, and starts often.
+_NAMES = {
+    "boxes": ("write_n",),
+    "calls": ("CallError",),
+    "control": ("Progress", "pause", "paused", "progress", "resume", "wait", "why_not"),
+    "errors": (
+        "AlreadyInitialisedError",
+        "ConfigError",
+        "HeadraceError",
+        "PluginError",
+        "SettingError",
+        "SpecError",
+    ),
+    "inprocess": ("enable",),
+    "pieces": ("Subfile", "fuse", "fuse_when_closed", "subfiles"),
+    "plugins": ("include_path", "plugin_path"),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "settings":
+        return importlib.import_module("headrace.settings")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"headrace.{_MODULE_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,6 +9,7 @@ import ctypes
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,18 +85,22 @@ def hdf5(file: str) -> Any:
 _ACTIONS = {"describe": describe, "plugin_type": plugin_type, "hdf5": hdf5}
 
 
+def answer(requests: Sequence[str], output: int) -> None:
+    """Writes a line for each request to a file descriptor, at once: the next may be the last."""
+    for request in requests:
+        action, _, file = request.partition(":")
+        try:
+            found = {"value": _ACTIONS[action](file)}
+        except (OSError, AttributeError, ValueError) as error:
+            found = {"error": str(error)}
+        os.write(output, (json.dumps(found) + "\n").encode("utf-8", "surrogateescape"))
+
+
 def main() -> None:
     """Answers each request on what was standard output; libraries that print get stderr."""
-    with os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape") as answers:
-        os.dup2(2, 1)
-        for request in sys.argv[1:]:
-            action, _, file = request.partition(":")
-            try:
-                answer = {"value": _ACTIONS[action](file)}
-            except (OSError, AttributeError, ValueError) as error:
-                answer = {"error": str(error)}
-            answers.write(json.dumps(answer) + "\n")
-            answers.flush()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    answer(sys.argv[1:], answers)
 
 
 if __name__ == "__main__":

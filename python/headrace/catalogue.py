@@ -1,17 +1,15 @@
 """What is installed: the layers, the plug-in files of their seats, and the settings."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.errors import PluginError
 from headrace.settings import Setting, Table
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(NamedTuple):
     """One HDF5 class: the name and value HDF5 knows it by; no file when HDF5 has it built in."""
 
     name: str
@@ -19,8 +17,7 @@ class Seat:
     file: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LayerInfo:
+class LayerInfo(NamedTuple):
     """A layer and the seats it can take."""
 
     name: str
@@ -45,13 +42,12 @@ PASS_THROUGH = LayerInfo(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalogue(NamedTuple):
     """All layers by name, all settings, and what was wrong with plug-ins that were left out."""
 
-    version: str = ""
-    layers: dict[str, LayerInfo] = field(default_factory=dict)
-    settings: Table = field(default_factory=Table)
+    version: str
+    layers: Mapping[str, LayerInfo]
+    settings: Table
     problems: tuple[str, ...] = ()
 
 

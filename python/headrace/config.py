@@ -17,11 +17,10 @@ chunk_cache = false
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from headrace.catalogue import Catalogue
 from headrace.errors import ConfigError, SettingError, unknown
@@ -29,17 +28,17 @@ from headrace.errors import ConfigError, SettingError, unknown
 _KEYS = ("stack", "settings", "layers", "rules", "found")
 _RULED = "tune"  # the layer that reads rules
 _PATTERNS = ("file", "dataset")
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What a file says: checked and in canonical text."""
 
     stack: str | None = None
     # By environment name.
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = _NOTHING
     # By layer, then by option.
-    layers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    layers: Mapping[str, Mapping[str, str]] = _NOTHING
     # Whether it has options by pattern.
     rules: bool = False
 
@@ -60,11 +59,13 @@ def load(file: str | os.PathLike[str], catalogue: Catalogue) -> Config:
         return found
     # The layer reads them itself, from there.
     options = {"rules": str(Path(file).absolute()), **found.layers.get(_RULED, {})}
-    return replace(found, layers={**found.layers, _RULED: options})
+    return found._replace(layers={**found.layers, _RULED: options})
 
 
 def parse(text: str, catalogue: Catalogue) -> Config:
     """The same for the text of a file; its errors name the key only."""
+    import tomllib  # noqa: PLC0415, takes longer than a plain start may
+
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

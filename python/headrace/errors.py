@@ -1,6 +1,5 @@
 """What Headrace raises. Every message is meant to be shown to a user as it is."""
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,10 +52,23 @@ class SpecError(HeadraceError):
         super().__init__(f"stack: {reason}\n    {shown}\n    {marker}")
 
 
-def unknown(kind: str, given: str, existing: "Iterable[str]") -> str:
-    """Says that `given` is no known `kind`, what it may have been meant to be, and what exists."""
+def unknown(
+    kind: str, given: str, existing: "Iterable[str]", listed_by: str = "", prefix: str = ""
+) -> str:
+    """Says that `given` is no known `kind`, what it may have been meant to be, and what exists.
+
+    Where that is too much for a line, `listed_by` names the command that lists it. By a `prefix`
+    that all have, any would be like any other.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415, takes longer than a plain start may
+
     names = sorted(existing)
-    close = get_close_matches(given, names, n=1, cutoff=0.6)
-    guess = f"; did you mean {close[0]}?" if close else ""
+    ends = [name.removeprefix(prefix) for name in names]
+    end = given.removeprefix(prefix)
+    close = get_close_matches(end, ends, n=1, cutoff=0.85)
+    close = close or get_close_matches(end, ends, n=3 if listed_by else 1, cutoff=0.6)
+    guess = f"; did you mean {' or '.join(prefix + each for each in close)}?" if close else "."
+    if listed_by:
+        return f"unknown {kind} {given!r}{guess} `{listed_by}` lists them."
     listing = f" Existing: {', '.join(names)}." if names else " There are none."
-    return f"unknown {kind} {given!r}{guess or '.'}{listing}"
+    return f"unknown {kind} {given!r}{guess}{listing}"

@@ -1,11 +1,14 @@
 """headrace.enable(): the effect of `headrace run` from inside a Python program."""
 
 import os
+import sys
+import warnings
 from dataclasses import dataclass
 
 from headrace import plan as planning
 from headrace.catalogue import Catalogue
 from headrace.config import Config
+from headrace.doctor.programs import obstacle_here
 from headrace.errors import AlreadyInitialisedError, SettingError
 from headrace.libraries import loaded_hdf5
 from headrace.plan import Plan
@@ -23,7 +26,7 @@ class _State:
 _state = _State()
 
 
-def enable(spec: str = planning.default_stack, /, **settings: object) -> None:
+def enable(spec: str | None = None, /, **settings: object) -> None:
     """Puts a stack under all HDF5 files that this process will open.
 
     Call it before ``import h5py`` or ``import netCDF4``, which start HDF5:
@@ -32,10 +35,12 @@ def enable(spec: str = planning.default_stack, /, **settings: object) -> None:
         headrace.enable("async", log_level="info")
         import h5py
 
-    Doing it again with the same arguments does nothing. Child processes inherit the stack.
+    Doing it again with the same arguments does nothing. Child processes inherit the stack. With
+    HEADRACE=off in the environment it does nothing at all.
 
     Args:
-        spec: The layers from the application downwards, as for ``headrace run --stack``.
+        spec: The layers from the application downwards, as for ``headrace run --stack``; without
+            them those in HEADRACE_STACK, else ``async``.
         settings: Settings by their Python names, as ``headrace settings`` lists them: sizes in
             bytes or as text like "512MiB", durations in nanoseconds or as text like "20ms".
 
@@ -46,21 +51,31 @@ def enable(spec: str = planning.default_stack, /, **settings: object) -> None:
         AlreadyInitialisedError: A libhdf5 in this process has read its environment already.
     """
     environ = os.environ
+    if environ.get(planning.switch_variable) == planning.switched_off:
+        return
     catalogue = load_catalogue(environ)
-    new = planning.build(spec, _config(spec, settings, catalogue), environ, catalogue)
+    taken = planning.chosen(spec, Config(), environ)
+    new = planning.build(spec, _config(taken, settings, catalogue), environ, catalogue)
     if _in_force(new):
         return
     started = [library.file for library in loaded_hdf5() if library.initialised]
     if started:
         raise AlreadyInitialisedError(
-            f"HDF5 is initialised already, in {', '.join(map(str, started))}; call "
-            "headrace.enable() before `import h5py` (and `import netCDF4`), which initialise it, "
-            "or start the program with `headrace run`"
+            f"HDF5 is initialised already, in {', '.join(map(str, started))}; {_remedy()}"
         )
     for name in new.remove:
         environ.pop(name, None)
     environ.update(new.assign)
     _state.plan = new
+    if new.stack.layers and (text := obstacle_here(environ)):
+        warnings.warn(text, stacklevel=2)
+
+
+def _remedy() -> str:
+    enabling = "headrace.enable() before `import h5py` (and `import netCDF4`), which initialise it"
+    if "ipykernel" in sys.modules:
+        return f"restart the kernel, and in the first cell that you run call {enabling}"
+    return f"call {enabling}, or start the program with `headrace run`"
 
 
 def _in_force(new: Plan) -> bool:
@@ -69,7 +84,7 @@ def _in_force(new: Plan) -> bool:
     if any(name in earlier for name in new.remove):
         return False
     # Packages that bring filters of their own add to the plug-in path when they are imported.
-    if str(plugin_path()) not in earlier.get(search_variable, "").split(":"):
+    if new.stack.layers and str(plugin_path()) not in earlier.get(search_variable, "").split(":"):
         return False
     rest = (name for name in new.assign if name != search_variable)
     return all(earlier.get(name) == new.assign[name] for name in rest)

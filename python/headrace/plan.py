@@ -1,19 +1,28 @@
 """What a stack changes in the environment of a program: the one source of run, env and enable()."""
 
+import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from headrace import config as configuration
 from headrace.catalogue import Catalogue
 from headrace.config import Config
-from headrace.errors import PluginError
-from headrace.plugins import check_files, load_catalogue, search_path, search_variable
-from headrace.stack import Stack, resolve
+from headrace.errors import PluginError, SettingError, SpecError
+from headrace.plugins import (
+    check_files,
+    load_catalogue,
+    search_path,
+    search_path_without_ours,
+    search_variable,
+)
+from headrace.stack import NATIVE, Stack, resolve
 
 default_stack: Final = "async"
+stack_variable: Final = "HEADRACE_STACK"
+switch_variable: Final = "HEADRACE"
+switched_off: Final = "off"
 connector_variable: Final = "HDF5_VOL_CONNECTOR"
 driver_variables: Final = ("HDF5_DRIVER", "HDF5_DRIVER_CONFIG")
 # Set to this, HDF5 loads no plug-ins at all.
@@ -23,8 +32,7 @@ preload_disables: Final = "::"
 _OUR_CLASSES: Final = "headrace_"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A checked stack and the variables to set and to remove for it."""
 
     spec: str
@@ -47,9 +55,18 @@ def prepare(
     catalogue: Catalogue | None = None,
 ) -> Plan:
     """Checks everything that can be checked before a program starts; raises HeadraceError."""
+    if environ.get(switch_variable) == switched_off:
+        return off(environ)
     known = load_catalogue(environ) if catalogue is None else catalogue
     config = Config() if config_file is None else configuration.load(config_file, known)
     return build(spec, config, environ, known)
+
+
+def chosen(spec: str | None, config: Config, environ: Mapping[str, str]) -> str:
+    """The stack that counts: the one given, the configuration's, the environment's, or `async`."""
+    if spec is not None:
+        return spec
+    return config.stack or environ.get(stack_variable) or default_stack
 
 
 def build(
@@ -57,9 +74,15 @@ def build(
 ) -> Plan:
     """The same from a configuration that has been read."""
     in_force = catalogue.settings.from_environment(environ)
-    chosen = spec if spec is not None else config.stack
-    chosen = default_stack if chosen is None else chosen
-    stack = resolve(chosen, catalogue, config.layers, in_force)
+    taken = chosen(spec, config, environ)
+    try:
+        stack = resolve(taken, catalogue, config.layers, in_force)
+    except SpecError as error:
+        if spec is not None or config.stack or not in_force.get(stack_variable):
+            raise
+        raise SettingError(f"{stack_variable} in the environment: {error}") from None
+    if not stack.layers:
+        return native(environ)
     if environ.get(preload_variable) == preload_disables:
         raise PluginError(
             f"{preload_variable}={preload_disables} in the environment forbids HDF5 to load any "
@@ -72,7 +95,25 @@ def build(
         assign[connector_variable] = connector
     if driver is not None:
         assign.update(zip(driver_variables, driver, strict=True))
-    return Plan(chosen, stack, assign, _leftovers(assign, environ), _warnings(assign, environ))
+    return Plan(taken, stack, assign, _leftovers(assign, environ), _warnings(assign, environ))
+
+
+def native(environ: Mapping[str, str], warnings: tuple[str, ...] = ()) -> Plan:
+    """No layers: what an earlier stack of ours has set is undone."""
+    assign, remove = {}, list(_leftovers({}, environ))
+    inherited = environ.get(search_variable)
+    with contextlib.suppress(PluginError):  # where nothing is installed, nothing of ours is named
+        path = search_path_without_ours(environ)
+        if path is None and inherited is not None:
+            remove.append(search_variable)
+        elif path is not None and path != inherited:
+            assign[search_variable] = path
+    return Plan(NATIVE, Stack(()), assign, tuple(remove), warnings)
+
+
+def off(environ: Mapping[str, str]) -> Plan:
+    """Whatever is asked for: the user has turned all layers off."""
+    return native(environ, (f"{switch_variable}={switched_off} in the environment: no layers",))
 
 
 def _leftovers(assign: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Where the plug-ins are, what they say of themselves, and whether they can be loaded."""
 
-import glob
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -48,6 +47,12 @@ def plugin_path() -> Path:
     return library_dir() / "plugins"
 
 
+def mpi_modules() -> tuple[str, ...]:
+    """The kinds of MPI whose programs the layers can work together in: openmpi, mpich."""
+    files = library_dir().glob("libheadrace_mpi_*.so")
+    return tuple(sorted(file.stem.removeprefix("libheadrace_mpi_") for file in files))
+
+
 def include_path() -> Path:
     """The directory for a C compiler's `-I`: it has `headrace/async.h` in it."""
     candidates = [Path(directory) / "include" for directory in headrace.__path__]
@@ -70,12 +75,22 @@ def search_path(environ: Mapping[str, str]) -> str:
     if ":" in own:
         raise PluginError(f"{own}: HDF5 cannot search a directory with ':' in its name")
     inherited = environ.get(search_variable)
-    others = (
-        [directory for directory in _HDF5_DEFAULTS if Path(directory).is_dir()]
-        if inherited is None
-        else _entries(inherited)
-    )
+    others = _defaults() if inherited is None else _entries(inherited)
     return ":".join([own, *(entry for entry in others if entry != own)])
+
+
+def search_path_without_ours(environ: Mapping[str, str]) -> str | None:
+    """The reverse: the value as it was; None where the variable was not set."""
+    own, inherited = str(plugin_path()), environ.get(search_variable)
+    entries = _entries(inherited or "")
+    others = [entry for entry in entries if entry != own]
+    if len(others) == len(entries):
+        return inherited
+    return None if others in ([], _defaults()) else ":".join(others)
+
+
+def _defaults() -> list[str]:
+    return [directory for directory in _HDF5_DEFAULTS if Path(directory).is_dir()]
 
 
 def _entries(value: str) -> list[str]:
@@ -107,10 +122,10 @@ def _extra_files(environ: Mapping[str, str], own: Catalogue) -> list[Path]:
     }
     directories = [str(plugin_path()), *_entries(environ.get(search_variable, ""))]
     return [
-        Path(file)
+        file
         for directory in dict.fromkeys(directories)
-        for file in sorted(glob.glob(f"{glob.escape(directory)}/{_PATTERN}"))  # noqa: PTH207
-        if Path(file) not in known and Path(file).name != _CORE
+        for file in sorted(Path(directory).glob(_PATTERN))
+        if file not in known and file.name != _CORE
     ]
 
 

@@ -6,24 +6,23 @@
     >>> headrace.settings.log_level                    # the same, in short; doctest: +SKIP
     'warning'
 
-`current()` reads the environment each time; sizes come as bytes, durations as nanoseconds, paths
-as `pathlib.Path` or, where none is set, as an empty string.
+`current()` reads the environment, which has the stack in it, each time; sizes come as bytes,
+durations as nanoseconds, paths as `pathlib.Path` or, where none is set, as an empty string.
 """
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from headrace import values
 from headrace.errors import PluginError, SettingError, unknown
 from headrace.values import Value
 
 prefix: Final = "HEADRACE_"
+_LISTED_BY: Final = "headrace settings"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One row of the table. `layer` is empty for a setting of no layer in particular."""
 
     layer: str
@@ -97,15 +96,20 @@ class Table:
         """The row with this Python name; SettingError when there is none."""
         names = {row.python: row for row in self}
         if name not in names:
-            raise SettingError(unknown("setting", name, names))
+            raise SettingError(unknown("setting", name, names, _LISTED_BY))
         return names[name]
 
     def from_environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The HEADRACE_* variables that are set; SettingError for unknown and malformed ones."""
-        found = {name: text for name, text in environ.items() if name.startswith(prefix)}
+        found = {
+            name: text
+            for name, text in environ.items()
+            if name.startswith(prefix) or name in self._by_env
+        }
         for name, text in found.items():
             if name not in self._by_env:
-                raise SettingError("environment: " + unknown("setting", name, self._by_env))
+                reason = unknown("setting", name, self._by_env, _LISTED_BY, prefix.rstrip("_"))
+                raise SettingError(f"environment: {reason}")
             self._by_env[name].parse(text, f"{name} in the environment")
         return found
 
@@ -128,7 +132,8 @@ class Current(Mapping[str, Value]):
     def __getattr__(self, name: str) -> Value:
         """The same; AttributeError lists the settings that exist."""
         if name.startswith("_") or name not in self._values:
-            raise AttributeError(unknown("setting", name, self.__dict__.get("_values", ())))
+            existing = self.__dict__.get("_values", ())
+            raise AttributeError(unknown("setting", name, existing, _LISTED_BY))
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -148,8 +153,19 @@ def table() -> Table:
 
 
 def current() -> Current:
-    """The values in force in this process: from the environment, else the defaults."""
-    return Current(table(), os.environ)
+    """The values in force in this process: from its stack, the environment, else the defaults."""
+    from headrace.in_force import options_in  # noqa: PLC0415, they need Setting
+    from headrace.plugins import load_catalogue  # noqa: PLC0415
+
+    catalogue = load_catalogue(os.environ)
+    rows = catalogue.settings
+    of_stack = {
+        rows.of_layer(layer)[option].env: text
+        for layer, options in options_in(os.environ, catalogue).items()
+        for option, text in options.items()
+        if option in rows.of_layer(layer)
+    }
+    return Current(rows, {**os.environ, **of_stack})
 
 
 def __getattr__(name: str) -> Value:

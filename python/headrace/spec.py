@@ -11,8 +11,7 @@ quotes, in which a backslash takes the next character as it is.
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from headrace.errors import SpecError
 
@@ -21,24 +20,22 @@ _BARE = re.compile(r"[A-Za-z0-9_./:+\-@%~]+")
 _BLANK = re.compile(r"\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One ``name=value``. The places are where it stood, for messages; they do not compare."""
+class Option(NamedTuple):
+    """One ``name=value``. The places are where it stood, for messages."""
 
     name: str
     value: str
-    name_at: int = field(default=0, compare=False)
-    value_at: int = field(default=0, compare=False)
-    value_length: int = field(default=1, compare=False)
+    name_at: int = 0
+    value_at: int = 0
+    value_length: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """One layer as it was written, not yet checked against the layers that exist."""
 
     name: str
     options: tuple[Option, ...] = ()
-    at: int = field(default=0, compare=False)
+    at: int = 0
 
 
 def parse(spec: str) -> tuple[Layer, ...]:

@@ -6,18 +6,18 @@ the order of the specification, the application on top.
 """
 
 import os
-import string
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from headrace import spec as grammar
 from headrace.catalogue import PASS_THROUGH, Catalogue, LayerInfo, Seat
 from headrace.errors import HeadraceError, SettingError, SpecError, unknown
 from headrace.settings import Setting
 
-_PLAIN: Final = frozenset((string.ascii_letters + string.digits + "_./:+-,@").encode())
+# In place of a specification: no layers.
+NATIVE: Final = "native"
+_PLAIN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:+-,@")
 _VOL_TYPE: Final = 1
 _VFD_TYPE: Final = 2
 
@@ -25,8 +25,7 @@ _VFD_TYPE: Final = 2
 LayerOptions = Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedLayer:
+class ResolvedLayer(NamedTuple):
     """A layer that exists, its checked options in canonical text, and the seat it takes."""
 
     info: LayerInfo
@@ -34,8 +33,7 @@ class ResolvedLayer:
     options: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+class Stack(NamedTuple):
     """A checked specification."""
 
     layers: tuple[ResolvedLayer, ...]
@@ -99,6 +97,13 @@ class Stack:
         return [(layer, seat) for layer, seat in pairs if layer.seat == "vfd" and seat]
 
 
+def logs_over_mpi(stack: Stack, environ: Mapping[str, str]) -> bool:
+    """Whether the layer log was asked for logs of files that ranks open together."""
+    of_log = [layer.options for layer in stack.layers if layer.info.name == "log"]
+    given = environ.get("HEADRACE_LOG_MPI_LOGS", "none")
+    return any(options.get("mpi_logs", given) != "none" for options in of_log)
+
+
 def resolve(
     spec: str,
     catalogue: Catalogue,
@@ -113,6 +118,8 @@ def resolve(
         defaults: Options for the layers, used where the specification gives none.
         environ: Where a layer's seat is looked up last; it holds checked HEADRACE_* values.
     """
+    if spec.strip() == NATIVE:
+        return Stack(())
     layers = grammar.parse(spec)
     return Stack(
         tuple(
@@ -130,6 +137,9 @@ def _resolve_layer(
     environ: Mapping[str, str] | None,
 ) -> ResolvedLayer:
     info = catalogue.layers.get(layer.name)
+    if info is None and layer.name == NATIVE:
+        reason = "native stands alone: it is HDF5 without layers, which are always above it"
+        raise SpecError(spec, reason, layer.at, len(layer.name))
     if info is None:
         reason = unknown("layer", layer.name, catalogue.layers)
         if catalogue.problems:

@@ -4,12 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from rich.table import Table
-
-from headrace.bench.units import seconds, size
 from headrace.errors import FileError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _BYTES: Final = "_bytes"
 _TIME: Final = "_ns"
@@ -30,8 +30,10 @@ def summed(report: Path, start: int = 0) -> dict[str, Counter[str]]:
     return totals
 
 
-def table(totals: dict[str, Counter[str]]) -> Table:
+def table(totals: dict[str, Counter[str]]) -> "Table":
     """For a terminal: one row a number, in the order in which the layers tell them."""
+    from rich.table import Table  # noqa: PLC0415, a plain start needs none
+
     found = Table(box=None, show_header=False, pad_edge=False)
     for layer, total in totals.items():
         found.add_row(layer.removeprefix("headrace_"), style="bold")
@@ -40,6 +42,13 @@ def table(totals: dict[str, Counter[str]]) -> Table:
         for label, text in _derived(total):
             found.add_row(f"  {label}", text)
     return found
+
+
+def print_table(totals: dict[str, Counter[str]]) -> None:
+    """On standard error."""
+    from rich.console import Console  # noqa: PLC0415, a plain start needs none
+
+    Console(stderr=True, soft_wrap=True, highlight=False).print(table(totals))
 
 
 def length(report: Path) -> int:
@@ -85,6 +94,8 @@ def _label(name: str) -> str:
 
 
 def _text(name: str, value: int) -> str:
+    from headrace.bench.units import seconds, size  # noqa: PLC0415, a plain start needs none
+
     if name.endswith(_BYTES):
         return size(value)
     return seconds(value / 1e9) if name.endswith(_TIME) else f"{value:,}"

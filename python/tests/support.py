@@ -63,6 +63,8 @@ DESCRIPTION: dict[str, Any] = {
         },
     ],
     "settings": [
+        _setting("", "layers", "choice", "on", choices=["on", "off"]) | {"env": "HEADRACE"},
+        _setting("", "stack", "string", ""),
         _setting("", "log_level", "choice", "warning", choices=["error", "warning", "info"]),
         _setting("", "log_file", "path", ""),
         _setting("", "report", "path", ""),
@@ -124,7 +126,7 @@ def described(description: Mapping[str, Any]) -> tuple[str, str]:
 
 def clean_environment() -> dict[str, str]:
     """This process's without anything that a stack is made of."""
-    prefixes = ("HEADRACE_", "HDF5_")
+    prefixes = ("HEADRACE", "HDF5_")
     return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from headrace.catalogue import Catalogue
+from headrace.doctor.copies import Copy
 from headrace.doctor.diagnose import NOTE, OK, PROBLEM, Case, diagnose
-from headrace.doctor.evidence import Copy, Evidence, FileCall, Load, Process, Refusal
+from headrace.doctor.evidence import Evidence, FileCall, Load, Process, Refusal
 from headrace.stack import resolve
 
 _LIB = "/opt/libhdf5.so"
@@ -28,10 +29,16 @@ def _process(copy: Copy | None = _NEW, **more: Any) -> Process:
 
 @pytest.fixture
 def examine(catalogue: Catalogue) -> Examine:
-    def run(stack: str = "null", command: str = "program", **seen: Any) -> list[Any]:
+    def run(
+        stack: str = "null",
+        command: str = "program",
+        mpi_modules: tuple[str, ...] | None = None,
+        **seen: Any,
+    ) -> list[Any]:
         evidence = Evidence(**{"status": 0, "watched": True, **seen})
         environ = {"HDF5_DRIVER": "a", "PATH": "/bin"}
-        found = diagnose(Case([command], environ, resolve(stack, catalogue), evidence))
+        case = Case([command], environ, resolve(stack, catalogue), evidence, mpi_modules)
+        found = diagnose(case)
         return [(finding.level, finding.text, finding.advice) for finding in found]
 
     return run
@@ -158,3 +165,26 @@ def test_a_library_that_refused_the_plug_ins(examine: Examine) -> None:
     ((level, text, advice),) = examine(**seen)
     assert (level, text) == (PROBLEM, why)
     assert "runs natively" in advice
+
+
+def test_what_run_would_say_at_the_end_is_a_note(examine: Examine) -> None:
+    left = {"event": "summary", "opened": 1, "through": 1}
+    layers = {"async": {"taken": 0, "left": {"left_for_mpi": 9}}}
+    refused = {"event": "refused", "hdf5": _LIB, "version": "1.12.2", "why": "w"}
+    found = examine(processes=[_process()], summary=[left | {"layers": layers}, refused])
+    texts = [text for level, text, _ in found if level == NOTE]
+    assert len(texts) == 1
+    assert texts[0].startswith("the async layer wrote nothing behind the program: files that ranks")
+
+
+def test_an_mpi_that_there_is_no_module_for(examine: Examine) -> None:
+    parallel = [_process(Copy(_LIB, "2.0.0", True, True, False))]
+    for processes, modules, told in (
+        (parallel, (), True),
+        (parallel, ("openmpi",), False),
+        (parallel, None, False),
+        ([_process()], (), False),
+    ):
+        found = examine(processes=processes, mpi_modules=modules)
+        assert any("without a module" in text for _, text, _ in found) == told
+        assert any("`pip install .`" in advice for _, _, advice in found) == told

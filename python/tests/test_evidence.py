@@ -6,7 +6,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from headrace.doctor.evidence import Copy, Evidence, Load, read_probe, read_report
+from headrace.doctor.copies import Copy
+from headrace.doctor.evidence import Evidence, Load, read_probe, read_report
 
 _REPORT = """
 {"event":"load","seat":"vol","name":"n","pid":7,"hdf5":"/l/a/../h.so","version":"2.0.0","parallel":false,"threadsafe":true}

@@ -60,5 +60,17 @@ def test_under_run_the_same_stack_is_in_force_already(fake_site: Path, fake_hdf5
     assert done.returncode == 0, done.stderr
 
 
+def test_a_variable_names_the_stack(python: Python) -> None:
+    python("by_variable")
+
+
+def test_a_variable_turns_it_off(python: Python, fake_hdf5: Path) -> None:
+    python("off", str(fake_hdf5))
+
+
+def test_in_a_notebook_the_kernel_has_to_be_started_again(python: Python, fake_hdf5: Path) -> None:
+    python("notebook", str(fake_hdf5))
+
+
 def test_a_child_inherits_the_stack(python: Python, fake_hdf5: Path) -> None:
     python("inherit", str(fake_hdf5), _NULL)

@@ -117,6 +117,23 @@ def test_what_cannot_be_started(fake_headrace: Headrace, tmp_path: Path) -> None
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "trace", "doctor"])
+def test_a_script_without_its_interpreter(
+    fake_headrace: Headrace, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "script.py").write_text("import sys; sys.exit(3)\n")
+    there = str(tmp_path / "bare.py")
+    Path(there).write_text("import os  # which a shell takes for a command of its own\n")
+    Path(there).chmod(0o755)
+    hint = "to run it, put its interpreter in front: python"
+    for program, status in (("script.py", 127), ("./script.py", 126), (there, 126)):
+        done = fake_headrace(command, "--", program, cwd=tmp_path)
+        assert done.returncode == status, done.stderr
+        assert f"; {hint} {program}\n" in done.stderr
+    done = fake_headrace(command, "--", "other.py", cwd=tmp_path)
+    assert "other.py: command not found\n" in done.stderr
+
+
 def test_a_foreign_connector_is_replaced_with_a_warning(fake_headrace: Headrace) -> None:
     done = fake_headrace("run", "--", "true", env={"HDF5_VOL_CONNECTOR": "daos"})
     assert done.returncode == 0

@@ -19,10 +19,10 @@ def test_values_come_from_the_environment_else_from_the_table(catalogue: Catalog
     assert current.model_delay == 10**6
     assert current.trace_values is False
     assert set(current) >= {"log_level", "null_seat"}
-    assert len(current) == 13
+    assert len(current) == 15
 
 
-def test_unknown_names_list_what_exists(catalogue: Catalogue) -> None:
+def test_unknown_names_are_told_with_those_like_them(catalogue: Catalogue) -> None:
     current = Current(catalogue.settings, {})
     with pytest.raises(AttributeError, match="did you mean trace_budget"):
         _ = current.trace_bugdet
@@ -34,14 +34,18 @@ def test_unknown_names_list_what_exists(catalogue: Catalogue) -> None:
     ("name", "text", "message"),
     [
         ("HEADRACE_LOG_LEVL", "info", "did you mean HEADRACE_LOG_LEVEL"),
-        ("HEADRACE_", "", "Existing: .*HEADRACE_REPORT"),
+        ("HEADRACE_TRACE", "", "did you mean .*HEADRACE_TRACE_FILE"),
+        ("HEADRACE_XYZZY", "", "'HEADRACE_XYZZY'. `headrace settings` lists them"),
+        ("HEADRACE", "maybe", "'maybe' is not one of on, off"),
         ("HEADRACE_LOG_LEVEL", "loud", "HEADRACE_LOG_LEVEL in the environment: 'loud' is not one"),
         ("HEADRACE_TRACE_BUDGET", "", "HEADRACE_TRACE_BUDGET"),
     ],
 )
 def test_environment_is_checked(catalogue: Catalogue, name: str, text: str, message: str) -> None:
-    with pytest.raises(SettingError, match=message):
+    with pytest.raises(SettingError, match=message) as caught:
         Current(catalogue.settings, {name: text})
+    # Of all settings that there are, only those are named that may have been meant.
+    assert str(caught.value).count("HEADRACE") <= 4
 
 
 def test_a_row_of_an_unknown_type_is_refused() -> None:

@@ -17,9 +17,17 @@ layers = st.builds(
 )
 
 
+def _bare(stack: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """Without the places where its words stood."""
+    return tuple(
+        Layer(layer.name, tuple(Option(option.name, option.value) for option in layer.options))
+        for layer in stack
+    )
+
+
 def test_layers_come_in_order_with_their_options() -> None:
     parsed = spec.parse("trace,async(threads=4,budget=512MiB),log")
-    assert parsed == (
+    assert _bare(parsed) == (
         Layer("trace"),
         Layer("async", (Option("threads", "4"), Option("budget", "512MiB"))),
         Layer("log"),
@@ -27,7 +35,8 @@ def test_layers_come_in_order_with_their_options() -> None:
 
 
 def test_blanks_between_words_do_not_matter() -> None:
-    assert spec.parse(" a ( b = 1 ,\n c = 2 ) , d ( ) ") == spec.parse("a(b=1,c=2),d")
+    spaced = spec.parse(" a ( b = 1 ,\n c = 2 ) , d ( ) ")
+    assert _bare(spaced) == _bare(spec.parse("a(b=1,c=2),d"))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +79,7 @@ def test_mistakes_are_pointed_at(text: str, start: int, reason: str) -> None:
 
 @given(st.lists(layers, min_size=1, max_size=4).map(tuple))
 def test_composed_text_parses_to_the_same(stack: tuple[Layer, ...]) -> None:
-    assert spec.parse(spec.compose(stack)) == stack
+    assert _bare(spec.parse(spec.compose(stack))) == stack
 
 
 @given(st.text() | st.text("ab,()=\"'\\ \n\0", max_size=12))
@@ -80,4 +89,4 @@ def test_any_text_parses_or_is_a_spec_error(text: str) -> None:
     except SpecError as error:
         assert 0 <= error.start <= len(text)  # noqa: PT017, either outcome is right
     else:
-        assert spec.parse(spec.compose(parsed)) == parsed
+        assert _bare(spec.parse(spec.compose(parsed))) == _bare(parsed)

@@ -46,6 +46,15 @@ def test_the_main_reason_counts_and_unknown_ones_are_told_as_they_are() -> None:
     assert list(sentences([_line(log=(0, reasons))], told=["left_for_mpi"])) == []
 
 
+def test_what_was_given_is_not_asked_for() -> None:
+    lines = [_line(log=(0, {"left_for_mpi": 2}))]
+    (text,) = sentences(lines)
+    assert "mpi_logs=rank" in text
+    (text,) = sentences(lines, mpi_logs=True)
+    assert "mpi_logs" not in text
+    assert "installed without a module for the program's MPI; `pip install .`" in text
+
+
 def test_files_are_counted_that_are_to_be_in_pieces_and_are_not() -> None:
     left = {"left_for_address": 2, "left_for_user_block": 1}
     (text,) = sentences([_line(stripe=(1, left))])

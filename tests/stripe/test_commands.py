@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from headrace.cli import app
+from headrace.cli.commands import app
 from headrace.stripe.sets import find
 from headrace.stripe.stub import read_stub
 

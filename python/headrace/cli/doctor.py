@@ -25,9 +25,10 @@ from headrace.doctor import datasets, modules, render
 from headrace.doctor.diagnose import PROBLEM, Case, Finding, diagnose
 from headrace.doctor.modules import ModuleReport
 from headrace.doctor.observe import observe
+from headrace.doctor.summary import mpi_remedy
 from headrace.errors import PluginError
 from headrace.plan import Plan, inherited_environment, prepare
-from headrace.plugins import load_catalogue, plugin_path
+from headrace.plugins import load_catalogue, mpi_modules, plugin_path
 from headrace.stripe.sets import find
 from headrace.stripe.stub import read_stub
 
@@ -102,7 +103,7 @@ def _examine_command(command: list[str], plan: Plan, *, as_json: bool) -> list[F
     except OSError as error:
         reason = execute.explain(command[0], error, environ)
         fail(str(reason), reason.status)
-    findings = diagnose(Case(command, environ, plan.stack, evidence))
+    findings = diagnose(Case(command, environ, plan.stack, evidence, mpi_modules()))
     if as_json:
         _print_json({"evidence": dataclasses.asdict(evidence), "findings": _as_dicts(findings)})
         return findings
@@ -181,6 +182,8 @@ def _print_installation(findings: Sequence[Finding], *, as_json: bool) -> None:
         layers = ", ".join(sorted(catalogue.layers))
         out.print(f"Headrace {catalogue.version}, plug-ins in {plugin_path()}", soft_wrap=True)
         out.print(f"Layers: {layers}", soft_wrap=True)
+        found = ", ".join(mpi_modules()) or f"none; {mpi_remedy}"
+        out.print(f"Modules for MPI: {found}", soft_wrap=True, markup=False)
         for problem in catalogue.problems:
             warn(problem)
 

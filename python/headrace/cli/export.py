@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from headrace.cli.output import console, reports_errors
-from headrace.cli.trace import TraceArgument, app, read
+from headrace.cli.trace import read
+from headrace.cli.trace_commands import TraceArgument, app
 from headrace.errors import FileError
 
 __all__ = ["app"]

@@ -1,38 +1,39 @@
-"""What all subcommands share: consoles, the error edge, the options for a stack."""
+"""What subcommands share: consoles, messages, the error edge, the options for a stack."""
 
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NoReturn, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
 from rich.console import Console
 
+from headrace.cli import options
+from headrace.cli.messages import fail, note, usage_error, warn
 from headrace.errors import HeadraceError
 
-usage_error = 2
+__all__ = [
+    "CommandArgument",
+    "ConfigOption",
+    "StackOption",
+    "console",
+    "error_console",
+    "fail",
+    "note",
+    "reports_errors",
+    "typer_option",
+    "usage_error",
+    "warn",
+]
 
-StackOption = Annotated[
-    str | None,
-    typer.Option(
-        "--stack",
-        "-s",
-        metavar="SPEC",
-        help="Layers from the application downwards, each with its options if it needs any: "
-        "`trace,async(threads=4),log`. Without it the one in FILE, else `async`.",
-        show_default=False,
-    ),
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="FILE",
-        help='TOML file with `stack = "..."`, a table `[settings]` and tables `[layers.NAME]`.',
-        show_default=False,
-    ),
-]
+
+def typer_option(option: options.Option) -> Any:
+    """An option as Typer declares it."""
+    return typer.Option(*option.names, metavar=option.metavar, help=option.help, show_default=False)
+
+
+StackOption = Annotated[str | None, typer_option(options.STACK)]
+ConfigOption = Annotated[Path | None, typer_option(options.CONFIG)]
 CommandArgument = Annotated[
     list[str],
     typer.Argument(metavar="COMMAND...", help="The program and its arguments."),
@@ -49,22 +50,6 @@ def console() -> Console:
 def error_console() -> Console:
     """Standard error; never wraps, so that a caret stays below its mistake."""
     return Console(stderr=True, soft_wrap=True, highlight=False)
-
-
-def fail(message: str, status: int = usage_error) -> NoReturn:
-    """One red message, and the end."""
-    error_console().print(f"headrace: {message}", style="bold red", markup=False)
-    raise typer.Exit(status)
-
-
-def warn(message: str) -> None:
-    """One yellow line."""
-    error_console().print(f"headrace: warning: {message}", style="yellow", markup=False)
-
-
-def note(message: str) -> None:
-    """One line that is no warning: nothing is wrong but what the user may have expected."""
-    error_console().print(f"headrace: note: {message}", style="yellow", markup=False)
 
 
 def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.output import console, reports_errors
-from headrace.cli.trace import TraceArgument, read
+from headrace.cli.trace import read
+from headrace.cli.trace_commands import TraceArgument
 from headrace.errors import FileError
 
 if TYPE_CHECKING:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-import typer
-from rich.table import Table
-from typer.core import TyperGroup
+from typing import TYPE_CHECKING, Any, Final
 
 from headrace.bench.units import count, seconds, size
 from headrace.cli.execute import CannotExecuteError, execute
-from headrace.cli.output import (
-    CommandArgument,
-    StackOption,
-    console,
-    error_console,
-    fail,
-    reports_errors,
-    warn,
-)
+from headrace.cli.messages import fail, warn
 from headrace.cli.wait import end_like, fork, let_go, wait_for
 from headrace.doctor.programs import obstacle
 from headrace.errors import FileError
 from headrace.plan import inherited_environment, prepare
+from headrace.stack import NATIVE
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
+
+    from rich.console import Console
 
     from headrace.trace.reader import Trace
 
@@ -38,45 +31,18 @@ _SHOWN: Final = 20  # rows of a comparison
 _NEIGHBOURS: Final = 3  # kernels that a run is like
 
 
-class _RunsByDefault(TyperGroup):
-    """`headrace trace -- COMMAND` is `headrace trace run -- COMMAND`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Puts the subcommand in where there is none."""
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["run", *args]
-        return list(super().parse_args(ctx, args))
-
-
-app = typer.Typer(
-    name="trace",
-    cls=_RunsByDefault,
-    no_args_is_help=True,
-    help="Run a program and say where its time in HDF5 went: `headrace trace -- COMMAND`. "
-    "Look at traces.",
-)
-
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Folder for the trace; PROGRAM.hrtrace without it."),
-]
-TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="The folder of a trace.")]
-
-
-@app.command("run", context_settings={"allow_interspersed_args": False})
-@reports_errors
-def run(command: CommandArgument, output: OutputOption = None, stack: StackOption = None) -> None:
-    """Run a program under the layer `trace`, and say where its time in HDF5 went.
-
-    The trace stays in a folder, which a later run of the program replaces. Given that folder in
-    place of a program, tells of it again. The exit status is the program's.
-    """
+def run(
+    command: Sequence[str],
+    output: str | os.PathLike[str] | None = None,
+    stack: str | None = None,
+) -> None:
+    """Does what `headrace trace run --help` says; does not return."""
     if len(command) == 1 and command[0].endswith(SUFFIX) and Path(command[0]).is_dir():
         _summarise(Path(command[0]))
         return
-    folder = (output or named_after(command)).absolute()
+    folder = Path(output or named_after(command)).absolute()
     given = inherited_environment()
-    plan = prepare(_LAYER if stack is None else stack, None, given)
+    plan = prepare(_LAYER if stack in {None, NATIVE} else stack, None, given)
     if _LAYER not in {each.info.name for each in plan.stack.layers}:
         plan = prepare(f"{_LAYER},{stack}", None, given)
     for warning in plan.warnings:
@@ -97,13 +63,13 @@ def run(command: CommandArgument, output: OutputOption = None, stack: StackOptio
         _summarise_after(folder)
     else:
         warn(f"nothing was recorded: the program has opened no HDF5 file through {_LAYER}")
-    raise typer.Exit(end_like(status))
+    raise SystemExit(end_like(status))
 
 
-@app.command("diff")
-@reports_errors
-def diff(before: TraceArgument, after: TraceArgument) -> None:
-    """Show for each object what it took in either of two traces, the largest change first."""
+def diff(before: Path, after: Path) -> None:
+    """Does what `headrace trace diff --help` says."""
+    from rich.table import Table  # noqa: PLC0415, a plain start needs none
+
     found = _changes(before, after)
     table = Table(box=None, pad_edge=False)
     table.add_column("object", overflow="fold")
@@ -124,22 +90,11 @@ def diff(before: TraceArgument, after: TraceArgument) -> None:
         console().print(f"and {count(len(found) - _SHOWN)} more, which differ less")
 
 
-@app.command("similar")
-@reports_errors
-def similar(
-    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="One or more traces.")],
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw the distances into this file, as SVG.")
-    ] = None,
-    with_kernels: Annotated[
-        bool, typer.Option("--with-kernels", help="Draw those kernels, too.")
-    ] = False,
-) -> None:
-    """Show how far runs are apart: 0 for two that do the same with their files, at most 1.
-
-    And which kernels of `headrace bench` each is most like.
-    """
+def similar(traces: list[Path], picture: Path | None, *, with_kernels: bool) -> None:
+    """Does what `headrace trace similar --help` says."""
     opened = [read(each) for each in traces]
+    from rich.table import Table  # noqa: PLC0415, a plain start needs none
+
     from headrace.trace import matrix, neighbours, signature  # noqa: PLC0415, needs what a base has not
 
     signatures = [signature.signature(each) for each in opened]
@@ -160,6 +115,13 @@ def similar(
         console().print(f"{each} behaves like {told}", markup=False, highlight=False)
     if picture is not None:
         matrix.write(picture, list(drawn), signature.distances(list(drawn.values())))
+
+
+def console() -> Console:
+    """Standard output, by what a plain start needs none of."""
+    from headrace.cli import output  # noqa: PLC0415
+
+    return output.console()
 
 
 def _both(before: str, after: str) -> str:
@@ -216,7 +178,7 @@ def _summarise(folder: Path) -> None:
     from headrace.trace import terminal  # noqa: PLC0415, needs what a base has not
 
     for line in terminal.lines(trace):
-        error_console().print(line, soft_wrap=True, markup=False, highlight=False)
+        sys.stderr.write(f"{line}\n")
 
 
 def _summarise_after(folder: Path) -> None:
@@ -225,4 +187,4 @@ def _summarise_after(folder: Path) -> None:
         _summarise(folder)
     except Exception as error:
         warn(str(error))
-    error_console().print(f"trace: {folder}", soft_wrap=True, markup=False, highlight=False)
+    sys.stderr.write(f"trace: {folder}\n")

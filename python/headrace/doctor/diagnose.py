@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from headrace.doctor.evidence import Copy, Evidence
+from headrace.doctor.copies import Copy
+from headrace.doctor.evidence import Evidence
 from headrace.doctor.executable import Embedded, find_embedded, is_static
-from headrace.stack import Stack
-
-oldest_usable: Final = (1, 14)
+from headrace.doctor.programs import oldest_usable
+from headrace.doctor.summary import mpi_remedy, sentences, without_mpi
+from headrace.stack import Stack, logs_over_mpi
 
 OK: Final = "ok"
 NOTE: Final = "note"
@@ -35,6 +36,8 @@ class Case:
     environ: Mapping[str, str]
     stack: Stack
     evidence: Evidence
+    # The MPIs that there are modules for; None where that does not matter.
+    mpi_modules: Sequence[str] | None = None
 
     def usable(self) -> list[Copy]:
         """The copies of libhdf5 that can load our plug-ins."""
@@ -218,6 +221,19 @@ def _drivers_of_connectors(case: Case) -> Iterator[Finding]:
             )
 
 
+def _mpi(case: Case) -> Iterator[Finding]:
+    parallel = [copy for copy in case.usable() if copy.parallel]
+    if parallel and case.mpi_modules is not None and not case.mpi_modules:
+        yield Finding(NOTE, f"{parallel[0].path} is for MPI: {without_mpi}", mpi_remedy)
+
+
+def _taken(case: Case) -> Iterator[Finding]:
+    """What `headrace run` would say at the end; refusals have been told above."""
+    lines = [line for line in case.evidence.summary if line.get("event") == "summary"]
+    for text in sentences(lines, mpi_logs=logs_over_mpi(case.stack, case.environ)):
+        yield Finding(NOTE, text)
+
+
 _RULES: Final[tuple[Callable[[Case], Iterator[Finding]], ...]] = (
     _end,
     _visible,
@@ -226,4 +242,6 @@ _RULES: Final[tuple[Callable[[Case], Iterator[Finding]], ...]] = (
     _loaded,
     _files,
     _drivers_of_connectors,
+    _mpi,
+    _taken,
 )

@@ -7,23 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from headrace.doctor.copies import Copy
+
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A libhdf5 in a process; None stands for what could not be found out."""
-
-    path: str
-    version: str | None
-    initialised: bool | None = None
-    parallel: bool | None = None
-    threadsafe: bool | None = None
-
-    def number(self) -> tuple[int, ...]:
-        """The version to compare; empty when it is unknown."""
-        parts = (self.version or "").split("-")[0].split(".")
-        return tuple(int(part) for part in parts) if all(p.isdigit() for p in parts) else ()
 
 
 @dataclass(slots=True)
@@ -82,7 +68,7 @@ class Evidence:
     """All of it.
 
     `status` is that of subprocess, negative for a signal; `watched` says that the probe was there
-    to be loaded.
+    to be loaded; `summary` holds the lines for `doctor.summary`.
     """
 
     status: int | None = None
@@ -94,6 +80,7 @@ class Evidence:
     files: list[FileCall] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
+    summary: list[dict[str, Any]] = field(default_factory=list)
 
     def copies(self) -> list[Copy]:
         """Each copy once, with whatever any process or plug-in could tell about it."""

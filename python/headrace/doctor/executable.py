@@ -4,7 +4,6 @@ import mmap
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -15,8 +14,7 @@ _VERSION: Final = re.compile(rb"HDF5 library version: (\d+\.\d+\.\d+)")
 _MARK: Final = b"\0H5get_libversion\0"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(NamedTuple):
     """HDF5 code that was linked into something else, and its version.
 
     Attributes:

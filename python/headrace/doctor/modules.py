@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from headrace.doctor.diagnose import OK, PROBLEM, Case, Finding, diagnose
-from headrace.doctor.evidence import Copy, Evidence
+from headrace.doctor.copies import Copy
+from headrace.doctor.diagnose import NOTE, OK, PROBLEM, Case, Finding, diagnose
+from headrace.doctor.evidence import Evidence
 from headrace.doctor.observe import observe, without_stack
 from headrace.plan import Plan
 
@@ -63,16 +64,19 @@ def _under(plan: Plan, name: str) -> tuple[Evidence, list[Finding]]:
         command = _command("write", name, str(Path(directory, "probe.h5")))
         evidence = observe(command, environ, capture=True)
     findings = diagnose(Case(command, environ, plan.stack, evidence))
-    return evidence, [*findings, _outcome(evidence)]
+    natively = any(finding.level == PROBLEM for finding in findings)
+    return evidence, [*findings, _outcome(evidence, natively=natively)]
 
 
-def _outcome(evidence: Evidence) -> Finding:
+def _outcome(evidence: Evidence, *, natively: bool) -> Finding:
     result = _result(evidence.output)
     if result is None:
         reason = _failure(evidence.status or 0, evidence.errors)
         return Finding(PROBLEM, f"a file could not be written and read: {reason}")
     if not result["equal"]:
         return Finding(PROBLEM, "a file was written, but read back with other contents")
+    if natively:
+        return Finding(NOTE, "a file was written and read back equal, but not through the stack")
     connector = result.get("connector")
     named = f"; HDF5 names its connector {connector}" if connector else ""
     return Finding(OK, f"a file was written and read back equal{named}")

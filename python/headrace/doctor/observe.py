@@ -8,14 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from headrace.doctor.evidence import Copy, Evidence, Process, read_probe, read_report
+from headrace.doctor.copies import Copy
+from headrace.doctor.evidence import Evidence, Process, read_probe, read_report
 from headrace.errors import PluginError
 from headrace.inspection import inspect
 from headrace.plugins import library_dir
+from headrace.statistics import events
 
 # Not HEADRACE_...: such names are settings, and this is none.
 _PROBE_VARIABLE: Final = "_HEADRACE_PROBE"
 _REPORT_VARIABLE: Final = "HEADRACE_REPORT"
+_SUMMARY_VARIABLE: Final = "HEADRACE_SUMMARY"
 _PROBE: Final = "libheadrace_probe.so"
 
 
@@ -28,12 +31,13 @@ def observe(
     """
     evidence = Evidence()
     with tempfile.TemporaryDirectory(prefix="headrace-doctor-") as name:
-        report, probe = Path(name, "report"), Path(name, "probe")
-        watched = _watched(environ, report, probe)
+        report, probe, summary = (Path(name, each) for each in ("report", "probe", "summary"))
+        watched = _watched(environ, report, probe) | {_SUMMARY_VARIABLE: str(summary)}
         evidence.watched = _PROBE_VARIABLE in watched
         _run(evidence, command, watched, capture=capture)
         read_report(evidence, report)
         read_probe(evidence, probe)
+        evidence.summary = list(events(summary))
     for process in evidence.processes:
         process.copies = [_complete(copy) for copy in process.copies or _named_hdf5(process)]
     return evidence
@@ -117,5 +121,5 @@ def without_stack(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: text
         for name, text in environ.items()
-        if name not in ours and not name.startswith("HEADRACE_")
+        if name not in ours and not name.startswith("HEADRACE")
     }

@@ -1,16 +1,15 @@
 """Which program a command starts in the end, and whether its HDF5 can load plug-ins at all."""
 
+import contextlib
 import json
 import os
 import re
-import shutil
-import subprocess
+import select
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from headrace.doctor.diagnose import oldest_usable
-from headrace.doctor.evidence import Copy
 from headrace.doctor.executable import Embedded, find_embedded, is_static, loader_of
 
 _LAUNCHERS: Final = ("mpirun", "mpiexec", "orterun", "prun", "srun", "aprun", "jsrun", "ibrun")
@@ -18,6 +17,7 @@ _WRAPPERS: Final = (
     "env", "nice", "nohup", "time", "timeout", "numactl", "taskset", "stdbuf", "setarch", "ionice",
 )  # fmt: skip
 _MOST_WRAPPERS: Final = 8
+oldest_usable: Final = (1, 14)
 newer_build: Final = "take a build of the program with a newer one"
 
 _MODULES: Final = ("h5py", "netCDF4", "tables")
@@ -63,10 +63,10 @@ def obstacle(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
         return None
     if embedded := find_embedded([file]):
         return _hidden(embedded[0], static=is_static(file))
-    copies = [Copy(str(each.file), each.version) for each in linked_hdf5(file, environ)]
-    if not copies or not all(is_too_old(copy) for copy in copies):
+    copies = linked_hdf5(file, environ)
+    if not copies or not all(is_too_old(copy.version) for copy in copies):
         return None
-    return too_old(copies[0], newer_build)
+    return too_old(str(copies[0].file), copies[0].version, newer_build)
 
 
 def obstacle_in_python(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
@@ -74,6 +74,8 @@ def obstacle_in_python(command: Sequence[str], environ: Mapping[str, str]) -> st
     python = target(command, environ)
     if python is None or not python.name.startswith("python"):
         return None
+    import subprocess  # noqa: PLC0415, takes its time to import
+
     try:
         words = [str(python), "-c", _FIND, *_MODULES]
         done = subprocess.run(
@@ -82,26 +84,52 @@ def obstacle_in_python(command: Sequence[str], environ: Mapping[str, str]) -> st
         folders = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
+    return _obstacle_in(folders, python, environ)
+
+
+def obstacle_here(environ: Mapping[str, str]) -> str | None:
+    """The same of this Python, in which none of them is imported for it."""
+    import importlib.util  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    specs = {name: importlib.util.find_spec(name) for name in _MODULES}
+    folders = {
+        name: Path(spec.origin).parent for name, spec in specs.items() if spec and spec.origin
+    }
+    return _obstacle_in(folders, Path(sys.executable), environ)
+
+
+def _obstacle_in(
+    folders: Mapping[str, str | Path], python: Path, environ: Mapping[str, str]
+) -> str | None:
     copies = [
-        (name, Copy(str(each.file), each.version))
+        (name, each)
         for name, folder in folders.items()
         for each in _hdf5_of_module(Path(folder), python, environ)
     ]
-    if not copies or not all(is_too_old(copy) for _, copy in copies):
+    if not copies or not all(is_too_old(copy.version) for _, copy in copies):
         return None
     name, copy = copies[0]
-    return too_old(copy, f"install a newer {name} (`pip install --upgrade {name}`)")
+    advice = f"install a newer {name} (`pip install --upgrade {name}`)"
+    return too_old(str(copy.file), copy.version, advice)
 
 
-def is_too_old(copy: Copy) -> bool:
+def number_of(version: str | None) -> tuple[int, ...]:
+    """A version to compare; empty when it is unknown."""
+    parts = (version or "").split("-")[0].split(".")
+    return tuple(int(part) for part in parts) if all(p.isdigit() for p in parts) else ()
+
+
+def is_too_old(version: str | None) -> bool:
     """Whether this HDF5 cannot load our plug-ins."""
-    return bool(copy.number()) and copy.number() < oldest_usable
+    number = number_of(version)
+    return bool(number) and number < oldest_usable
 
 
-def too_old(copy: Copy, advice: str) -> str:
+def too_old(path: str, version: str | None, advice: str) -> str:
     """The sentence for it."""
     return (
-        f"{copy.path} is HDF5 {copy.version}, and Headrace needs 1.14 or newer: "
+        f"{path} is HDF5 {version}, and Headrace needs 1.14 or newer: "
         f"it runs natively, without any layer; {advice}"
     )
 
@@ -122,26 +150,45 @@ def linked_hdf5(
     if loader is None:
         return []
     try:
-        done = subprocess.run(
-            [str(loader), "--list", str(file)],
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=_PATIENCE,
-        )
-    except (OSError, subprocess.SubprocessError):
+        listed = _output([str(loader), "--list", str(file)], environ)
+    except OSError:
         return []
-    named = _LIBRARY.findall(os.fsdecode(done.stdout))
+    named = _LIBRARY.findall(os.fsdecode(listed))
     paths = [Path(os.path.normpath(name)) for name in named]
     return find_embedded(path for path in paths if "hdf5" in path.name)
 
 
+def _output(command: list[str], environ: Mapping[str, str]) -> bytes:
+    """What a command prints. `subprocess` takes longer to import than the rest of a plain start."""
+    reading, writing = os.pipe()
+    # Closed by the program's start, as all that Python opens.
+    streams = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, writing, 1),
+        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+    ]
+    try:
+        child = os.posix_spawn(command[0], command, environ, file_actions=streams)
+    except OSError:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    found = b""
+    while select.select([reading], [], [], _PATIENCE)[0] and (part := os.read(reading, 65536)):
+        found += part
+    os.close(reading)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)  # its output has ended, or is waited for in vain
+    os.waitpid(child, 0)
+    return found
+
+
 def _hidden(embedded: Embedded, *, static: bool) -> str | None:
-    copy = Copy(str(embedded.file), embedded.version)
+    file, version = str(embedded.file), embedded.version
     if static or not embedded.exported:
-        return hidden(copy.path, embedded.version)
-    return too_old(copy, newer_build) if is_too_old(copy) else None
+        return hidden(file, version)
+    return too_old(file, version, newer_build) if is_too_old(version) else None
 
 
 def _hdf5_of_module(folder: Path, python: Path, environ: Mapping[str, str]) -> list[Embedded]:
@@ -156,8 +203,10 @@ def _hdf5_of_module(folder: Path, python: Path, environ: Mapping[str, str]) -> l
 def _find(word: str, environ: Mapping[str, str]) -> Path | None:
     if word.startswith("-"):
         return None
-    found = shutil.which(word, path=environ.get("PATH"))
-    return None if found is None else Path(found).absolute()
+    folders = [""] if "/" in word else os.get_exec_path(environ)
+    files = (Path(folder, word) for folder in folders)
+    found = (file for file in files if os.access(file, os.X_OK) and file.is_file())
+    return next((file.absolute() for file in found), None)
 
 
 def _interpreter(file: Path) -> list[str] | None:

@@ -6,9 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headrace.doctor.copies import Copy
 from headrace.doctor.datasets import Verdict
 from headrace.doctor.diagnose import NOTE, OK, PROBLEM, Finding
-from headrace.doctor.evidence import Copy, Evidence
+from headrace.doctor.evidence import Evidence
 
 _MARKS = {
     OK: Text("ok     ", "green"),

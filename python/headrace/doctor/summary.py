@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from headrace.bench.units import size
-from headrace.doctor.evidence import Copy
 from headrace.doctor.executable import find_embedded
 from headrace.doctor.programs import hidden, is_too_old, newer_build, too_old
 
@@ -28,6 +27,10 @@ _PART: Final[Mapping[str, str]] = {
     "async_filters": "the async layer compressed only {taken} of {total} that its filters are for",
     "stripe": "the stripe layer left {left} of {total} files whole",
 }
+without_mpi: Final = "Headrace is installed without a module for the program's MPI"
+mpi_remedy: Final = (
+    "`pip install .` in Headrace's sources, with that MPI's mpicc in PATH, makes one"
+)
 _COUNTED: Final = ("log", "stripe")
 mpi_logs_reason: Final = "left_for_mpi"
 _ADDRESS: Final = "the program asked where the data lies in the file (H5Dget_offset and the like)"
@@ -71,10 +74,13 @@ class _Share:
     left: Counter[str] = field(default_factory=Counter)
 
 
-def sentences(lines: Iterable[Mapping[str, Any]], told: Iterable[str] = ()) -> Iterator[str]:
+def sentences(
+    lines: Iterable[Mapping[str, Any]], told: Iterable[str] = (), *, mpi_logs: bool = False
+) -> Iterator[str]:
     """What a user should know, nothing when all is well.
 
-    `told` holds reasons that have been given before the program started.
+    `told` holds reasons that have been given before the program started; `mpi_logs` says that the
+    log layer was to log over MPI.
     """
     refused: dict[str, Mapping[str, Any]] = {}
     opened = through = 0
@@ -97,10 +103,10 @@ def sentences(lines: Iterable[Mapping[str, Any]], told: Iterable[str] = ()) -> I
         )
     for name, share in list(shares.items()):
         if name != "async_filters" or share.left.total() >= shares["async"].taken / 2:
-            yield from _of_layer(name, share, set(told))
+            yield from _of_layer(name, share, set(told), mpi_logs=mpi_logs)
 
 
-def _of_layer(name: str, share: _Share, told: set[str]) -> Iterator[str]:
+def _of_layer(name: str, share: _Share, told: set[str], *, mpi_logs: bool) -> Iterator[str]:
     left = share.left.total()
     if left == 0 or left <= share.taken or (share.taken > 0 and name not in _PART):
         return
@@ -117,13 +123,16 @@ def _of_layer(name: str, share: _Share, told: set[str]) -> Iterator[str]:
         "total": told_as(share.taken + left),
     }
     words = reason.removeprefix("left_for_").replace("_", " ")
-    yield f"{text.format(**shown)}: {_REASONS.get((name, reason), words)}"
+    because = _REASONS.get((name, reason), words)
+    if (name, reason) == ("log", mpi_logs_reason) and mpi_logs:
+        because = f"{without_mpi}; {mpi_remedy}"
+    yield f"{text.format(**shown)}: {because}"
 
 
 def _refusal(path: str, line: Mapping[str, Any]) -> str:
-    copy = Copy(path, str(line["version"]))
-    if is_too_old(copy):
-        return too_old(copy, _newer(path))
+    version = str(line["version"])
+    if is_too_old(version):
+        return too_old(path, version, _newer(path))
     embedded = find_embedded([Path(path)])
     if embedded and not embedded[0].exported:
         return hidden(path, embedded[0].version)

@@ -40,6 +40,13 @@ def settings() -> None:
         "under_info={budget=1024;depth=1;under_vol=0;under_info={}}"
     )
     assert headrace.settings.log_level == "info"
+    assert (headrace.settings.trace_budget, headrace.settings.trace_depth) == (1024, 3)
+    headrace.enable("null,trace(label='a b;{}=%'),model(delay=3ms)", trace_budget="2KiB")
+    assert headrace.settings.trace_label == "a b;{}=%"
+    assert (headrace.settings.trace_budget, headrace.settings.trace_depth) == (2048, 8)
+    assert headrace.settings.model_delay == 3_000_000
+    os.environ["HEADRACE_TRACE_BUDGET"] = "1"  # which the stack beats
+    assert headrace.settings.trace_budget == 2048
 
 
 def mistakes() -> None:
@@ -92,6 +99,33 @@ def inherit(hdf5: str, connector: str) -> None:
     process.start()
     process.join()
     sys.exit(process.exitcode)
+
+
+def by_variable() -> None:
+    os.environ["HEADRACE_STACK"] = "trace(depth=3)"
+    headrace.enable()
+    assert "headrace_trace depth=3" in os.environ["HDF5_VOL_CONNECTOR"]
+    headrace.enable("null")
+    assert "headrace_null" in os.environ["HDF5_VOL_CONNECTOR"]
+    headrace.enable("native")
+    assert "HDF5_VOL_CONNECTOR" not in os.environ
+
+
+def off(hdf5: str) -> None:
+    ctypes.CDLL(hdf5).H5Fopen()
+    headrace.enable("native")  # as it is
+    os.environ["HEADRACE"] = "off"
+    before = _stack()
+    headrace.enable("nonsense(", nonsense=1)
+    assert _stack() == before
+
+
+def notebook(hdf5: str) -> None:
+    ctypes.CDLL(hdf5).H5Fopen()
+    sys.modules["ipykernel"] = sys
+    text = _raises(headrace.AlreadyInitialisedError, "trace")
+    assert "restart the kernel" in text
+    assert "first cell" in text
 
 
 if __name__ == "__main__":
