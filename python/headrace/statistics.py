@@ -38,9 +38,9 @@ def table(totals: dict[str, Counter[str]]) -> "Table":
     for layer, total in totals.items():
         found.add_row(layer.removeprefix("headrace_"), style="bold")
         for name, value in total.items():
-            found.add_row(f"  {_label(name)}", _text(name, value))
-        for label, text in _derived(total):
-            found.add_row(f"  {label}", text)
+            found.add_row(f"  {label(name)}", _text(name, value))
+        for name, text in _derived(total):
+            found.add_row(f"  {name}", text)
     return found
 
 
@@ -89,7 +89,8 @@ def _derived(total: Counter[str]) -> Iterable[tuple[str, str]]:
         yield "overlap", f"{overlap:.0%} of the workers' time"
 
 
-def _label(name: str) -> str:
+def label(name: str) -> str:
+    """How it is printed; docs/guide/statistics.md has a word on each."""
     return name.removesuffix(_BYTES).removesuffix(_TIME).replace("_", " ")
 
 

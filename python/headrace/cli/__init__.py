@@ -13,6 +13,6 @@ def app(prog_name: str = "headrace") -> None:
 
     direct.carry_out(sys.argv[1:])
 
-    from headrace.cli.commands import app as commands  # noqa: PLC0415
+    from headrace.cli.commands import command  # noqa: PLC0415
 
-    commands(prog_name=prog_name)
+    command()(prog_name=prog_name)

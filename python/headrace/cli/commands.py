@@ -1,6 +1,7 @@
 """All subcommands, as Typer declares them."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -52,6 +53,8 @@ ENV_EXAMPLES = """
     eval "$(headrace env --unset)"                          # natively again
 """
 
+_HELP: Final = ["-h", "--help"]
+
 app = typer.Typer(
     name="headrace",
     help=(
@@ -65,7 +68,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": _HELP},
 )
 
 
@@ -147,4 +150,19 @@ app.add_typer(stripe.app)
 app.command("report")(report.report)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 
-__all__ = ["app"]
+
+def command() -> Any:
+    """All of it as one command, whose help names no types of switches."""
+    root = typer.main.get_command(app)
+    for _, each in walk(root, "headrace"):
+        for param in each.get_params(each.context_class(each, help_option_names=_HELP)):
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+    return root
+
+
+def walk(root: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """A command and those below it, each with all words of its name."""
+    yield name, root
+    for below, each in getattr(root, "commands", {}).items():
+        yield from walk(each, f"{name} {below}")

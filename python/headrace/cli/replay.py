@@ -91,7 +91,7 @@ def recover(  # noqa: PLR0913, PLR0917, each is an option
     skip_missing: SkipOption = False,
     hdf5: Hdf5Option = None,
 ) -> None:
-    """The same for the file of a program that has crashed: all that its flushes cover."""
+    """Put the log of a program that has crashed in order: all that its flushes cover."""
     chosen = {"in_place": in_place, "sync": sync, "skip_missing": skip_missing, "hdf5": hdf5}
     _replay(file, output, after_crash=True, **chosen)
 
