@@ -53,3 +53,28 @@ def test_each_number_of_stats_has_a_word_in_the_guide() -> None:
     derived = {"writes merged", "overlap"}
     assert len(_labels()) > 60
     assert explained == _labels() | derived
+
+
+def _luminance(colour: str) -> float:
+    """As WCAG has it, of #rgb or #rrggbb."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("picture", ["stripe-layout.svg", "stripe-when.svg"])
+def test_text_in_pictures_can_be_read(picture: str) -> None:
+    """On their own ground, as a page's may be dark where the system's is not; WCAG asks for 4.5."""
+    text = (_CHECKOUT / "docs/pictures" / picture).read_text(encoding="utf-8")
+    light, dark = text[: text.index("</style>")].split("@media")
+    pairs = [("#fff", colour) for colour in re.findall(r'<rect [^>]*fill="(#\w+)"', text)]
+    assert pairs
+    for style in (light, dark):
+        (ground,) = re.findall(r"\.ground{fill:(#\w+)}", style)
+        found = re.findall(r"(?:text|\.soft){(?:font:[^;]*;)?fill:(#\w+)}", style)
+        assert len(found) == 2
+        pairs += [(ground, colour) for colour in found]
+    for one, other in pairs:
+        darker, lighter = sorted((_luminance(one), _luminance(other)))
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (one, other)

@@ -16,6 +16,10 @@ SCRIPTS = Path(sys.executable).parent
     [
         (["headrace-model", "presets"], "lustre-160"),
         (["headrace-bench", "--hdf5", "/nowhere/libhdf5.so", "ior"], "/nowhere/libhdf5.so"),
+        (["headrace-bench", "--hdf5=/nowhere/libhdf5.so", "--help"], "/nowhere/libhdf5.so"),
+        # With the libhdf5 of h5py, where the system has none.
+        (["headrace-bench", "vpic", "--help"], "--particles"),
+        (["headrace-bench", "vpic", "--list"], "vpic"),
     ],
 )
 def test_the_commands_become_the_programs(command: list[str], says: str) -> None:
