@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,9 +29,9 @@ _LIMIT = 120  # seconds
 
 
 def environment() -> dict[str, str]:
-    """In which `python` and `headrace` are those of this Python."""
+    """In which `python` and `headrace` are those of this Python, on a page of that width."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return {**os.environ, "PATH": path}
+    return {**os.environ, "PATH": path, "COLUMNS": str(_WIDTH)}
 
 
 def run(words: Sequence[str], folder: Path) -> str:
@@ -52,10 +51,7 @@ def traced(folder: Path) -> str:
     shutil.copyfile(HERE / PROGRAM, folder / PROGRAM)
     run(command, folder)
     said = run(["headrace", "trace", TRACE], folder)
-    lines = [f"$ {' '.join(command)}"]
-    for line in said.splitlines():
-        lines += textwrap.wrap(line, _WIDTH, subsequent_indent=" " * 10)
-    return "\n".join(lines)
+    return f"$ {' '.join(command)}\n{said.rstrip()}"
 
 
 def put_in(text: str, block: str) -> str:

@@ -19,11 +19,13 @@ from tracing.conftest import Traced
 from tracing.test_trace import fork_and_leave, write_and_read_rows
 
 import headrace.trace
+from headrace.bench import units
 from headrace.errors import FileError
-from headrace.trace import Process, Trace, report
+from headrace.trace import Process, Trace, report, summary, terminal
 from headrace.trace.facts import CALLS, REQUESTS
-from headrace.trace.report import accesses, bins
+from headrace.trace.report import accesses, bins, tables
 from headrace.trace.report.page import embedded
+from headrace.trace.terminal import UNKNOWN_LINES
 
 MOST_BYTES = 5 << 20
 CHROMIUM = Path("/usr/bin/chromium")
@@ -341,14 +343,14 @@ def test_bins_keep_amounts() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def in_browser(page: Path, folder: Path) -> str:
+def in_browser(page: Path, folder: Path, *options: str) -> str:
     """The document after its scripts ran; there must be no errors."""
     assert CHROMIUM.exists(), "there is no browser: `make setup-test` installs one"
     done = subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          f"--user-data-dir={folder}", "--enable-logging=stderr", "--virtual-time-budget=2000",
-         "--dump-dom", page.as_uri()],
+         *options, "--dump-dom", page.as_uri()],
         capture_output=True, text=True, timeout=120, check=True,
         env={**os.environ, "HOME": str(folder)},
     )  # fmt: skip
@@ -377,6 +379,118 @@ def test_a_browser_runs_the_page(layer: Traced, tmp_path: Path) -> None:
     assert 'aria-sort="ascending"' in clicked or 'aria-sort="descending"' in clicked
     assert re.search(r'<p class="told"[^>]*>process \d+ at ', clicked)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+WIDTHS = """<script>
+  const wider = (each) => each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0;
+  const parts = [...document.querySelectorAll("div, figure, table")].filter(wider);
+  const page = document.documentElement;
+  document.title = [innerWidth, page.scrollWidth - page.clientWidth,
+                    ...parts.map((each) => each.className || each.tagName)].join();
+</script></body>"""
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 20])
+def test_a_narrow_window_cuts_nothing_off(ranks: int, tmp_path: Path) -> None:
+    """Of one process, of some, and of more than there are lanes."""
+    processes = [synthetic(300, 300, rank, path="/a" * 40) for rank in range(ranks)]
+    text = report.render(Trace(Path("a_trace_with_a_long_name.hrtrace"), processes))
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+    (tmp_path / "r.html").write_text(policy.sub("", text).replace("</body>", WIDTHS))
+    shown = in_browser(tmp_path / "r.html", tmp_path / "profile", "--window-size=520,900")
+    title = re.search(r"<title>(.*?)</title>", shown)
+    assert title
+    assert title[1] == "520,0", "neither the page nor a part of it is wider than the window"
+    shutil.rmtree(tmp_path / "profile", ignore_errors=True)
+
+
+def of(callbacks: dict[str, tuple[int, int]]) -> Trace:
+    """A call of each callback, with its operation, which took these milliseconds."""
+    process = synthetic(len(callbacks))
+    process.callbacks = tuple(callbacks)
+    process.calls |= {
+        "callback": np.arange(len(callbacks)),
+        "operation": np.array([operation for operation, _ in callbacks.values()]),
+        "duration": np.array([each * 10**6 for _, each in callbacks.values()]),
+        "begin": np.arange(len(callbacks)) * 10**9,
+    }
+    return Trace(Path("t"), [process])
+
+
+def test_the_time_of_each_kind_of_call_is_named() -> None:
+    """All of HDF5's callbacks: what is left over is told by its own names."""
+    text = report.render(of({
+        "dataset_read": (-1, 100), "dataset_write": (-1, 90), "file_close": (-1, 200),
+        "dataset_close": (-1, 20), "file_specific": (0, 150), "dataset_specific": (1, 10),
+        "group_specific": (2, 5), "object_specific": (4, 5), "datatype_specific": (0, 5),
+        "file_open": (-1, 40), "group_create": (-1, 30), "datatype_commit": (-1, 1),
+        "attr_write": (-1, 30), "link_get": (1, 20), "dataset_get": (3, 15),
+        "file_optional": (7, 14), "object_copy": (-1, 8),
+    }))  # fmt: skip
+    page = checked(text)
+    (told,) = (each for each in page.texts if each.startswith("Of that time went"))
+    assert told == (
+        "Of that time went: 30 % closing, 24 % flushing, 13 % reading datasets, "
+        "12 % writing datasets, 5 % opening, 4 % creating, 4 % attributes, "
+        "3 % everything else (file_optional, object_copy), 3 % links, 2 % questions about objects."
+    )
+
+
+def amplifications(process: Process) -> dict[str, str]:
+    rows = tables.objects(summary.uses(Trace(Path("t"), [process])), {})
+    return {row["name"]: row["numbers"][4]["text"] for row in rows}
+
+
+def test_amplification_is_of_values_that_were_asked_for() -> None:
+    """Not of the few bytes of attributes, of files and groups, nor of a dataset's metadata."""
+    process = synthetic(4, 4)
+    process.objects = {10: {"file": 1, "kind": "dataset", "path": "/d"},
+                       11: {"file": 1, "kind": "file", "path": "/"},
+                       12: {"file": 1, "kind": "group", "path": "/g"},
+                       13: {"file": 1, "kind": "dataset", "path": "/tiny"}}  # fmt: skip
+    process.calls |= {"object": np.array([10, 11, 12, 13]), "callback": np.array([1, 3, 3, 1]),
+                      "bytes": np.array([1000, 4, 4, 8])}  # fmt: skip
+    process.requests |= {"call": np.arange(1, 5), "kind": np.zeros(4, np.int64),
+                         "type": np.array([3, 6, 6, 6]),
+                         "length": np.array([6400, 160000, 160000, 4096])}  # fmt: skip
+    told = {"/d": units.times(6.4), "/": units.DASH, "/g": units.DASH, "/tiny": units.times(0)}
+    assert amplifications(process) == told
+
+
+def test_the_legend_of_a_single_number_is_a_single_colour() -> None:
+    process = synthetic(1, 1)
+    process.calls["callback"][:] = 2
+    process.calls["object"][:] = 10
+    process.calls["file_start"][:] = 0
+    process.shapes[3] |= {"kind": "all"}
+    text = report.render(Trace(Path("t"), [process]))
+    (scale,) = re.findall(r'<div class="scale"[^>]*>(.*?)</div>', text)
+    assert re.findall("<i class", scale) == ["<i class"]
+    assert re.sub("<[^>]*>", "", scale).strip() == "once"
+    process = synthetic(500, 1)
+    (scale, *_) = re.findall(
+        r'<div class="scale"[^>]*>(.*?)</div>', report.render(Trace(Path("t"), [process]))
+    )
+    assert len(re.findall("<i class", scale)) == 8
+
+
+def test_that_lines_are_not_known_is_said() -> None:
+    """And how to have them; not where some are."""
+    process = synthetic(20, 20)
+    assert UNKNOWN_LINES not in list(terminal.lines(Trace(Path("t"), [process])))
+    process.calls["line"][:] = 0
+    trace = Trace(Path("t"), [process])
+    assert UNKNOWN_LINES in list(terminal.lines(trace))
+    assert "callers=true" in report.render(trace)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_summary_is_as_wide_as_the_terminal(width: int) -> None:
+    process = synthetic(3000, 3000, path="/one/of/many/groups/")
+    trace = Trace(Path("t"), [process])
+    lines = list(terminal.wrapped(trace, width))
+    assert all(len(each) <= width or " " not in each.strip() for each in lines)
+    assert " ".join(" ".join(lines).split()) == " ".join(" ".join(terminal.lines(trace)).split())
 
 
 def test_reports_of_folders_without_traces_are_refused(tmp_path: Path) -> None:

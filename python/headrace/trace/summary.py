@@ -24,11 +24,13 @@ _BILLION: Final = 1e9
 _SMALL: Final = 16 << 10  # bytes a call
 _MANY: Final = 100  # calls
 _AMPLIFIED: Final = 2.0
+_MUCH: Final = 64 << 10  # bytes: what metadata of few objects is
 _READS: Final = ("dataset_read", "attr_read")
 _WRITES: Final = ("dataset_write", "attr_write")
 # Of attributes the objects that have them are told, which were not opened for that.
 _OPENS: Final = ("dataset_open", "group_open", "object_open")
 _READ, _WRITE = 0, 1  # requests
+_VALUES: Final = (3, 4, 99)  # H5FD_MEM_DRAW, H5FD_MEM_GHEAP, and what a driver is not told
 
 
 @dataclass
@@ -48,6 +50,7 @@ class Use:
     written: int = 0
     stored_read: int = 0  # bytes that reached the storage within its calls
     stored_written: int = 0
+    stored_values: int = 0  # of both, those that are no metadata
     requests: int = 0
     lines: Counter[str] = field(default_factory=Counter)  # seconds by the line that has called
 
@@ -124,6 +127,9 @@ def _requests_of(seat: Seat, places: NDArray[np.int64], width: int) -> dict[str,
         rows = made if kind is None else made & (seat.requests["kind"] == kind)
         weights = seat.requests["count" if kind is None else "length"][rows]
         result[name] = np.bincount(places[seat.owner[rows]], weights, width)
+    rows = made & (seat.requests["kind"] <= _WRITE) & np.isin(seat.requests["type"], _VALUES)
+    lengths = seat.requests["length"][rows]
+    result["stored_values"] = np.bincount(places[seat.owner[rows]], lengths, width)
     return result
 
 
@@ -162,9 +168,9 @@ def reason(use: Use) -> str:
         told.append(f"{size(use.written)} written")
     if use.read + use.written and use.calls > _MANY and use.read + use.written < use.calls * _SMALL:
         told.append(f"only {size((use.read + use.written) / use.calls)} a call")
-    if use.read and use.stored_read > _AMPLIFIED * use.read:
+    if use.read and use.stored_read > max(_AMPLIFIED * use.read, _MUCH):
         told.append(f"{size(use.stored_read)} read from the storage for it")
-    if use.written and use.stored_written > _AMPLIFIED * use.written:
+    if use.written and use.stored_written > max(_AMPLIFIED * use.written, _MUCH):
         told.append(f"{size(use.stored_written)} written to the storage for it")
     if use.opened > _MANY:
         told.append(f"opened {count(use.opened)} times")

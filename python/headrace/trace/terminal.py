@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Final
 
 from headrace.bench.units import count, seconds, size
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
     from headrace.trace.summary import Use
 
 _DEAREST: Final = 5
+_INDENT: Final = " " * 10  # of what follows of a line: times are before it
+UNKNOWN_LINES: Final = (
+    "which lines called is not known: those of a program in C, C++ or Fortran are recorded with "
+    "`headrace trace --stack 'trace(callers=true)'`, where it was built with -g"
+)
+
+
+def wrapped(trace: Trace, width: int) -> Iterator[str]:
+    """The same lines, none wider than a terminal but where a word is."""
+    for line in lines(trace):
+        yield from textwrap.wrap(
+            line, max(width, 2 * len(_INDENT)), subsequent_indent=_INDENT,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
 
 
 def lines(trace: Trace) -> Iterator[str]:
@@ -37,6 +52,8 @@ def lines(trace: Trace) -> Iterator[str]:
     for use in found[:_DEAREST]:
         if use.seconds > 0:
             yield f"{seconds(use.seconds):>8}  {_name(use, several=several)}: {reason(use)}"
+    if sums.calls and not any(use.lines for use in found):
+        yield UNKNOWN_LINES
     for advice in advise(trace, found, most=3):
         yield f"advice for {advice}"
     yield from _hazards(trace)

@@ -132,12 +132,19 @@ def _drawn(grid: Grid, past: str, left_out: int) -> dict[str, Any]:
         "flat": grid.often.ndim == 1,
         "paths": drawing.classes_to_paths(classes),
         "text": text,
-        "least": _often(least),
-        "most": _often(most),
+        "scale": _scale(classes, least, most),
         "axes": _axes(grid),
         "boxed": grid.boxed,
         "left_out": left_out,
     }
+
+
+def _scale(classes: NDArray[np.int64], least: float, most: float) -> dict[str, Any]:
+    """The legend: all colours between two ends, or the only one."""
+    low, high = _often(least), _often(most)
+    if low == high:
+        return {"levels": np.unique(classes[classes > 0]).tolist(), "least": "", "most": low}
+    return {"levels": list(range(1, drawing.LEVELS + 1)), "least": low, "most": high}
 
 
 def _often(value: float) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from headrace.bench import units
-from headrace.trace.report import tables, words
+from headrace.trace.report import kinds, tables, words
 from headrace.trace.report.datasets import Owned
-from headrace.trace.seats import READ, WRITE
+from headrace.trace.seats import READ
 from headrace.trace.summary import reason
 
 if TYPE_CHECKING:
@@ -67,27 +68,24 @@ def _waited(sums: Totals) -> str:
 
 
 def _for_what(seats: Sequence[Seat], sums: Totals) -> str:
-    parts = {
-        "reading datasets": (READ,),
-        "writing datasets": (WRITE,),
-        "opening and closing": ("file_open", "file_close", "dataset_open", "dataset_close",
-                                "group_open", "group_close", "object_open"),
-        "creating": ("file_create", "dataset_create", "group_create", "datatype_commit"),
-        "attributes": tuple(
-            {name for seat in seats for name in seat.process.callbacks if name.startswith("attr_")}
-        ),
-    }  # fmt: skip
-    spent = {
-        name: sum(float(seat.own[seat.are(callbacks)].sum()) for seat in seats)
-        for name, callbacks in parts.items()
-    }
-    spent["everything else"] = max(sums.inside - sum(spent.values()), 0)
+    spent: dict[str, dict[str, float]] = defaultdict(dict)
+    for (kind, callback), (_, seconds, _) in kinds.sums(seats).items():
+        spent[kind][callback] = seconds
     told = [
-        f"{words.share(each, sums.inside)} {name}"
-        for name, each in sorted(spent.items(), key=lambda item: -item[1])
+        f"{words.share(each, sums.inside)} {_named(kind, spent[kind])}"
+        for each, kind in sorted(((sum(each.values()), kind) for kind, each in spent.items()),
+                                 reverse=True)
         if sums.inside and each >= 0.005 * sums.inside
-    ]
+    ]  # fmt: skip
     return f"Of that time went: {', '.join(told)}." if told else "That took no time."
+
+
+def _named(kind: str, callbacks: Mapping[str, float]) -> str:
+    """Of what has no name of its own HDF5's names."""
+    if kind != kinds.OTHER:
+        return kind
+    dearest = sorted(callbacks, key=lambda each: -callbacks[each])[:2]
+    return f"{kind} ({', '.join(dearest)})"
 
 
 def _moved(sums: Totals) -> str:

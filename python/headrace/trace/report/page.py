@@ -16,7 +16,8 @@ from headrace import webpage
 from headrace.bench import units
 from headrace.trace import summary
 from headrace.trace.advice import advise
-from headrace.trace.report import datasets, drawing, findings, hazards, tables, timeline, words
+from headrace.trace.report import datasets, findings, hazards, tables, timeline, words
+from headrace.trace.terminal import UNKNOWN_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,12 +65,12 @@ def render(trace: Trace, advice: Sequence[Advice] | None = None) -> str:
         metadata=tables.metadata(seats),
         lines=lines,
         more_lines=more_lines,
+        unknown_lines=f"{UNKNOWN_LINES[0].upper()}{UNKNOWN_LINES[1:]}.",
         storages=stored,
         more_storages=more_stored,
         processes=tables.processes(seats),
         broken=tables.broken(seats),
         style=webpage.style(_STYLE),
-        levels=drawing.LEVELS,
         data=embedded(time["data"] if time else {}),
         script=Markup(script),  # noqa: S704, it is this package's own
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

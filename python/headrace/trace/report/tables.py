@@ -10,7 +10,7 @@ import numpy as np
 from headrace.bench import units
 from headrace.trace import collective
 from headrace.trace.reader import line_of
-from headrace.trace.report import words
+from headrace.trace.report import kinds, words
 from headrace.trace.seats import READ, WRITE
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ PROCESSES: Final = 256
 _BILLION: Final = 1e9
 
 Cell = dict[str, Any]
-
-_GROUPS: Final = {
-    "create": "creates", "commit": "creates", "open": "opens", "close": "closes",
-}  # fmt: skip
-_ORDER: Final = ("opens", "creates", "attributes", "closes", "links", "other")
 
 
 def cell(value: float | None, text: Callable[[float], str]) -> Cell:
@@ -61,9 +56,12 @@ def objects(uses: Sequence[Use], links: Mapping[tuple[str, str], str]) -> list[d
 
 
 def amplification(use: Use) -> float | None:
-    """Bytes at the storage over those that the program moved."""
+    """Bytes of values at the storage over those that the program moved; None but of datasets.
+
+    Of others a few bytes are asked for, and HDF5's metadata is moved.
+    """
     moved = use.read + use.written
-    return (use.stored_read + use.stored_written) / moved if moved else None
+    return use.stored_values / moved if moved and use.kind == "dataset" else None
 
 
 def rest(uses: Sequence[Use]) -> str:
@@ -77,20 +75,9 @@ def rest(uses: Sequence[Use]) -> str:
 
 def metadata(seats: Sequence[Seat]) -> list[dict[str, Any]]:
     """All calls but the transfers of datasets, by what they do."""
-    sums: dict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0])
-    for seat in seats:
-        kinds, inverse = np.unique(seat.calls["callback"], return_inverse=True)
-        counted = np.bincount(inverse, seat.calls["count"], len(kinds)).tolist()
-        spent = np.bincount(inverse, seat.own, len(kinds)).tolist()
-        failures = (seat.calls["failed"] != 0) * seat.calls["count"]
-        failed = np.bincount(inverse, failures, len(kinds)).tolist()
-        for kind, *values in zip(kinds.tolist(), counted, spent, failed, strict=True):
-            name = _callback(seat, kind)
-            if name not in (READ, WRITE):
-                sums[name] = [a + b for a, b in zip(sums[name], values, strict=True)]
     rows = [
         {
-            "group": _group(name),
+            "group": kind,
             "name": name,
             "numbers": [
                 cell(calls, units.count),
@@ -100,21 +87,12 @@ def metadata(seats: Sequence[Seat]) -> list[dict[str, Any]]:
             ],
             "seconds": spent,
         }
-        for name, (calls, spent, failed) in sums.items()
+        for (kind, name), (calls, spent, failed) in kinds.sums(seats).items()
+        if name not in {READ, WRITE}
     ]
-    return sorted(rows, key=lambda row: (_ORDER.index(row["group"]), -row["seconds"]))
-
-
-def _callback(seat: Seat, number: int) -> str:
-    known = 0 <= number < len(seat.process.callbacks)
-    return seat.process.callbacks[number] if known else f"callback {number}"
-
-
-def _group(name: str) -> str:
-    what, _, done = name.partition("_")
-    if what == "attr":
-        return "attributes"
-    return _GROUPS.get(done, "links" if what == "link" else "other")
+    return sorted(
+        rows, key=lambda row: (row["group"] == kinds.OTHER, row["group"], -row["seconds"])
+    )
 
 
 def lines(seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], str]:
@@ -157,14 +135,13 @@ def storages(seats: Sequence[Seat]) -> tuple[list[dict[str, Any]], str]:
     known = {str(each["name"]) for seat in seats for each in seat.process.files.values()}
     for seat in seats:
         raw = seat.requests
-        for id_, name in seat.storages.items():
-            mine = raw["file"] == id_
-            if not mine.any():
-                continue
-            reads, writes = mine & (raw["kind"] == 0), mine & (raw["kind"] == 1)
-            made = (raw["duration"][mine].sum() / _BILLION, raw["count"][mine].sum(),
-                    raw["length"][reads].sum(), raw["length"][writes].sum(), 1)  # fmt: skip
-            sums[name] = [a + float(b) for a, b in zip(sums[name], made, strict=True)]
+        ids, places = np.unique(raw["file"], return_inverse=True)
+        moved = (np.where(raw["kind"] == kind, raw["length"], 0) for kind in (0, 1))
+        columns = [np.bincount(places, each, len(ids)).tolist()
+                   for each in (raw["duration"] / _BILLION, raw["count"], *moved)]  # fmt: skip
+        for id_, *made in zip(ids.tolist(), *columns, strict=True):
+            name = seat.storages[id_]
+            sums[name] = [a + b for a, b in zip(sums[name], (*made, 1), strict=True)]
     if sums.keys() <= known:
         return [], ""
     rows = sorted(sums.items(), key=lambda item: -item[1][0])
