@@ -20,8 +20,9 @@ from rich.text import Text
 from headrace.bench import units
 from headrace.bench.summary import Row, Side, in_seconds, sides
 
-# Below it the raw limit is left out.
+# Below it the raw limit is left out, and below the other one spreads have lines of their own.
 _FULL_WIDTH = 130
+_WIDE = 104
 _FASTER, _SLOWER = "green", "red"
 
 
@@ -95,23 +96,26 @@ class ProgressBar:
 
 def show(console: Console, rows: Sequence[Row]) -> None:
     """A table per kernel: write and read of each case and stack, beside native and raw."""
-    if not console.is_terminal:  # a file or a pipe has no width of its own
-        console.width = max(console.width, _FULL_WIDTH)
     raw = console.width >= _FULL_WIDTH
+    before_spread = " " if console.width >= _WIDE else "\n"
     for kernel in dict.fromkeys(row.kernel for row in rows):
         of_kernel = [row for row in rows if row.kernel == kernel]
-        console.print(_table(kernel, of_kernel, raw=raw))
+        console.print(_table(kernel, of_kernel, before_spread, raw=raw))
     for row in rows:
         if row.missing:
             console.print(Text(f"{row.kernel} {row.case}: {row.missing}", "yellow"), soft_wrap=True)
 
 
-def _table(kernel: str, rows: Sequence[Row], *, raw: bool) -> Table:
+def _table(kernel: str, rows: Sequence[Row], before_spread: str, *, raw: bool) -> Table:
     ranks = {row.ranks for row in rows}
     many = len(ranks) > 1
     where = "" if many or ranks == {1} else f", {ranks.pop()} ranks"
     table = Table(
-        box=box.SIMPLE_HEAD, title=f"{kernel}{where}", title_justify="left", title_style="bold"
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title=f"{kernel}{where}",
+        title_justify="left",
+        title_style="bold",
     )
     table.add_column("case", min_width=12, overflow="fold")
     if many:
@@ -125,12 +129,12 @@ def _table(kernel: str, rows: Sequence[Row], *, raw: bool) -> Table:
         cells = [Text("" if row.case == previous else row.case)]
         cells += [Text(str(row.ranks))] if many else []
         cells.append(Text(row.stack))
-        table.add_row(*cells, *_cells(row, raw=raw))
+        table.add_row(*cells, *_cells(row, before_spread, raw=raw))
         previous = row.case
     return table
 
 
-def _cells(row: Row, *, raw: bool) -> Iterable[Text]:
+def _cells(row: Row, before_spread: str, *, raw: bool) -> Iterable[Text]:
     if not row.sides:
         failed = Text("failed", _SLOWER)
         return [failed if row.errors else Text("left out", "yellow")]
@@ -140,19 +144,25 @@ def _cells(row: Row, *, raw: bool) -> Iterable[Text]:
         if side is None:
             cells += [Text(units.DASH), *([Text("")] if raw else []), Text("")]
             continue
-        cells += [_figure(row, side), *([_raw(row, side)] if raw else []), _ratio(side)]
+        cells += [
+            _figure(row, side, before_spread),
+            *([_raw(row, side)] if raw else []),
+            _ratio(side, before_spread),
+        ]
     if row.errors:
-        cells[0].append(" some failed", _SLOWER)
+        cells[0].append(f"{before_spread}some failed", _SLOWER)
     return cells
 
 
-def _figure(row: Row, side: Side) -> Text:
+def _figure(row: Row, side: Side, before_spread: str) -> Text:
     """The median, and half the distance of the quartiles."""
     spread = side.seconds
     timed = in_seconds(row.kernel) or not side.bytes
     text = Text(units.seconds(spread.median) if timed else units.rate(side.rate))
     if spread.count > 1 and spread.median:
-        text.append(f" ±{(spread.upper - spread.lower) / 2 / spread.median:.0%}", "dim")
+        text.append(
+            f"{before_spread}±{(spread.upper - spread.lower) / 2 / spread.median:.0%}", "dim"
+        )
     return text
 
 
@@ -164,7 +174,7 @@ def _raw(row: Row, side: Side) -> Text:
     return Text(units.rate(side.bytes / side.raw))
 
 
-def _ratio(side: Side) -> Text:
+def _ratio(side: Side, before_spread: str) -> Text:
     ratio = side.ratio
     if ratio is None:
         return Text("")
@@ -173,5 +183,5 @@ def _ratio(side: Side) -> Text:
     style = {"faster": _FASTER, "slower": _SLOWER}.get(ratio.verdict, "")
     text = Text(units.times(ratio.median), style)
     if ratio.low is not None and ratio.high is not None:
-        text.append(f" ({ratio.low:.2f}{units.DASH}{ratio.high:.2f})", "dim")
+        text.append(f"{before_spread}({ratio.low:.2f}{units.DASH}{ratio.high:.2f})", "dim")
     return text
