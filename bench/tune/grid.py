@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import statistics
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from headrace.errors import HeadraceError
 from headrace.trace.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.tune import space
+from headrace.tune.budget import Budget
 from headrace.tune.replays import Replays
 from headrace.tune.runs import Runs
 from headrace.tune.search import search
@@ -76,11 +78,11 @@ def compared(one: Recording, room: Path) -> Compared:
     """Raises HeadraceError."""
     trace = record(one, room)
     knobs = space.knobs_for([read(trace)])
-    replays = Replays([trace], room / "replays", Choices())
+    replays = Replays([trace], room / "replays", Choices(), Budget(math.inf))
 
     all_ = grid(knobs)
     once = {each: replays.seconds(each) for each in all_}
-    runs = Runs(replays.seconds, LIMIT)
+    runs = Runs(replays.seconds, Budget(LIMIT))
     chosen = search(runs, knobs, lambda _: None).best.candidate
     finalists = sorted(once, key=lambda each: once[each])[:FINALISTS]
     times: dict[Candidate, list[float]] = {each: [] for each in (space.NATIVE, chosen, *finalists)}

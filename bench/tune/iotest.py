@@ -36,6 +36,7 @@ from headrace.bench.child import telling
 from headrace.errors import FileError, HeadraceError
 from headrace.trace.reader import read
 from headrace.tune import space
+from headrace.tune.budget import Budget
 from headrace.tune.runs import Runs
 from headrace.tune.search import search
 from headrace.tune.space import Candidate, stack_of
@@ -133,7 +134,7 @@ def measured(parent: Path) -> Result:
         room = Path(name)
         trace = record(Recording("iotest", "*", RECORDED), room, RANKS)
         kernel = Kernel(room)
-        runs = Runs(kernel.seconds, BUDGET)
+        runs = Runs(kernel.seconds, Budget(BUDGET))
         found = search(
             runs,
             space.knobs_for([read(trace)]),

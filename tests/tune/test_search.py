@@ -12,12 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 from harness.stack import CLEAN
 
 from headrace.bench.stats import Ratio
+from headrace.cli import tune_search
 from headrace.errors import ConfigError, FileError
 from headrace.trace.reader import read
+from headrace.trace.replay.choices import Choices
 from headrace.tune import confirm, known, space, written
+from headrace.tune.budget import Budget, OverError
 from headrace.tune.differing import differing
 from headrace.tune.runs import Runs
 from headrace.tune.search import search
@@ -41,7 +45,7 @@ def noisy() -> Callable[[Candidate], float]:
 
 
 def test_the_search_finds_the_best() -> None:
-    found = search(Runs(seconds, 60), space.KNOBS, lambda _: None)
+    found = search(Runs(seconds, Budget(60)), space.KNOBS, lambda _: None)
     trials, best = found.trials, found.best
     assert trials[0].candidate == NATIVE
     assert {TUNE, SIEVE} <= best.candidate
@@ -49,9 +53,97 @@ def test_the_search_finds_the_best() -> None:
     assert len({each.candidate for each in trials}) == len(trials) < 60
 
 
-def test_no_time_is_enough_for_native_hdf5_alone() -> None:
-    found = search(Runs(seconds, 0), space.KNOBS, lambda _: None)
-    assert [each.candidate for each in found.trials] == [NATIVE]
+class Clock:
+    """Runs take the time that they are said to take, and nothing else takes any."""
+
+    def __init__(self, took: Callable[[Candidate], float] = seconds) -> None:
+        self.now = 0.0
+        self._took = took
+
+    def __call__(self) -> float:
+        return self.now
+
+    def measure(self, candidate: Candidate) -> float:
+        took = self._took(candidate)
+        self.now += took
+        return took
+
+
+@pytest.mark.parametrize("budget", [1, 2, 8, 14, 30, 100, 1000])
+def test_a_budget_bounds_all(budget: int) -> None:
+    """But for the run that it ends in, which `Replays` ends."""
+    clock = Clock()
+    runs = Runs(clock.measure, Budget(budget, clock))
+    found = search(runs, space.KNOBS, lambda _: None)
+    made = confirm.confirm(runs, found.best.candidate, lambda *_: None)
+    assert clock.now <= budget + 2.5
+    if budget >= 30:
+        assert made.candidate
+        assert made.gain.verdict == "faster"
+
+
+def test_no_time_for_native_hdf5() -> None:
+    with pytest.raises(OverError):
+        search(Runs(seconds, Budget(0)), space.KNOBS, lambda _: None)
+
+
+def test_a_run_that_the_budget_ends_counts_for_nothing() -> None:
+    clock = Clock()
+
+    def measure(candidate: Candidate) -> float:
+        if clock.now + seconds(candidate) > 8:
+            raise OverError
+        return clock.measure(candidate)
+
+    runs = Runs(measure, Budget(12, clock))
+    assert len(search(runs, space.KNOBS, lambda _: None).trials) == 2
+    assert confirm.compare(runs, NATIVE, frozenset({TUNE, SIEVE})).pairs == 1
+
+
+@pytest.mark.parametrize("helps", [{ASYNC}, {TUNE, ASYNC}, {TUNE, ASYNC, LOG}, {TUNE}, {LOG}])
+def test_a_small_budget_finds_what_gains_much(helps: Candidate) -> None:
+    """What is most likely to gain is tried first, and whole stacks, while there is time."""
+    clock = Clock(lambda candidate: 0.2 if helps <= candidate else 1.0)
+    runs = Runs(clock.measure, Budget(24, clock))
+    found = search(runs, space.KNOBS, lambda _: None)
+    made = confirm.confirm(runs, found.best.candidate, lambda *_: None)
+    assert helps <= made.candidate
+    assert made.gain.verdict == "faster"
+    assert made.gain.median == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("budget", "verdict"), [(4.5, ""), (8, "faster")])
+def test_a_tiny_budget_tries_a_whole_stack(budget: float, verdict: str) -> None:
+    """Before `tune` alone, which gains nothing here."""
+    clock = Clock(lambda candidate: 0.2 if ASYNC in candidate else 1.0)
+    runs = Runs(clock.measure, Budget(budget, clock))
+    found = search(runs, space.KNOBS, lambda _: None)
+    assert ASYNC in found.best.candidate
+    assert confirm.confirm(runs, found.best.candidate, lambda *_: None).gain.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("native", "other", "verdict"),
+    [
+        ((1.0, 1.1, 0.9), (0.2, 0.8, 0.3), "faster"),
+        ((1.0, 1.1, 0.9), (0.2, 0.95, 0.3), ""),
+        ((0.2, 0.2, 0.2), (1.0, 1.0, 1.0), "slower"),
+        ((1.0, 1.0), (0.1, 0.1), ""),
+    ],
+)
+def test_few_pairs_tell_where_all_runs_agree(
+    native: tuple[float, ...], other: tuple[float, ...], verdict: str
+) -> None:
+    left = {NATIVE: list(native), frozenset({ASYNC}): list(other)}
+
+    def measure(candidate: Candidate) -> float:
+        if not left[candidate]:
+            raise OverError
+        return left[candidate].pop(0)
+
+    made = confirm.compare(Runs(measure, Budget(60)), NATIVE, frozenset({ASYNC}))
+    assert made.pairs == len(native)
+    assert made.verdict == verdict
 
 
 def test_one_lucky_run_is_not_enough() -> None:
@@ -63,7 +155,7 @@ def test_one_lucky_run_is_not_enough() -> None:
         seen.add(candidate)
         return 1.2 if candidate == {ASYNC} and first else seconds(candidate)
 
-    found = search(Runs(lucky, 60), space.KNOBS, lambda _: None)
+    found = search(Runs(lucky, Budget(60)), space.KNOBS, lambda _: None)
     assert min(found.trials, key=lambda each: each.seconds).candidate == {ASYNC}
     assert {TUNE, SIEVE} <= found.best.candidate
 
@@ -75,7 +167,7 @@ def test_a_budget_bounds_the_comparison() -> None:
         time.sleep(0.02)
         return seconds(candidate)
 
-    runs = Runs(slow, 0.8)
+    runs = Runs(slow, Budget(0.8))
     found = confirm.confirm(runs, frozenset({TUNE, SIEVE, ASYNC, LOG}), lambda *_: None)
     assert runs.count <= 0.8 / 0.02 + 2 * confirm.PAIRS
     assert confirm.UNTOLD in found.shares.values()
@@ -89,7 +181,7 @@ def test_a_candidate_that_fails_is_told_and_not_chosen() -> None:
             raise FileError("something else is read")
         return seconds(candidate)
 
-    found = search(Runs(measure, 60), space.KNOBS, lambda _: None)
+    found = search(Runs(measure, Budget(60)), space.KNOBS, lambda _: None)
     trials = found.trials
     failed = [each for each in trials if each.why]
     assert failed
@@ -100,7 +192,7 @@ def test_a_candidate_that_fails_is_told_and_not_chosen() -> None:
 def test_only_what_gains_is_confirmed() -> None:
     told: list[Setting] = []
     found = confirm.confirm(
-        Runs(noisy(), 60),
+        Runs(noisy(), Budget(60)),
         frozenset({TUNE, SIEVE, ASYNC, LOG}),
         lambda setting, _: told.append(setting),
     )
@@ -113,7 +205,7 @@ def test_only_what_gains_is_confirmed() -> None:
 
 
 def test_nothing_is_confirmed_where_nothing_gains() -> None:
-    found = confirm.confirm(Runs(noisy(), 60), frozenset({ASYNC}), lambda *_: None)
+    found = confirm.confirm(Runs(noisy(), Budget(60)), frozenset({ASYNC}), lambda *_: None)
     assert found.candidate == NATIVE
 
 
@@ -240,6 +332,57 @@ def test_shapes_of_chunks_come_from_the_trace(tmp_path: Path) -> None:
     assert space.unreadable_by(Setting("tune", "chunk", shape)) == "nobody"
 
 
+def test_no_time_in_hdf5_is_an_error_with_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = "import h5py; h5py.File('x.h5', 'w').close()"
+    words = ["run", "--stack", f"trace(arguments=true,output={tmp_path}/t.hrtrace)", "--"]
+    command = [HEADRACE, *words, sys.executable, "-c", program]
+    subprocess.run(command, env=CLEAN, cwd=tmp_path, check=True)
+    trace = read(tmp_path / "t.hrtrace")
+    trace.processes[0].calls["duration"][:] = 1
+    monkeypatch.setattr(tune_search, "read", lambda _: trace)
+    wanted = tune_search.Wanted(tmp_path / "t.toml", layout=False, budget=Budget(60), wall=0.1)
+    with pytest.raises((typer.Exit, SystemExit)):
+        tune_search.search([tmp_path / "t.hrtrace"], tmp_path, Choices(), wanted)
+    assert "headrace doctor" in " ".join(capsys.readouterr().err.split())
+
+
+def test_gains_are_of_the_time_in_hdf5_and_of_the_program() -> None:
+    spent = written.Spent(8.0, 10.0)
+    about = written.About(["x"], "", "", "", spent=spent)
+    told = written.against(about, Ratio(4.0, 5, 3.0, 5.0, 0.94))
+    assert told == (
+        "in HDF5 4.00 times as fast (3.00 to 5.00, 5 pairs) as native HDF5; the whole program "
+        "about 2.50 times, as it was in HDF5 for 8.00 s of its 10.0 s"
+    )
+    modelled = written.About(["x"], "", "", "", baseline="the defaults")
+    assert written.against(modelled, Ratio(4.0, 1)) == "4.00 times as fast as the defaults"
+
+
+@pytest.mark.parametrize("budget", ["1s", "5s"])
+def test_a_budget_that_is_over_soon(budget: str, tmp_path: Path) -> None:
+    """Of all, from the start on: the program's run, what replays need, and replays."""
+    program = tmp_path / "rows.py"
+    program.write_text(
+        "import h5py, numpy as np, time\n"
+        "with h5py.File('x.h5', 'w') as f:\n"
+        "    d = f.create_dataset('d', (300, 64), 'f8', chunks=(1, 64), compression=1)\n"
+        "    for i in range(300): d[i] = np.random.default_rng(i).random(64); f.flush()\n"
+        "    time.sleep(4)\n"
+    )
+    began = time.monotonic()
+    done = subprocess.run(
+        [HEADRACE, "tune", "--budget", budget, "--", sys.executable, program],
+        env=CLEAN, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"the budget of {budget[:-1]} s was over" in done.stderr
+    assert "rows.hrtrace" in done.stderr
+    assert time.monotonic() - began < 60, "10 s, and more where other tests run beside it"
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".tune-")]
+
+
 @pytest.mark.long
 def test_a_program(tmp_path: Path) -> None:
     """From the program to a configuration, or to the word that nothing is faster."""
@@ -334,7 +477,9 @@ def test_what_was_found_for_a_program_like_it_is_tried_first(kept: Path) -> None
     assert known.nearest(near, "ext4") == {TUNE, SIEVE}
     assert known.nearest(near, "lustre") == {ASYNC}
     assert kept.exists()
-    trials = search(Runs(seconds, 60), space.KNOBS, lambda _: None, frozenset({TUNE, SIEVE})).trials
+    trials = search(
+        Runs(seconds, Budget(60)), space.KNOBS, lambda _: None, frozenset({TUNE, SIEVE})
+    ).trials
     assert [each.candidate for each in trials[:2]] == [NATIVE, {TUNE, SIEVE}]
 
 

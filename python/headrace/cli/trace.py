@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headrace.bench.units import count, seconds, size
 from headrace.cli.execute import CannotExecuteError, execute
 from headrace.cli.messages import fail, warn
+from headrace.cli.recording import SUFFIX, Recording, named_after
 from headrace.cli.wait import end_like, fork, let_go, wait_for
 from headrace.doctor.programs import obstacle
 from headrace.errors import FileError
@@ -17,16 +18,14 @@ from headrace.stack import NATIVE
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
+    from headrace.plan import Plan
     from headrace.trace.reader import Trace
 
-SUFFIX: Final = ".hrtrace"
 _LAYER: Final = "trace"
-_OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
-_KEY: Final = "names.key"  # of the hashes in place of names
 _SHOWN: Final = 20  # rows of a comparison
 _NEIGHBOURS: Final = 3  # kernels that a run is like
 
@@ -37,33 +36,43 @@ def run(
     stack: str | None = None,
 ) -> None:
     """Does what `headrace trace run --help` says; does not return."""
-    if len(command) == 1 and command[0].endswith(SUFFIX) and Path(command[0]).is_dir():
+    if len(command) == 1 and Path(command[0]).is_dir():
         _summarise(Path(command[0]))
         return
+    if command[0].endswith(SUFFIX):
+        fail(f"{command[0]}: there is no such trace")
     folder = Path(output or named_after(command)).absolute()
     given = inherited_environment()
+    plan = _plan(stack, given)
+    if text := obstacle(command, given):
+        warn(text)
+    recording = Recording(folder, given)
+    environ = recording.environ(plan.apply(given))
+    child = fork()
+    if child == 0:
+        try:
+            execute(command, environ)
+        except CannotExecuteError as error:
+            fail(str(error), error.status)
+    let_go()
+    status = wait_for(child)
+    recorded = recording.end()
+    if recording.tells:
+        if recorded:
+            _summarise_after(folder)
+        if text := recording.notes(command, environ, nothing=not recorded):
+            warn(text)
+    raise SystemExit(end_like(status))
+
+
+def _plan(stack: str | None, given: Mapping[str, str]) -> Plan:
+    """Of a stack that the layer `trace` is in, above all where it is not named."""
     plan = prepare(_LAYER if stack in {None, NATIVE} else stack, None, given)
     if _LAYER not in {each.info.name for each in plan.stack.layers}:
         plan = prepare(f"{_LAYER},{stack}", None, given)
     for warning in plan.warnings:
         warn(warning)
-    if text := obstacle(command, given):
-        warn(text)
-    make_room(folder)
-    child = fork()
-    if child == 0:
-        try:
-            execute(command, plan.apply(given) | {_OUTPUT: str(folder)})
-        except CannotExecuteError as error:
-            fail(str(error), error.status)
-    let_go()
-    status = wait_for(child)
-    (folder / _KEY).unlink(missing_ok=True)
-    if any(folder.glob("*.trace")):
-        _summarise_after(folder)
-    else:
-        warn(f"nothing was recorded: the program has opened no HDF5 file through {_LAYER}")
-    raise SystemExit(end_like(status))
+    return plan
 
 
 def diff(before: Path, after: Path) -> None:
@@ -135,33 +144,6 @@ def _changes(before: Path, after: Path) -> list[Any]:
     return compare.changes(first, second)
 
 
-def named_after(command: Sequence[str]) -> Path:
-    """The folder that the trace of a program gets where no other is named."""
-    scripts = [word for word in command[1:] if word.endswith(".py") and not word.startswith("-")]
-    return Path(Path((scripts or command)[0]).stem + SUFFIX)
-
-
-def _is_trace(file: Path) -> bool:
-    if file.name == _KEY:
-        return True
-    with file.open("rb") as opened:
-        return file.suffix == ".trace" and opened.read(4) in {b"HRTS", b""}
-
-
-def make_room(folder: Path) -> None:
-    """Takes the place of an earlier trace, and of nothing else."""
-    try:
-        others = [each for each in folder.iterdir() if not _is_trace(each)]
-        if others:
-            raise FileError(f"{folder}: holds {others[0].name}, which is no trace; choose --output")
-        for each in folder.iterdir():
-            each.unlink()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise FileError(f"{folder}: {error.strerror}") from None
-
-
 def read(folder: Path) -> Trace:
     """A trace; FileError where what reads traces is not installed, too."""
     try:
@@ -175,10 +157,12 @@ def read(folder: Path) -> Trace:
 
 def _summarise(folder: Path) -> None:
     trace = read(folder)
+    from headrace.cli import output  # noqa: PLC0415, a plain start needs none
     from headrace.trace import terminal  # noqa: PLC0415, needs what a base has not
 
-    for line in terminal.lines(trace):
-        sys.stderr.write(f"{line}\n")
+    out = output.error_console()
+    for line in terminal.wrapped(trace, out.width):
+        out.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _summarise_after(folder: Path) -> None:

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
 import enum
-import math
 import re
 import shlex
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
 from typer.core import TyperGroup
 
-from headrace.bench.units import seconds
 from headrace.cli.output import CommandArgument, console, fail, note, reports_errors, warn
-from headrace.cli.trace import make_room, named_after
+from headrace.cli.recording import Recording, named_after
 from headrace.errors import FileError
 from headrace.plan import inherited_environment, prepare
-
-if TYPE_CHECKING:
-    from headrace.bench.stats import Ratio
-    from headrace.trace.reader import Trace
-    from headrace.tune.search import Trial
-    from headrace.tune.space import Candidate, Setting
-    from headrace.tune.written import About
+from headrace.tune.budget import Budget
 
 EXAMPLES = """
 **Examples**
@@ -42,7 +32,6 @@ EXAMPLES = """
 
     headrace tune undo tuned.toml 'tune(sieve=1MiB)'
 """
-_OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)?")
 _UNITS: Final = {"s": 1, "min": 60, "h": 3600}
 
@@ -52,15 +41,6 @@ class Allowed(enum.StrEnum):
 
     UNNOTICED = "unnoticed"
     LAYOUT = "layout"
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """`limit`: seconds that a search may take."""
-
-    limit: float
-    output: Path
-    layout: bool
 
 
 class _SearchesByDefault(TyperGroup):
@@ -85,9 +65,9 @@ app = typer.Typer(
 
 BudgetOption = Annotated[
     str,
-    typer.Option(metavar="TIME", help="How long replays may take altogether, such as 90s, 10min, "
-                 "1h: a half to search, the rest to compare what was found with native HDF5. "
-                 "The program's own run comes before."),
+    typer.Option(metavar="TIME", help="How long all may take, from the start to the last line, "
+                 "such as 90s, 10min, 1h: a half to search, the rest to compare what was found "
+                 "with native HDF5. The program's own run counts, and is not cut short."),
 ]  # fmt: skip
 OutputOption = Annotated[
     Path, typer.Option("--output", "-o", help="The configuration that is written.")
@@ -145,26 +125,28 @@ def search(  # noqa: PLR0913, PLR0917, each is an option
     HDF5 in runs by turns, and each setting of it with the same without it; where nothing is
     faster, nothing is written. The files that replays write are read back by plain HDF5.
     """
-    wanted = _Wanted(_seconds(budget), output, allow == Allowed.LAYOUT)
+    limit = Budget(_seconds(budget))
     if on:
         from headrace.cli.tune_on import search_on_model  # noqa: PLC0415, needs what a base has not
 
-        (trace,) = _traces_of(command, most=1)
+        (trace,), _ = _traces_of(command, most=1)
         search_on_model(trace, on, ranks, output)
         return
     try:
         import optuna  # noqa: F401, PLC0415, told of before the program runs
     except ImportError:
         raise FileError("to search, optuna is needed: pip install 'headrace[tune]'") from None
-    traces = _traces_of(command)
-    from headrace.trace.replay.choices import Choices  # noqa: PLC0415, needs what a base has not
+    traces, wall = _traces_of(command)
+    from headrace.cli.tune_search import Wanted  # noqa: PLC0415, needs what a base has not
+    from headrace.cli.tune_search import search as look  # noqa: PLC0415
+    from headrace.trace.replay.choices import Choices  # noqa: PLC0415
 
     choices = Choices(
         library=hdf5, inputs=inputs, compute=True, ranks=np, mpiexec=tuple(shlex.split(mpiexec))
     )
     # Beside the result: replays are to write to the same file system as the program does.
     with tempfile.TemporaryDirectory(prefix=".tune-", dir=output.absolute().parent) as room:
-        _search(traces, Path(room), choices, wanted)
+        look(traces, Path(room), choices, Wanted(output, allow == Allowed.LAYOUT, limit, wall))
 
 
 @app.command("explain")
@@ -180,7 +162,7 @@ def explain(file: FileArgument) -> None:
     for each in found.lines:
         table.add_row(str(each.setting), each.gain, each.reason)
     console().print(f"found for {' '.join(found.about.command)} on {found.about.file_system} with "
-                    f"HDF5 {found.about.hdf5}: {found.gain} as {found.about.baseline}",
+                    f"HDF5 {found.about.hdf5}: {found.gain}",
                     soft_wrap=True, markup=False, highlight=False)  # fmt: skip
     console().print(table, markup=False)
     for name, outcome in found.tried.items():
@@ -207,112 +189,32 @@ def undo(
     written.remove(file, next(each.setting for each in found.lines if str(each.setting) == setting))
 
 
-def _search(traces: list[Path], room: Path, choices: Any, wanted: _Wanted) -> None:
-    from headrace.bench import machine  # noqa: PLC0415
-    from headrace.trace.reader import read  # noqa: PLC0415
-    from headrace.trace.signature import mean, signature  # noqa: PLC0415, needs what a base has not
-    from headrace.tune import confirm, space, written  # noqa: PLC0415
-    from headrace.tune.replays import Replays  # noqa: PLC0415
-    from headrace.tune.runs import Runs  # noqa: PLC0415
-    from headrace.tune.search import search as look  # noqa: PLC0415
-
-    opened = [read(each) for each in traces]
-    knobs = space.knobs_for(opened, layout=wanted.layout)
-    storage = machine.storage(wanted.output.absolute().parent)
-    about = written.About(
-        _command_of(opened[0]), str(storage.get("file_system", "")),
-        _version_of(opened[0]), datetime.datetime.now(datetime.UTC).date().isoformat(),
-        mean([signature(each) for each in opened]),
-    )  # fmt: skip
-    began = time.monotonic()
-    runs = Runs(Replays(traces, room / "replays", choices).seconds, wanted.limit, began)
-    searched = look(runs, knobs, _tell_trial, _known_for(about))
-    native, trials = searched.trials[0], searched.trials
-    if not math.isfinite(native.seconds):
-        raise FileError(f"{traces[0]}: it cannot be replayed: {native.why}")
-    if len(trials) == 1:
-        note(f"half of {wanted.limit:.0f} s was over after native HDF5 alone: a longer --budget "
-             "leaves time to search")  # fmt: skip
-        return
-    best = searched.best.candidate
-    console().print(f"the best of {len(trials)} is {space.stack_of(best)}; comparing it with "
-                    "native HDF5, and each setting with none", markup=False)  # fmt: skip
-    found = confirm.confirm(runs, best, _tell_share)
-    _keep(about, found.candidate)
-    if not found.candidate:
-        note("nothing that was tried is surely faster than native HDF5: nothing is written")
-        return
-    tried = {str(each): written.gain_of(share) for each, share in found.dropped.items()}
-    tried |= {space.stack_of(each.candidate): each.why for each in trials if each.why}
-    written.write(wanted.output, found, about, tried)
-    console().print(f"written: {wanted.output}: {written.gain_of(found.gain)} as native HDF5",
-                    soft_wrap=True, markup=False, highlight=False)  # fmt: skip
-
-
-def _known_for(about: About) -> Candidate:
-    """What a search before found for a program like it; trying it first is all that it is for."""
-    from headrace.tune import known, space  # noqa: PLC0415
-
-    try:
-        found = known.nearest(dict(about.signature), about.file_system)
-    except FileError as error:
-        warn(f"searches before are not looked at: {error}")
-        return space.NATIVE
-    if found:
-        note(f"a program like it was fastest under {space.stack_of(found)}, which is tried first")
-    return found
-
-
-def _keep(about: About, candidate: Candidate) -> None:
-    from headrace.tune import known  # noqa: PLC0415
-    from headrace.tune.differing import program_of  # noqa: PLC0415
-
-    program = program_of(about.command) if about.command else ""
-    try:
-        known.keep(dict(about.signature), candidate, program, about.file_system)
-    except FileError as error:
-        warn(f"what was found is not kept for other searches: {error}")
-
-
-def _tell_trial(trial: Trial) -> None:
-    from headrace.tune.space import stack_of  # noqa: PLC0415
-
-    outcome = trial.why or f"{seconds(trial.seconds)} in HDF5"
-    console().print(f"{stack_of(trial.candidate)}: {outcome}", soft_wrap=True, markup=False,
-                    highlight=False)  # fmt: skip
-
-
-def _tell_share(setting: Setting, share: Ratio) -> None:
-    from headrace.tune.written import share_of  # noqa: PLC0415
-
-    kept = "" if share.verdict == "faster" or not share.pairs else "; left out"
-    console().print(f"{setting}: {share_of(share)}{kept}", soft_wrap=True,
-                    markup=False, highlight=False)  # fmt: skip
-
-
-def _traces_of(command: list[str], most: int | None = None) -> list[Path]:
-    """Those that are named, or that of the program, which is run."""
+def _traces_of(command: list[str], most: int | None = None) -> tuple[list[Path], float | None]:
+    """Those that are named, or that of the program, which is run, and how long that took."""
     if Path(command[0]).is_dir():
         if others := [each for each in command if not Path(each).is_dir()]:
             fail(f"{command[0]} is a trace, and options go before it: {' '.join(others)}")
         if len(command) > (most or len(command)):
             fail(f"one trace at a time can be played on a model, and these are {len(command)}")
-        return [Path(each) for each in command]
-    folder = named_after(command).absolute()
-    make_room(folder)
-    given = inherited_environment()
-    recording = prepare("trace(arguments=true)", None, given).apply(given)
+        return [Path(each) for each in command], None
+    recording = Recording(named_after(command).absolute(), given := inherited_environment())
+    environ = recording.environ(prepare("trace(arguments=true)", None, given).apply(given))
+    began = time.monotonic()
     try:
-        status = subprocess.run(
-            command, check=False, env=recording | {_OUTPUT: str(folder)}
-        ).returncode
+        status = subprocess.run(command, check=False, env=environ).returncode
     except OSError as error:
+        recording.end()
         raise FileError(f"{command[0]}: {error.strerror}") from None
-    if not folder.is_dir():
-        fail(f"{command[0]} has opened no HDF5 file under the layer trace", status or 1)
+    wall = time.monotonic() - began
+    recorded = recording.end()
+    notes = recording.notes(command, environ, nothing=not recorded)
+    if not recorded:
+        fail(notes, status or 1)
+    if notes:
+        warn(notes)
     if status:
         warn(f"{command[0]} has ended with status {status}; its calls until then are replayed")
-    return [folder]
+    return [recording.folder], wall
 
 
 def _seconds(text: str) -> float:
@@ -320,11 +222,3 @@ def _seconds(text: str) -> float:
     if found is None:
         fail(f"--budget {text}: expected a time such as 90s, 10min or 1h")
     return float(found[1]) * _UNITS[found[2] or "s"]
-
-
-def _command_of(trace: Trace) -> list[str]:
-    return [str(each) for each in trace.processes[0].about.get("command") or []]
-
-
-def _version_of(trace: Trace) -> str:
-    return str(trace.processes[0].about.get("hdf5", ""))

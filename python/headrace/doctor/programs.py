@@ -37,22 +37,31 @@ def is_mpi_launcher(program: str) -> bool:
     return Path(program).name.split(".")[0] in _LAUNCHERS
 
 
+def past_launchers(command: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """The words from the program on: past MPI launchers, `env` and its like, and their options."""
+    words = list(command)
+    for _ in range(_MOST_WRAPPERS):
+        if not words or not (is_mpi_launcher(words[0]) or Path(words[0]).name in _WRAPPERS):
+            break
+        # Options and what belongs to them are not the names of programs.
+        rest = words[1:]
+        named = (i for i, word in enumerate(rest) if _find(word, environ) is not None)
+        words = rest[next(named, len(rest)) :]
+    return words
+
+
 def target(command: Sequence[str], environ: Mapping[str, str]) -> Path | None:
     """The file that runs in the end: past MPI launchers, `env` and its like, and "#!" lines."""
     words = list(command)
     for _ in range(_MOST_WRAPPERS):
+        words = past_launchers(words, environ)
         file = _find(words[0], environ) if words else None
         if file is None:
             return None
-        if is_mpi_launcher(words[0]) or Path(words[0]).name in _WRAPPERS:
-            # Options and what belongs to them are not the names of programs.
-            rest = words[1:]
-            named = (i for i, word in enumerate(rest) if _find(word, environ) is not None)
-            words = rest[next(named, len(rest)) :]
-        elif (interpreter := _interpreter(file)) is not None:
-            words = [*interpreter, str(file)]
-        else:
+        interpreter = _interpreter(file)
+        if interpreter is None:
             return file
+        words = [*interpreter, str(file)]
     return None
 
 

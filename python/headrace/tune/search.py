@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import HeadraceError
+from headrace.tune.budget import OverError
+from headrace.tune.runs import FEWEST_PAIRS
 from headrace.tune.space import NATIVE, ON, Candidate, Setting
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from headrace.tune.runs import Runs
     from headrace.tune.space import Knob
 
+# Those that gain most of most programs first.
+_STACKS: Final = (("tune", "async"), ("async",), ("tune", "async", "log"), ("tune",), ("log",))
 _SETTLED: Final = 8  # trials after the last that was better
 _BETTER: Final = 0.98  # of the time of the best before
 _OFF: Final = "off"
@@ -51,8 +56,8 @@ def search(
 ) -> Found:
     """Tries candidates, then those that were fastest by one run again, by turns.
 
-    Native HDF5 comes first, then `known`, what was best for a program like this, then each layer
-    alone.
+    Native HDF5 comes first, then `known`, what was best for a program like this, then what is most
+    likely to gain most: whole stacks, and then each layer alone. Raises what the first run raises.
     """
     import optuna  # noqa: PLC0415, takes a second to import
 
@@ -63,7 +68,7 @@ def search(
         study.enqueue_trial({knob.name: _value(each, knob) for knob in knobs}, skip_if_exists=True)
     tried: dict[Candidate, Trial] = {}
     best, since, repeated = math.inf, 0, 0
-    while since < _SETTLED and repeated < _SETTLED and (not tried or runs.may_search()):
+    while since < _SETTLED and repeated < _SETTLED and runs.may_search():
         asked = study.ask()
         candidate = _candidate(asked, knobs)
         if candidate in tried:  # the optimiser wants to look there again
@@ -71,7 +76,12 @@ def search(
             repeated += 1
             continue
         repeated = 0
-        made = tried[candidate] = _try(runs, candidate)
+        try:
+            made = tried[candidate] = _try(runs, candidate)
+        except OverError:
+            if not tried:
+                raise
+            break
         say(made)
         study.tell(asked, min(made.seconds, 1e9))
         since = 0 if made.seconds < _BETTER * best else since + 1
@@ -87,18 +97,22 @@ def _best_of(runs: Runs, trials: Sequence[Trial]) -> Trial:
     if len(near) == 1 or not math.isfinite(near[0].seconds):
         return near[0]
     times = {each: [each.seconds] for each in near}
-    for _ in range(_TURNS):
-        if not runs.time_for(each.candidate for each in near):
-            break
-        for each, seconds in times.items():
-            seconds.append(_try(runs, each.candidate).seconds)
+    compared = [NATIVE, near[0].candidate] * FEWEST_PAIRS
+    with suppress(OverError):
+        for _ in range(_TURNS):
+            if not runs.time_for([*compared, *(each.candidate for each in near)]):
+                break
+            for each, seconds in times.items():
+                seconds.append(_try(runs, each.candidate).seconds)
     medians = (replace(each, seconds=statistics.median(times[each])) for each in near)
     return min(medians, key=lambda each: each.seconds)
 
 
 def _first(knobs: Sequence[Knob], known: Candidate) -> Iterable[Candidate]:
-    layers = [frozenset({Setting(knob.layer)}) for knob in knobs if not knob.option]
-    return [NATIVE, known, *layers, frozenset().union(*layers[:2])]
+    layers = {knob.layer for knob in knobs if not knob.option}
+    fitting = (frozenset(map(Setting, each)) for each in _STACKS if layers.issuperset(each))
+    others = (frozenset({Setting(each)}) for each in sorted(layers))
+    return [NATIVE, known, *fitting, *others]
 
 
 def _value(candidate: Candidate, knob: Knob) -> str:

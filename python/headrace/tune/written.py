@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from headrace.bench.units import seconds
 from headrace.errors import ConfigError
 from headrace.tune.space import IMPLIED, Setting, completed, layers_of, reason_of, unreadable_by
 
@@ -20,8 +21,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """Seconds of the program's run when it was recorded: in HDF5, and all."""
+
+    inside: float
+    whole: float
+
+
+@dataclass(frozen=True)
 class About:
-    """What settings were found for, and what they were compared with."""
+    """What settings were found for, and what they were compared with.
+
+    `spent`: None where gains are not of the time in HDF5, but a model's.
+    """
 
     command: Sequence[str]
     file_system: str
@@ -29,6 +41,7 @@ class About:
     date: str
     signature: Mapping[str, float] = field(default_factory=dict)
     baseline: str = "native HDF5"
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class Line:
 class Written:
     """What a file says that was written here."""
 
-    gain: str
+    gain: str  # in a sentence
     about: About
     lines: Sequence[Line]
     tried: Mapping[str, str]
@@ -58,6 +71,17 @@ def gain_of(made: Ratio) -> str:
     if made.low is None or made.high is None:
         return told
     return f"{told} ({made.low:.2f} to {made.high:.2f}, {made.pairs} pairs)"
+
+
+def against(about: About, made: Ratio) -> str:
+    """In words, of all settings together: the time in HDF5, and what that is of the program's."""
+    told = f"{gain_of(made)} as {about.baseline}"
+    if about.spent is None or not made.pairs:
+        return told
+    inside, rest = about.spent.inside, about.spent.whole - about.spent.inside
+    program = about.spent.whole / (rest + inside / made.median)
+    return (f"in HDF5 {told}; the whole program about {program:.2f} times, as it was in HDF5 for "
+            f"{seconds(inside)} of its {seconds(about.spent.whole)}")  # fmt: skip
 
 
 def share_of(made: Ratio) -> str:
@@ -78,7 +102,7 @@ def write(file: Path, found: Confirmed, about: About, tried: Mapping[str, str]) 
     for each in sorted(completed(found.candidate) & IMPLIED):
         layers.setdefault(each.layer, tomlkit.table())[each.option] = each.value
     made["found"] = {
-        "gain": gain_of(found.gain),
+        "gain": against(about, found.gain),
         "baseline": about.baseline,
         "command": list(about.command),
         "file_system": about.file_system,

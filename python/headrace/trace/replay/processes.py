@@ -47,7 +47,7 @@ def play(
     else:
         commands = [[*child, json.dumps({**what, "sources": [each]})] for each in shared]
     # Lines of ranks may come in one.
-    said = "\n".join(_run(commands, environ, choices.limit)).replace("}{", "}\n{")
+    said = "\n".join(_run(commands, environ, choices.seconds)).replace("}{", "}\n{")
     told = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     told.sort(key=lambda each: int(each["rank"]))
     if len(told) != ranks:
@@ -58,6 +58,8 @@ def play(
 
 def _run(commands: Sequence[Sequence[str]], environ: Mapping[str, str], limit: float) -> list[str]:
     """What each prints; all run at the same time. FileError where one fails, or lasts too long."""
+    if limit <= 0:
+        raise FileError("there is no time left for a replay")
     end = time.monotonic() + limit
     started = [
         subprocess.Popen(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +29,7 @@ NATIVE: Final = "native"
 _LAYER: Final = "trace"
 _TRACE: Final = "replay.hrtrace"
 _ROUNDS: Final = 2
+_TRIALS: Final = 10  # replays that are worth more than values of the program's sizes
 _OUTPUT: Final = "HEADRACE_TRACE_OUTPUT"
 
 
@@ -57,7 +60,7 @@ def differences(native: Replay, other: Replay) -> list[str]:
 
 def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     """One replay in `folder`, which is made; raises FileError and errors of the stack."""
-    made = plans(read(trace))
+    made = _plans(trace)
     folder.mkdir(parents=True)
     files = files_of(made, folder, choices)
     traced = folder / _TRACE
@@ -75,7 +78,7 @@ def replay(trace: Path, stack: str, folder: Path, choices: Choices) -> Replay:
     present = [each for each in files.values() if Path(each).is_file()]
     for each in present:
         _make_whole(Path(each), folder)
-    contents = run(["headrace.trace.replay.contents", *present], given, choices.limit)
+    contents = run(["headrace.trace.replay.contents", *present], given, choices.seconds)
     replayed = {int(each.process.about["pid"]): each for each in read(traced).seats}
     found = likeness([each.seat for each in made], [replayed[pid] for pid in pids])
     return Replay(stack, found, left_out, files, contents)
@@ -92,7 +95,7 @@ def supplied(trace: Path, folder: Path, choices: Choices) -> Choices:
 
     They are in `folder`, which stays. Raises FileError.
     """
-    made = plans(read(trace))
+    made = _plans(trace)
     return with_stand_ins(made, _library(made[0], choices.library), folder, choices)
 
 
@@ -100,26 +103,39 @@ def prepared(trace: Path, folder: Path, choices: Choices) -> Choices:
     """The choices with stand-ins, and `kept` values for chunks of the program's sizes and time.
 
     A native replay and a search find the values; where HDF5 has stored chunks in another order, a
-    second round does. There are none where no dataset with filters was written, and for several
-    processes. All is in `folder`, which stays. Raises FileError and errors of the replay.
+    second round does. There are none where no dataset with filters was written, for several
+    processes, and where there is time for few replays only. All is in `folder`, which stays.
+    Raises FileError and errors of the replay.
     """
-    made, *more = plans(read(trace))
+    made, *more = _plans(trace)
     choices = supplied(trace, folder / "inputs", choices)
     found = replace(choices, compute=False)
     for number in range(_ROUNDS if made.ratios and not more else 0):
         room = folder / str(number)
+        began = time.monotonic()
         trial = replay(trace, NATIVE, room, found)
-        if trial.likeness.exact:
+        if trial.likeness.exact or _TRIALS * (time.monotonic() - began) > choices.seconds:
             break
         kept = folder / f"{number}.h5"
         what = {"trace": str(trace), "trial": str(room / _TRACE), "files": trial.files,
                 "longer": trial.likeness.seconds - trial.likeness.replayed_seconds,
                 "library": _library(made, choices.library), "output": str(kept)}  # fmt: skip
         words = ["headrace.trace.replay.stored_sizes", json.dumps(what)]
-        names = run(words, inherited_environment(), choices.limit)
+        names = run(words, inherited_environment(), choices.seconds)
         found = replace(found, kept=(kept, names))
         shutil.rmtree(room)
     return replace(found, compute=choices.compute)
+
+
+def _plans(trace: Path) -> list[Plan]:
+    """Of a trace that is replayed again and again, and must not be changed meanwhile."""
+    files = sorted(trace.iterdir()) if trace.is_dir() else [trace]
+    return _plans_of(trace, tuple((each.name, each.stat().st_mtime_ns) for each in files))
+
+
+@lru_cache(maxsize=4)
+def _plans_of(trace: Path, _files: tuple[tuple[str, int], ...]) -> list[Plan]:
+    return plans(read(trace))
 
 
 def _library(made: Plan, given: Path | None) -> str:
