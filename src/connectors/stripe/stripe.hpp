@@ -119,24 +119,25 @@ struct Connector : vol::PassThrough<Connector> {
 
   // Filtered chunks are encoded and decoded by all ranks together, and go to the driver as plain
   // pieces; other transfers are made by each rank alone, or by one rank of each node for the
-  // others.
+  // others. Ranks meet before, as HDF5 has them meet, and all have written when one returns.
   template <typename Bytes, typename Pass>
   static herr_t apart(const Transfers<Bytes>& all, hid_t dxpl, const Pass& pass) {
-    auto [filtered, plain] = parted(all);
-    if (!plain.datasets.empty()) {
-      const Id<Kind::plist> alone = independent(dxpl);
+    auto [alone, together] = parted(all);
+    if (!alone.datasets.empty()) {
+      const Id<Kind::plist> list = independent(dxpl);
       const LibraryContext own;  // HDF5 keeps the mode of the first transfer in a context
-      StripedFile* const file = striped_file_of(vol::Object::from(plain.datasets.front()));
-      if (file != nullptr && file->aggregates() && std::is_const_v<Bytes>)
-        file->write_together(
+      StripedFile& file = **transferred(vol::Object::from(alone.datasets.front())).file;
+      file.meet();
+      if constexpr (std::is_const_v<Bytes>)
+        file.write_together(
             [&] {
-              if (pass(plain, alone.get()) < 0) throw Error("dataset write failed");
+              if (pass(alone, list.get()) < 0) throw Error("dataset write failed");
             },
-            plain.datasets.size() > 1);
-      else if (pass(plain, alone.get()) < 0)
+            alone.datasets.size() > 1);
+      else if (pass(alone, list.get()) < 0)
         return -1;
     }
-    return filtered.datasets.empty() ? 0 : pass(filtered, dxpl);
+    return together.datasets.empty() ? 0 : pass(together, dxpl);
   }
 };
 

@@ -20,9 +20,8 @@ struct FileState {
 };
 
 // Whether a dataset is in another file than that by which it was opened, behind an external link or
-// a mount. Over MPI the question might wait for other ranks, so it is not asked.
+// a mount. Over MPI the question may wait for other ranks.
 bool is_elsewhere(const vol::Object& dataset) {
-  if (StripedFile::any_over_mpi()) return false;
   const PrivateErrors own;
   const auto* const state = dataset.connector->state.find<FileState>();
   vol::Identity identity{};
@@ -31,11 +30,28 @@ bool is_elsewhere(const vol::Object& dataset) {
          identity.file != *state->number;
 }
 
-}  // namespace
-
 bool has_filters(const vol::Object& dataset) {
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   return h5.Pget_nfilters(dcpl.get()) > 0;
+}
+
+// The file of a dataset, or one that the same ranks have open and that it was opened by.
+std::shared_ptr<StripedFile*> file_of(const vol::Object& dataset) {
+  const auto* const state = dataset.connector->state.find<FileState>();
+  if (state != nullptr && state->found != nullptr) return state->found;
+  const auto linked = StripedFile::behind_link();
+  return linked != nullptr && is_elsewhere(dataset) ? linked : nullptr;
+}
+
+}  // namespace
+
+const Transferred& transferred(vol::Object& dataset) {
+  if (const auto* const known = dataset.state.find<Transferred>()) return *known;
+  const auto made = std::make_shared<Transferred>();
+  made->file = file_of(dataset);
+  made->apart = made->file != nullptr && !has_filters(dataset);
+  dataset.state = vol::State(made);
+  return *made;
 }
 
 Id<Kind::plist> independent(hid_t dxpl) {
@@ -53,11 +69,12 @@ void note_opened(const vol::Object& file) {
   const PrivateErrors own;
   auto& state = file.connector->state.get<FileState>();
   state.found = inquiry.found;
+  if (state.found != nullptr) (*state.found)->opened_by_program();
   state.number = vol::number_of({file.under, file.connector->id()});
 }
 
 void before_addresses_are_told(const vol::Object& dataset, bool of_whole_dataset) {
-  if (!is_elsewhere(dataset)) {
+  if (StripedFile::any_over_mpi() || !is_elsewhere(dataset)) {
     if (StripedFile* const own = striped_file_of(dataset))
       own->before_addresses_are_told(of_whole_dataset);
     return;

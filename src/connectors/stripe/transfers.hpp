@@ -1,6 +1,7 @@
 // Collective transfers over MPI, and what is made of them. The application's thread only.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,15 +41,22 @@ struct Transfers {
   std::vector<Bytes*> buffers;
 };
 
-// Throws Error.
-bool has_filters(const vol::Object& dataset);
+// What a transfer has to know of a dataset, kept with the program's id of it.
+struct Transferred {
+  // In pieces, and without filters: each rank can transfer it by itself.
+  bool apart = false;
+  std::shared_ptr<StripedFile*> file;  // null for one that is not in pieces
+};
+// Collective, as HDF5 may have ranks read metadata together. Throws Error.
+const Transferred& transferred(vol::Object& dataset);
 
-// Those of datasets with filters, and the others.
+// Those of datasets that ranks transfer by themselves, and the others.
 template <typename Bytes>
 std::pair<Transfers<Bytes>, Transfers<Bytes>> parted(const Transfers<Bytes>& all) {
   std::pair<Transfers<Bytes>, Transfers<Bytes>> parts;
   for (std::size_t i = 0; i < all.datasets.size(); ++i)
-    (has_filters(vol::Object::from(all.datasets[i])) ? parts.first : parts.second).add(all, i);
+    (transferred(vol::Object::from(all.datasets[i])).apart ? parts.first : parts.second)
+        .add(all, i);
   return parts;
 }
 

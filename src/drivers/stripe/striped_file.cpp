@@ -40,6 +40,13 @@ std::vector<std::shared_ptr<StripedFile*>>& open_files() {
 
 std::vector<std::shared_ptr<StripedFile*>> StripedFile::all_open() { return open_files(); }
 
+std::shared_ptr<StripedFile*> StripedFile::behind_link() {
+  std::shared_ptr<StripedFile*> last;
+  for (const auto& each : open_files())
+    if ((*each)->over_mpi_ && !(*each)->by_program_) last = each;
+  return last;
+}
+
 std::shared_ptr<char> StripedFile::opening_of(const std::string& stub) {
   static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<char>> all;
   std::erase_if(all, [](const auto& each) { return each.second.expired(); });

@@ -45,6 +45,8 @@ class StripedFile {
   static bool any_over_mpi();
   // Those that it has open. A file sets its own to null when it is closed.
   static std::vector<std::shared_ptr<StripedFile*>> all_open();
+  // The last one over MPI that HDF5 has opened by itself, behind an external link. Null: none.
+  static std::shared_ptr<StripedFile*> behind_link();
   // What all share that have the file of a stub open in this process. The application's thread
   // only.
   static std::shared_ptr<char> opening_of(const std::string& stub);
@@ -67,13 +69,13 @@ class StripedFile {
   // all ranks.
   template <typename Transfer>
   void transfer_together(const Transfer& transfer) {
-    const std::exception_ptr before = failed_;
+    const std::exception_ptr before = std::exchange(failed_, nullptr);
     const std::exception_ptr failed = error_of(transfer);
-    failed_ = before;  // all are told of the rest now
-    agree(*ranks_, failed);
+    const std::exception_ptr cause = std::exchange(failed_, before);
+    agree(*ranks_, cause != nullptr ? cause : failed);  // all are told of it now
   }
-  // For writes; those of a node are made by one of its ranks where aggregates(). `in_order`: a rank
-  // may write to the same place twice.
+  // For writes; those of a node are made by one of its ranks where they share memory. `in_order`: a
+  // rank may write to the same place twice.
   template <typename Write>
   void write_together(const Write& write, bool in_order = false) {
     gathering_ = node_ != nullptr;
@@ -83,10 +85,13 @@ class StripedFile {
     if (node_ != nullptr) node_->forget();
     if (failed != nullptr) std::rethrow_exception(failed);
   }
-  [[nodiscard]] bool aggregates() const { return node_ != nullptr; }
+  // Collective, before a transfer of raw data that ranks make together: no rank begins before all
+  // have come. They read what each has written before, and write over what each has read.
+  void meet() { ranks_->barrier(); }
   // Before this rank reads raw data, which what it has given to its node may be part of.
   void settle();
 
+  void opened_by_program() { by_program_ = true; }
   [[nodiscard]] const std::string& stub() const { return set_.stub; }
   [[nodiscard]] bool writes() const { return writes_; }
   [[nodiscard]] std::uint64_t eoa() const { return eoa_; }
@@ -155,7 +160,7 @@ class StripedFile {
   // Before each change of the bytes.
   void change();
   void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
-  // Collective where this one aggregates(); throws `failed` when all is written that can be.
+  // Collective where ranks share memory; throws `failed` when all is written that can be.
   void write_gathered(const std::exception_ptr& failed);
   // The numbers of those subfiles that are this rank's to look after.
   [[nodiscard]] std::vector<std::uint32_t> mine() const;
@@ -181,6 +186,7 @@ class StripedFile {
   Id<Kind::plist> access_;  // the driver below, of subfiles
   CommunicatorHandle ranks_;
   bool over_mpi_ = false;  // counted among those
+  bool by_program_ = false;
   bool sync_;
   bool checksums_;
   Fuse fuse_;

@@ -11,6 +11,7 @@
  *   delete   removes the file
  *   open     tells what was said to opening a file that exists
  *   fail     tells what was said to opening, writing, flushing and closing a file
+ *   fail_together  the same, of a write that ranks make together
  * An element is its place, 1000 * row + column, plus 7 where it was appended. */
 #include <hdf5.h>
 #include <headrace/stripe.h>
@@ -225,7 +226,7 @@ static void read_all(void) {
   H5Pclose(fapl);
 }
 
-static void fail(void) {
+static void fail(int together) {
   char opened[400], flushed[400] = "", closed[400] = "";
   hid_t fapl = access_list();
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -233,7 +234,7 @@ static void fail(void) {
   told(file < 0 ? -1 : 0, opened);
   if (file >= 0) {
     hid_t made = make(file, "contiguous", H5T_NATIVE_DOUBLE, 0, 0);
-    write_rows(made, 0, 0);
+    write_rows(made, together, 0);
     told(H5Fflush(file, H5F_SCOPE_GLOBAL), flushed);
     H5Dclose(made);
     told(H5Fclose(file), closed);
@@ -343,8 +344,8 @@ int main(int argc, char **argv) {
   else if (strcmp(todo, "open") == 0)
     open_only();
   else
-    fail();
-  if (strcmp(todo, "fail") != 0 && strcmp(todo, "atomic") != 0 && strcmp(todo, "asked") != 0 &&
+    fail(strcmp(todo, "fail_together") == 0);
+  if (strncmp(todo, "fail", 4) != 0 && strcmp(todo, "atomic") != 0 && strcmp(todo, "asked") != 0 &&
       strcmp(todo, "open") != 0)
     printf("{\"rank\": %d}\n", rank);
   H5close();

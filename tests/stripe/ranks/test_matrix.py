@@ -225,6 +225,16 @@ def test_a_rank_whose_piece_is_full(layer: Layer, hdf5: Hdf5) -> None:
     assert all("2_of_3" in each["flushed"] for each in told), told
 
 
+def test_a_rank_that_cannot_write_together(layer: Layer, hdf5: Hdf5) -> None:
+    """All ranks are told by their call; the flush that follows has nothing to tell."""
+    fault = "kind=error;op=write;errno=ENOSPC;file=*subfile*2_of_3;rank=1"
+    below = f"under_vol=7204;under_info={{{fault};under_vol=0;under_info={{}}}}"
+    connector = f"headrace_stripe size=64KiB;files=3;{below}"
+    told = succeed(layer, hdf5, 3, PROGRAM, "mpio", "fail_together", "x.h5", connector=connector)
+    assert all("2_of_3" in each["wrote"] for each in told), told
+    assert all(each["flushed"] == each["closed"] == "" for each in told), told
+
+
 def test_a_program_in_another_folder(layer: Layer, hdf5: Hdf5, tmp_path: Path) -> None:
     away = tmp_path / "away"
     ranks = Ranks(layer, hdf5, LAYOUTS[1])
