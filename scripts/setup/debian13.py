@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fetch HDF5 1.14.5 from Debian 13 on an older Debian, without touching the system's apt state.
+"""Fetch HDF5 1.14.5 or Zstd from Debian 13 on an older Debian, without touching apt's state.
 
-    debian13.py source DEST    library, tools and test sources, unpacked into DEST
-    debian13.py headers DEST   the serial development headers, unpacked into DEST
+    debian13.py source DEST    HDF5's library, tools and test sources, unpacked into DEST
+    debian13.py headers DEST   its serial development headers, unpacked into DEST
+    debian13.py zstd DEST      Zstd's headers and static library, as DEST/include and DEST/lib
 
 The package source is the machine's own with another suite, the lists and the cache are private to
 this call, and no package is installed.
@@ -91,8 +92,18 @@ def unpack_headers(state: Path, staged: Path) -> None:
     (state / "unpacked/usr/include/hdf5/serial").rename(staged)
 
 
+def unpack_zstd(state: Path, staged: Path) -> None:
+    apt_get(state, "download", "libzstd-dev")
+    (package,) = state.glob("libzstd-dev_*.deb")
+    run(state, "dpkg-deb", "-x", str(package), "unpacked")
+    (library,) = state.glob("unpacked/usr/lib/*/libzstd.a")
+    staged.mkdir()
+    (state / "unpacked/usr/include").rename(staged / "include")
+    library.parent.rename(staged / "lib")
+
+
 def main() -> None:
-    actions = {"source": unpack_source, "headers": unpack_headers}
+    actions = {"source": unpack_source, "headers": unpack_headers, "zstd": unpack_zstd}
     if len(sys.argv) != 3 or sys.argv[1] not in actions:
         raise SystemExit(__doc__)
     destination = Path(sys.argv[2]).resolve()
@@ -101,7 +112,8 @@ def main() -> None:
     if not shutil.which("apt-get"):
         raise SystemExit("debian13: no apt-get on this machine")
     destination.parent.mkdir(parents=True, exist_ok=True)
-    print(f"[setup] HDF5 1.14.5 {sys.argv[1]} from Debian 13 -> {destination}", flush=True)
+    what = "Zstd" if sys.argv[1] == "zstd" else f"HDF5 1.14.5 {sys.argv[1]}"
+    print(f"[setup] {what} from Debian 13 -> {destination}", flush=True)
     with tempfile.TemporaryDirectory(dir=destination.parent) as name:
         state = Path(name)
         (state / "lists/partial").mkdir(parents=True)
