@@ -63,7 +63,9 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 
-build: setup-demo
+build:
+	@scripts/setup/apt.sh demo
+	@$(MAKE) --silent $(VENV)/.headrace
 
 demo: setup-demo
 	@$(PYTHON) demo/run.py
@@ -144,11 +146,12 @@ bench: setup-test
 # An MPI module fits the MPI that it was built with, so a site builds its own: pip install .
 DIST := dist
 WHEEL_BUILD := build/wheel
-FROM_DEV := cmake.build-type=RelWithDebInfo cmake.define.HEADRACE_BUILD_TESTS=true install.strip=true
-# Of a package that is made in a folder: build/dev has the objects that tests are linked with.
+# What is in .venv is made of the objects that tests are linked with, for a build more would take minutes.
+PACKAGE := headrace_package
+FROM_DEV = cmake.build-type=RelWithDebInfo cmake.define.HEADRACE_DEVELOP=true install.strip=true \
+    build.targets=$(PACKAGE)
 settings = $(patsubst %,--config-settings=%,build-dir=$(1) $(if $(filter build/dev,$(1)),$(FROM_DEV)))
-# What is in .venv is of those once there are any, for a build more would take minutes.
-PACKAGE_SETTINGS := $(call settings,$(if $(wildcard build/dev/build.ninja),build/dev,build/wheel))
+PACKAGE_SETTINGS = $(call settings,build/dev)
 NOT_IN_WHEEL := headrace/lib/libheadrace_mpi_*;headrace/bin/headrace-bench-pnetcdf
 wheel:
 	@scripts/setup/apt.sh demo
@@ -172,10 +175,12 @@ lint: $(VENV)/.test
 	@MYPYPATH=. $(VENV)/bin/mypy --no-error-summary bench demo
 	@$(VENV)/bin/shellcheck $(SHELL_FILES)
 
-# Every object, but nothing that is linked: clang-tidy runs in the compiler's place.
+# Every object, but nothing that is linked: clang-tidy runs in the compiler's place, when LONG=1 on each
+# source by itself, and else on those of a folder together, in a fifth of the time.
 TIDY := build/tidy$(if $(filter-out 0,$(LONG)),-analyzer)
+BY_FOLDER := $(if $(filter-out 0,$(LONG)),OFF,ON)
 tidy:
-	@cmake --preset tidy -B $(TIDY) >/dev/null
+	@cmake --preset tidy -B $(TIDY) -D HEADRACE_BY_FOLDER=$(BY_FOLDER) >/dev/null
 	@ninja -C $(TIDY) -t targets all | sed -n 's/\.cpp\.o: .*/.cpp.o/p' | xargs ninja -C $(TIDY) --quiet -k 0
 
 format: $(VENV)/.test
@@ -203,9 +208,11 @@ ctest-asan ctest-tsan: ctest-%:
 
 # ---- set-up: each step costs nothing when there is nothing to do
 
+# The demonstration does without the benchmarks, a fourth of the time, unless they are there.
 setup-demo:
 	@scripts/setup/apt.sh demo
-	@$(MAKE) --silent $(VENV)/.headrace
+	@$(MAKE) --silent $(VENV)/.headrace \
+	    PACKAGE=$$(grep -os headrace_package $(VENV)/.built-with || echo headrace_layers)
 
 setup-test:
 	@scripts/setup/apt.sh test

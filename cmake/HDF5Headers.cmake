@@ -105,8 +105,12 @@ headrace_hdf5_first("${headrace_hdf5_folders}" headrace_hdf5_folder HEADRACE_HDF
 if(HDF5_ROOT AND NOT HEADRACE_HDF5_VERSION)
   message(FATAL_ERROR "HDF5_ROOT is ${HDF5_ROOT}, but HDF5 1.14 or newer is not installed there.")
 elseif(NOT HEADRACE_HDF5_VERSION)
-  headrace_hdf5_fetch(headrace_hdf5_folders)
-  headrace_hdf5_first("${headrace_hdf5_folders}" headrace_hdf5_folder HEADRACE_HDF5_VERSION)
+  # Kept, or a build folder would be compiled anew as soon as there is a cargo.
+  if(NOT EXISTS "${HEADRACE_HDF5_FETCHED}")
+    headrace_hdf5_fetch(headrace_hdf5_folders)
+    set(HEADRACE_HDF5_FETCHED "${headrace_hdf5_folders}" CACHE INTERNAL "Fetched headers of HDF5")
+  endif()
+  headrace_hdf5_first("${HEADRACE_HDF5_FETCHED}" headrace_hdf5_folder HEADRACE_HDF5_VERSION)
 endif()
 if(NOT HEADRACE_HDF5_VERSION)
   message(FATAL_ERROR "Headrace needs the headers of HDF5 1.14 or newer (not a built library):\n"

@@ -1,7 +1,11 @@
 # The plug-in files that HDF5 finds, one per connector or driver.
 
-# All that a program under a layer loads or starts.
+# All that a program under a layer loads or starts; with what else `headrace` needs; all that is installed.
 add_custom_target(headrace_plugins)
+add_custom_target(headrace_layers)
+add_custom_target(headrace_package)
+add_dependencies(headrace_layers headrace_plugins)
+add_dependencies(headrace_package headrace_layers)
 
 # headrace_shim(<file> VOL|VFD <HDF5 name>): a plug-in file of the core module.
 function(headrace_shim file type name)

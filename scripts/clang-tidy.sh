@@ -28,13 +28,15 @@ verdict=$(
         "$tidy" --version
         g++ -dumpfullversion
         printf '%s\n' "${checks[@]}" "${arguments[@]//$root/}"
-        tr -d '\134' <"$object.d" | tr -s ' ' '\n' | sed -n "s|^$root/||p" | xargs sha256sum
+        tr -d '\134' <"$object.d" | tr -s ' ' '\n' | sed -n "s|^$root/||p" |
+            grep -v '/by-folder/' | xargs sha256sum # those name the checkout
         sha256sum .clang-tidy tests/.clang-tidy
     } | sha256sum | cut -d' ' -f1
 )
 good=${XDG_CACHE_HOME:-$HOME/.cache}/headrace/clang-tidy/$verdict
 [ ! -e "$good" ] || exit 0
-"$tidy" --quiet "${checks[@]}" "$source" -- "${arguments[@]}" || {
+# A checkout may lie below another folder of that name.
+"$tidy" --quiet --exclude-header-filter="^$root/build/" "${checks[@]}" "$source" -- "${arguments[@]}" || {
     rm "$object"
     exit 1
 }

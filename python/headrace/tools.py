@@ -46,4 +46,7 @@ def _become(name: str, *options: str) -> NoReturn:
     except HeadraceError as error:
         sys.exit(f"{name}: {error}")
     except OSError as error:
-        sys.exit(f"{name}: {error.strerror}: it is built where CLI11 and inih are installed")
+        sys.exit(
+            f"{name}: {error.strerror}: it is built where CLI11 and inih are installed; "
+            "`make demo` leaves it out, `make` does not"
+        )

@@ -5,12 +5,12 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/common.sh"
 
-packages=(build-essential ca-certificates cmake git libasio-dev libcli11-dev libdeflate-dev
+packages=(build-essential ca-certificates ccache cmake git libasio-dev libcli11-dev libdeflate-dev
     libinih-dev liblz4-dev libtomlplusplus-dev libzstd-dev ninja-build pkg-config python3-venv)
 case ${1:-} in
 demo) ;;
 test)
-    packages+=(ccache chromium csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev
+    packages+=(chromium csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev
         libpnetcdf-dev mpich openmpi-bin strace zlib1g-dev)
     ;;
 *) die "usage: apt.sh demo|test" ;;

@@ -8,7 +8,7 @@ namespace {
 
 std::uint64_t end_of(const Box& box, unsigned d) { return box.start[d] + box.count[d]; }
 
-bool common(unsigned rank, const Box& a, const Box& b) {
+bool meet(unsigned rank, const Box& a, const Box& b) {
   for (unsigned d = 0; d < rank; ++d)
     if (a.start[d] >= end_of(b, d) || b.start[d] >= end_of(a, d)) return false;
   return true;
@@ -77,7 +77,7 @@ void absorb_nested(unsigned rank, MergedBoxes& merged) {
       continue;
     }
     merged.overlap = merged.overlap || std::ranges::any_of(reaching, [&](std::size_t i) {
-                       return common(rank, kept[i].box, next.box);
+                       return meet(rank, kept[i].box, next.box);
                      });
     reaching.push_back(kept.size());
     kept.push_back(std::move(next));

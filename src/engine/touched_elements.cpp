@@ -55,7 +55,7 @@ std::optional<Progression> common(const Progression& one, const Progression& oth
                      static_cast<std::uint64_t>(std::min<Wide>(step, ~std::uint64_t{0}))};
 }
 
-std::uint64_t end_of(const Box& box, unsigned d) { return box.start[d] + box.count[d]; }
+std::uint64_t end_along(const Box& box, unsigned d) { return box.start[d] + box.count[d]; }
 
 Box around(unsigned rank, const SteppedBox& of) {
   Box box;
@@ -122,7 +122,8 @@ void TouchedElements::add_bounds(const Box& box) {
 void TouchedElements::widen(const Box& box) {
   for (unsigned d = 0; d < rank_; ++d) {
     const std::uint64_t first = any_ ? std::min(bounds_.start[d], box.start[d]) : box.start[d];
-    const std::uint64_t end = any_ ? std::max(end_of(bounds_, d), end_of(box, d)) : end_of(box, d);
+    const std::uint64_t end =
+        any_ ? std::max(end_along(bounds_, d), end_along(box, d)) : end_along(box, d);
     bounds_.start[d] = first;
     bounds_.count[d] = end - first;
   }

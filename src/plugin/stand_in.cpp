@@ -113,7 +113,7 @@ __attribute__((no_sanitize("address"))) std::optional<Copy> class_at(const Objec
   return has_functions(object, copy, wanted.functions) ? std::optional(copy) : std::nullopt;
 }
 
-std::optional<Copy> find(const Object& object, const Wanted& wanted) {
+std::optional<Copy> find_copy(const Object& object, const Wanted& wanted) {
   constexpr std::size_t kAlignment = sizeof(Word);
   for (const Part& part : object.parts()) {
     const std::size_t first = (kAlignment - reinterpret_cast<Word>(part.begin) % kAlignment) % 8;
@@ -135,7 +135,7 @@ void leave_out_end(const Object& object, Copy& copy) {
 const void* stand_in(int type, std::string_view name, int value, const void* caller) {
   const Object object(caller);
   const Wanted wanted = type == H5PL_TYPE_VOL ? Wanted{"native", 0, 8} : Wanted{"sec2", 0, 4};
-  auto copy = find(object, wanted);
+  auto copy = find_copy(object, wanted);
   if (!copy) return nullptr;
   leave_out_end(object, *copy);
   // HDF5 may keep both: leaked.

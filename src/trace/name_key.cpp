@@ -23,7 +23,7 @@ constexpr const char* kName = "/names.key";
 
 using Bytes = std::array<std::byte, sizeof(NameKey)>;
 
-Error failure(const std::string& path, int error) {
+Error key_failure(const std::string& path, int error) {
   return Error("key " + path + ": " + std::strerror(error), error);
 }
 
@@ -31,19 +31,19 @@ Error failure(const std::string& path, int error) {
 bool make(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0 && errno == EEXIST) return false;
-  if (file < 0) throw failure(path, errno);
+  if (file < 0) throw key_failure(path, errno);
   Bytes bytes;
   const bool made = ::getrandom(bytes.data(), bytes.size(), 0) == std::ssize(bytes) &&
                     ::write(file, bytes.data(), bytes.size()) == std::ssize(bytes);
   const int error = errno;
   ::close(file);
-  if (!made) throw failure(path, error);
+  if (!made) throw key_failure(path, error);
   return true;
 }
 
 bool read(const std::string& path, Bytes& bytes) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw failure(path, errno);
+  if (file < 0) throw key_failure(path, errno);
   const ssize_t done = ::read(file, bytes.data(), bytes.size());
   ::close(file);
   return done == std::ssize(bytes);
@@ -71,12 +71,12 @@ NameKey name_key(const std::string& folder) {
   const std::string path = folder + kName;
   std::error_code error;
   if (std::filesystem::create_directories(folder, error); error)
-    throw failure(folder, error.value());
+    throw key_failure(folder, error.value());
   make(path);
   Bytes bytes;
   // Who made it may not have written it yet.
   for (int i = 0; !read(path, bytes); ++i) {
-    if (i == kTries) throw failure(path, ENODATA);
+    if (i == kTries) throw key_failure(path, ENODATA);
     std::this_thread::sleep_for(kPause);
   }
   return {little_endian<std::uint64_t>(bytes.data()), little_endian<std::uint64_t>(&bytes[8])};

@@ -127,7 +127,7 @@ bool is_the_programs(std::string_view file) {
 }
 
 // What is known of a place in code. Code objects go, and others come where they were.
-struct Place {
+struct CodePlace {
   const void* filename;
   int first_line;
   std::uint32_t line;  // the id of its fact; 0: not known
@@ -144,13 +144,13 @@ struct Hash {
   }
 };
 
-const Place& place_of(const Interpreter& python, const Frame& frame) {
-  static auto& known = *new std::unordered_map<Key, Place, Hash>;
+const CodePlace& place_of(const Interpreter& python, const Frame& frame) {
+  static auto& known = *new std::unordered_map<Key, CodePlace, Hash>;
   constexpr std::size_t kMost = 16384;
   if (known.size() > kMost) known.clear();
   const auto* const filename = at<const void*>(frame.code, python.offsets->filename);
   const int first_line = at<int>(frame.code, python.offsets->first_line);
-  Place& place = known[{frame.code, frame.instruction}];
+  CodePlace& place = known[{frame.code, frame.instruction}];
   if (place.filename == filename && place.first_line == first_line) return place;
   Recorder& recorder = Recorder::get();
   const std::optional<std::string_view> name = filename_of(python, frame.code);
@@ -185,7 +185,7 @@ std::uint32_t python_line() noexcept {
     const void* frame = innermost(*python);
     for (int i = 0; frame != nullptr && i < kMostFrames; ++i) {
       if (const auto found = frame_at(*python, frame)) {
-        const Place& place = place_of(*python, *found);
+        const CodePlace& place = place_of(*python, *found);
         if (place.programs) return place.line;
         if (fallback == 0) fallback = place.line;
       }

@@ -21,7 +21,7 @@ Bytes buffer_of(void* dataset, hid_t mem_type, hid_t mem_space, hid_t file_space
   return {static_cast<const std::byte*>(buffer) + range->first * element, range->count * element};
 }
 
-bool is_independent(hid_t dxpl) {
+bool writes_independently(hid_t dxpl) {
   int mode = -1;  // an H5FD_mpio_xfer_t
   return h5.Pget(dxpl == kDefaultPlist ? h5.transfer_list.get() : dxpl, "io_xfer_mode", &mode) >=
              0 &&
@@ -39,7 +39,7 @@ void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void*
   buffers.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     buffers.push_back(buffer_of(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]));
-  scope.emplace(std::move(buffers), is_independent(dxpl));
+  scope.emplace(std::move(buffers), writes_independently(dxpl));
 }
 
 void note_unlinked() { unlinked = true; }

@@ -19,7 +19,7 @@ constexpr std::size_t kMostNames = std::size_t{1} << 20U;
 
 std::uint64_t extents_time = 1;
 
-const char* word_of(H5I_type_t type) {
+const char* object_word(H5I_type_t type) {
   switch (type) {
     case H5I_FILE:
       return "file";
@@ -80,7 +80,7 @@ void tell_path(std::uint32_t id, std::uint32_t file, H5I_type_t type, std::strin
   fact += R"(,"file":)";
   append_number(fact, file);
   fact += R"(,"kind":")";
-  fact += word_of(type);
+  fact += object_word(type);
   fact += R"(","path":)";
   append_quoted(fact, recorder.choices().anonymous ? recorder.told(path) : path);
   fact += '}';

@@ -21,7 +21,7 @@
 namespace headrace::model {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 // All but the values of datasets, as HDF5's own separation of metadata and raw data has it; its
 // buffer for metadata is written as H5FD_MEM_DEFAULT.
@@ -37,7 +37,7 @@ std::uint64_t identity_of(const std::string& file) {
 }
 
 void sleep_until(std::int64_t time) {
-  const std::timespec until{time / kSecond, time % kSecond};
+  const std::timespec until{time / kNanoseconds, time % kNanoseconds};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) continue;
 }
 

@@ -19,7 +19,7 @@ namespace headrace::stripe {
 namespace {
 
 // H5F_ACC_RDWR, H5F_ACC_TRUNC, H5F_ACC_EXCL and H5F_ACC_CREAT, macros that call the library.
-constexpr unsigned kReadWrite = 0x01;
+constexpr unsigned kForWriting = 0x01;
 constexpr unsigned kTruncate = 0x02;
 constexpr unsigned kExclusive = 0x04;
 constexpr unsigned kCreate = 0x10;
@@ -231,7 +231,7 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   // Ranks that open a file together have it for themselves. Where a process is alone, HDF5 may
   // close the file again at once, as another one has locked it, and nothing of it must have
   // changed.
-  opening.changing = (flags & kReadWrite) != 0 && ranks->size() > 1;
+  opening.changing = (flags & kForWriting) != 0 && ranks->size() > 1;
   do_together(*ranks, [&] {
     if (ranks->rank() == 0)
       look(opening, std::filesystem::canonical(name), flags, *placement, layout);

@@ -15,7 +15,7 @@ namespace headrace::engine::log {
 namespace {
 
 constexpr std::string_view kNodeMagic = "HRLN";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kNodeFileVersion = 1;
 constexpr std::size_t kFixed = 48;     // bytes of the header before the numbers of ranks
 constexpr std::size_t kChecksum = 44;  // where its checksum is
 constexpr std::size_t kLength = 16;    // what tells the length of a log
@@ -123,7 +123,7 @@ void make_node_file(Device& file, const NodeFile& node) {
   std::vector<std::byte> header(node.begin());
   std::byte* const to = header.data();
   std::memcpy(to, kNodeMagic.data(), kNodeMagic.size());
-  put_little_endian(to + 4, kVersion);
+  put_little_endian(to + 4, kNodeFileVersion);
   std::ranges::copy(node.owner, to + 8);
   put_little_endian(to + 24, node.node);
   put_little_endian(to + 28, node.nodes);
@@ -150,9 +150,9 @@ NodeFile node_file_of(Device& file) {
   file.read(0, header);
   if (!is_node_file(file)) throw Error("it is no file of logs");
   const auto version = little_endian<std::uint32_t>(header.data() + 4);
-  if (version != kVersion)
+  if (version != kNodeFileVersion)
     throw Error("it is of version " + std::to_string(version) + " of the format, not " +
-                std::to_string(kVersion));
+                std::to_string(kNodeFileVersion));
   NodeFile node;
   std::ranges::copy(std::span(header).subspan(8, sizeof(Owner)), node.owner.begin());
   node.node = little_endian<std::uint32_t>(header.data() + 24);

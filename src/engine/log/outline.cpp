@@ -63,7 +63,7 @@ class Outlined final : public Device {
   std::unique_ptr<Device> file_;
 };
 
-void put(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+void put_bytes(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
   const auto* const begin = static_cast<const std::byte*>(from);
   to.insert(to.end(), begin, begin + bytes);
 }
@@ -80,8 +80,8 @@ std::vector<std::byte> outline_of(const Reader& reader) {
   pieces.push_back({at, reader.end() - at});
   std::vector<std::byte> outline;
   const std::uint64_t count = pieces.size();
-  put(outline, &count, sizeof count);
-  put(outline, pieces.data(), pieces.size() * sizeof(Piece));
+  put_bytes(outline, &count, sizeof count);
+  put_bytes(outline, pieces.data(), pieces.size() * sizeof(Piece));
   for (const Piece& piece : pieces) {
     const std::size_t place = outline.size();
     outline.resize(place + piece.bytes);

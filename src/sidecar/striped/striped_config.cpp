@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMostSubfiles = 1'000'000;
 constexpr std::uint64_t kMostStripe = std::uint64_t{1} << 62U;
-constexpr std::uint64_t kMostText = std::uint64_t{64} << 20U;  // a name for each of a million
+constexpr std::uint64_t kMostConfig = std::uint64_t{64} << 20U;  // a name for each of a million
 
 // Takes the next line off, without its end.
 std::string_view next_line(std::string_view& text) {
@@ -81,7 +81,7 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
 StripedConfig read_striped_config(const std::string& path) {
   const Descriptor file(path, O_RDONLY | O_CLOEXEC);
   const auto size = static_cast<std::uint64_t>(file.status().st_size);
-  if (size > kMostText) throw Error(path + ": too long for the configuration of a set");
+  if (size > kMostConfig) throw Error(path + ": too long for the configuration of a set");
   std::string text(size, '\0');
   engine::posix_device(file.get(), path.c_str())->read(0, std::as_writable_bytes(std::span(text)));
   return parse_striped_config(text, path);

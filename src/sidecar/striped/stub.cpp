@@ -28,7 +28,7 @@ constexpr std::string_view kLine = "(headrace: a file in pieces)\n";
 constexpr std::uint64_t kFarthest = std::uint64_t{64} << 20U;  // a user block's end
 
 // Empty where the text does not tell it.
-std::string number_in(std::string_view text) {
+std::string number_told_in(std::string_view text) {
   text.remove_prefix(kTextBegin.size());
   if (!text.starts_with(kNumber)) return {};
   text.remove_prefix(kNumber.size());
@@ -50,7 +50,7 @@ Stub read_stub(const std::string& path) {
     device->read(at, std::as_writable_bytes(std::span(head)));
     if (at == 0 && head.starts_with(kTextBegin)) {
       stub.kind = Stub::Kind::text;
-      stub.number = number_in(head);
+      stub.number = number_told_in(head);
       break;
     }
     if (!head.starts_with(kSignature)) continue;

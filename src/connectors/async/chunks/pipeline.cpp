@@ -13,7 +13,7 @@ namespace headrace::async {
 namespace {
 
 using engine::Filter;
-using Given = std::span<const unsigned>;  // the filter's parameters, as HDF5 stores them
+using Parameters = std::span<const unsigned>;  // the filter's parameters, as HDF5 stores them
 using enum Filter::Kind;
 
 constexpr H5Z_filter_t kLzf = 32000;
@@ -34,7 +34,7 @@ constexpr std::array kKnownPlugIns{
     KnownPlugIn{32026, true},   // Blosc2
 };
 
-std::optional<Filter> zstd_of(Given given) {
+std::optional<Filter> zstd_of(Parameters given) {
   constexpr int kDefaultLevel = 3;
   if (given.size() > 1) return std::nullopt;
   const int level = given.empty() ? kDefaultLevel : static_cast<int>(given[0]);
@@ -44,14 +44,14 @@ std::optional<Filter> zstd_of(Given given) {
 }
 
 // The filter's revision, liblzf's version, bytes of a chunk.
-std::optional<Filter> lzf_of(Given given) {
+std::optional<Filter> lzf_of(Parameters given) {
   constexpr unsigned kLastRevision = 4;
   constexpr unsigned kVersion = 0x0105;
   if (given.size() != 3 || given[0] > kLastRevision || given[1] != kVersion) return std::nullopt;
   return Filter{lzf};
 }
 
-std::optional<Filter> plug_in_of(H5Z_filter_t id, Given given) {
+std::optional<Filter> plug_in_of(H5Z_filter_t id, Parameters given) {
   const auto* known = std::ranges::find(kKnownPlugIns, id, &KnownPlugIn::id);
   if (known == kKnownPlugIns.end()) return std::nullopt;
   engine::PlugInCopies* copies = copies_of_filter(id, engine::workers());
@@ -60,7 +60,7 @@ std::optional<Filter> plug_in_of(H5Z_filter_t id, Given given) {
                 std::make_shared<engine::PlugInFilter>(*copies, given, known->reads_environment)};
 }
 
-std::optional<Filter> filter_of(H5Z_filter_t id, Given given) {
+std::optional<Filter> filter_of(H5Z_filter_t id, Parameters given) {
   switch (id) {
     case H5Z_FILTER_FLETCHER32:
       return Filter{fletcher32};
@@ -95,7 +95,7 @@ std::optional<Filter> read_filter(hid_t dcpl, unsigned place) {
   if (h5.Zfilter_avail(id) <= 0 || h5.Zget_filter_info(id, &config) < 0 ||
       (config & kBoth) != kBoth)
     return std::nullopt;
-  return filter_of(id, Given(values).first(count));
+  return filter_of(id, Parameters(values).first(count));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using engine::SteppedBox;
 using engine::TouchedElements;
-using Numbers = std::vector<std::uint64_t>;
+using Values = std::vector<std::uint64_t>;
 
 // All elements between the first and the last that are selected; none where nothing is.
 std::optional<SteppedBox> bounds_of(hid_t space) {
@@ -97,8 +97,8 @@ std::string text_of(unsigned rank, const engine::Box& box) {
   return "[" + text + "]";
 }
 
-Numbers numbers_of(std::span<const std::byte> bytes) {
-  Numbers numbers(bytes.size() / sizeof(std::uint64_t));
+Values numbers_of(std::span<const std::byte> bytes) {
+  Values numbers(bytes.size() / sizeof(std::uint64_t));
   if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
@@ -163,7 +163,7 @@ void RankCheck::note(const vol::Object& dataset, hid_t file_space, bool writes) 
 // datasets.
 std::vector<RankCheck::Datasets> RankCheck::exchange(const Datasets& noted, bool bounds,
                                                      const std::set<Token>& wanted) {
-  Numbers mine;
+  Values mine;
   for (const auto& [token, dataset] : noted) {
     if (!bounds && !wanted.contains(token)) continue;
     mine.insert(mine.end(), token.begin(), token.end());
@@ -173,7 +173,7 @@ std::vector<RankCheck::Datasets> RankCheck::exchange(const Datasets& noted, bool
   const auto decode = bounds ? &TouchedElements::decode_bounds : &TouchedElements::decode;
   std::vector<Datasets> all;
   for (const auto& bytes : ranks_.all_gather_any(std::as_bytes(std::span(mine)))) {
-    const Numbers numbers = numbers_of(bytes);
+    const Values numbers = numbers_of(bytes);
     std::span<const std::uint64_t> rest(numbers);
     Datasets& theirs = all.emplace_back();
     while (!rest.empty()) {

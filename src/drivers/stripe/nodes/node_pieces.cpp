@@ -31,7 +31,7 @@ struct PieceHead {
 };
 
 // How the others of a node find the memory of the first.
-struct Invitation {
+struct MemoryInvitation {
   pid_t process = 0;
   int descriptor = -1;
   std::array<std::byte, 16> token{};
@@ -57,7 +57,7 @@ std::byte* map(int descriptor, std::uint64_t size) {
 }
 
 // Null when the system refuses.
-std::byte* invite(int descriptor, std::uint64_t size, Invitation& invitation) {
+std::byte* invite(int descriptor, std::uint64_t size, MemoryInvitation& invitation) {
   if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(size)) != 0) return nullptr;
   std::byte* const memory = map(descriptor, size);
   if (memory == nullptr) return nullptr;
@@ -73,7 +73,7 @@ std::byte* invite(int descriptor, std::uint64_t size, Invitation& invitation) {
 }
 
 // Null where the memory is not to be had: ranks in containers may see other processes.
-std::byte* accept(const Invitation& invitation, std::uint64_t size) {
+std::byte* accept(const MemoryInvitation& invitation, std::uint64_t size) {
   const std::string path = "/proc/" + std::to_string(invitation.process) + "/fd/" +
                            std::to_string(invitation.descriptor);
   const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
@@ -114,10 +114,10 @@ std::unique_ptr<NodePieces> NodePieces::make(Communicator& ranks, std::uint64_t 
                      static_cast<std::size_t>(std::count(begin, nodes.end(), first)), share));
   const std::uint64_t size = kHead + made->ranks_ * share;
   const bool alone = made->ranks_ == 1;
-  Invitation mine;
+  MemoryInvitation mine;
   const Descriptor memory(!alone && made->writes() ? ::memfd_create("headrace", MFD_CLOEXEC) : -1);
   if (!alone && made->writes()) made->memory_ = invite(memory.number(), size, mine);
-  std::vector<Invitation> all(nodes.size());
+  std::vector<MemoryInvitation> all(nodes.size());
   ranks.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   if (!alone && !made->writes()) made->memory_ = accept(all[static_cast<std::size_t>(first)], size);
   const bool good = alone || made->memory_ != nullptr;

@@ -66,21 +66,21 @@ Decomposition of_rows(const Decomposition& rows, std::uint64_t length) {
   return map;
 }
 
-struct Kind {
+struct VariableKind {
   Type type;
   std::vector<std::size_t> dimensions;
   std::size_t count;
 };
 
 // In E3SM-IO's files, too, a variable has about three short texts.
-Variable variable(const std::string& name, const Kind& kind) {
+Variable variable(const std::string& name, const VariableKind& kind) {
   return {name,
           kind.type,
           kind.dimensions,
           {{"long_name", "made up"}, {"units", "1"}, {"cell_methods", "time: mean"}}};
 }
 
-void add(Header& header, const Kind& kind) {
+void add(Header& header, const VariableKind& kind) {
   static constexpr std::array kTypes{"char", "int", "float", "double"};
   std::string name;
   for (const std::size_t place : kind.dimensions) name += header.dimensions[place].name + '_';
@@ -116,7 +116,7 @@ std::vector<Decomposition> made_up_maps(char which) {
 
 Header made_up_header(char which) {
   Header header;
-  std::vector<Kind> kinds;
+  std::vector<VariableKind> kinds;
   using enum Type;
   if (which == 'f') {
     header.dimensions = {{"time", 0}, {"nbnd", 2},  {"chars", 8},
@@ -136,7 +136,7 @@ Header made_up_header(char which) {
              {integer, {3, 5}, 1},         {character, {0, 6}, 1}, {double_real, {0, 3, 5}, 1},
              {double_real, {1}, 1},        {integer, {1}, 1}};
   }
-  for (const Kind& kind : kinds) add(header, kind);
+  for (const VariableKind& kind : kinds) add(header, kind);
   return header;
 }
 

@@ -9,10 +9,10 @@ namespace headrace::bench::e3sm {
 namespace {
 
 enum Tag : std::uint32_t { kAbsent = 0, kDimensions = 10, kVariables = 11, kAttributes = 12 };
-enum Type : std::uint32_t { kInt = 4, kLastOfClassic = 6, kInt64 = 10, kLast = 11 };
+enum NcType : std::uint32_t { kInt = 4, kLastOfClassic = 6, kInt64 = 10, kLast = 11 };
 
 // Bytes of a value; `type` is valid.
-std::uint64_t size_of(std::uint32_t type) {
+std::uint64_t bytes_in(std::uint32_t type) {
   constexpr std::uint64_t kSizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return kSizes[type];
 }
@@ -148,7 +148,7 @@ std::map<std::string, NetcdfFile::Values> NetcdfFile::read_attributes(Reader& re
     const std::string name = reader.name();
     const std::uint32_t type = reader.type();
     const std::uint64_t count = reader.number();
-    const auto size = product(count, size_of(type));
+    const auto size = product(count, bytes_in(type));
     if (!size) reader.fail("attribute " + name + " is too large");
     const std::uint64_t begin = reader.at();
     reader.block(*size);
@@ -180,7 +180,7 @@ void NetcdfFile::read_variable(Reader& reader) {
   const std::uint32_t type = reader.type();
   reader.number();  // its size, which follows from the above and is not reliable for large ones
   const std::uint64_t begin = reader.offset();
-  if (!record && count > (bytes_.size() - begin) / size_of(type))
+  if (!record && count > (bytes_.size() - begin) / bytes_in(type))
     reader.fail("variable " + name + " ends behind the end of the file");
   // Maps have none with records: such a one is as good as absent.
   if (record) return;
@@ -192,7 +192,7 @@ std::vector<std::int64_t> NetcdfFile::integers(const std::string& name,
                                                const Values& values) const {
   if (values.type != kInt && values.type != kInt64)
     throw Error(name + " is not of type int or int64");
-  const std::uint64_t size = size_of(values.type);
+  const std::uint64_t size = bytes_in(values.type);
   std::vector<std::int64_t> all(values.count);
   for (std::uint64_t i = 0; i < values.count; ++i) {
     const std::uint64_t bits = big_endian(bytes_.substr(values.begin + i * size, size));

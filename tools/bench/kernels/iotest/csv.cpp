@@ -106,7 +106,7 @@ Cells our_parameters(const Parameters& p, const Options& options, int repeat) {
           std::to_string(repeat)};
 }
 
-std::string text_of(const std::string& path) {
+std::string contents_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, std::string("cannot be read: ") + std::strerror(errno));
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -177,7 +177,7 @@ void check_csv(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail(path, "is a folder");
   if (fs::exists(path, ignored)) {
-    check_text(path, text_of(path));
+    check_text(path, contents_of(path));
     return;
   }
   const fs::path folder = fs::absolute(path).parent_path();
@@ -186,7 +186,7 @@ void check_csv(const std::string& path) {
 
 bool has_row(const Parameters& p, const Options& options, int repeat) {
   if (!std::filesystem::exists(p.csv)) return false;
-  const std::string text = text_of(p.csv);
+  const std::string text = contents_of(p.csv);
   check_text(p.csv, text);
   const Cells theirs = their_parameters(p);
   for (std::size_t at = 0; at < text.size();) {

@@ -5,7 +5,7 @@
 namespace headrace::bench::iotest {
 namespace {
 
-constexpr std::string_view kBounds = "earliest,v18,v110,v112,v114,v200,latest";
+constexpr std::string_view kBoundNames = "earliest,v18,v110,v112,v114,v200,latest";
 
 constexpr std::array kKeys{
     Key{"version", "0", "0", "Version of the INI file"},
@@ -23,8 +23,8 @@ constexpr std::array kKeys{
     Key{"alignment-increment", "1", "", "Bytes that objects in the file are aligned to"},
     Key{"alignment-threshold", "0", "", "Bytes from which on objects are"},
     Key{"meta-block-size", "2048", "", "Bytes that metadata are allocated by"},
-    Key{"libver-bound-low", "earliest", kBounds, "Oldest file format used"},
-    Key{"libver-bound-high", "latest", kBounds, "Newest file format used"},
+    Key{"libver-bound-low", "earliest", kBoundNames, "Oldest file format used"},
+    Key{"libver-bound-high", "latest", kBoundNames, "Newest file format used"},
     Key{"gzip", "0", "0,1,2,3,4,5,6,7,8,9", "Level that chunks are compressed with; 0: none"},
     Key{"szip", "", "", "H5_SZIP_EC_OPTION_MASK or H5_SZIP_NN_OPTION_MASK, pixels per block"},
     Key{"split", "0", "0,1", "Metadata and data in two files; not under MPI"},

@@ -10,16 +10,16 @@ namespace {
 
 enum class Part { all, beginning, strided };
 
-struct Pattern {
+struct ReadPattern {
   const char* name;
   Part part;
 };
 
-constexpr std::array kPatterns{Pattern{"contiguous", Part::all},
-                               Pattern{"partial", Part::beginning},
-                               Pattern{"strided", Part::strided}};
+constexpr std::array kReadPatterns{ReadPattern{"contiguous", Part::all},
+                                   ReadPattern{"partial", Part::beginning},
+                                   ReadPattern{"strided", Part::strided}};
 
-struct Shape {
+struct ReadShape {
   StepShape steps;
   std::uint64_t percent = 25;
   std::uint64_t block = 16;
@@ -28,7 +28,7 @@ struct Shape {
 
 class Bdcats final : public Workload {
  public:
-  Bdcats(const Pattern& pattern, const Shape& shape, bool collective)
+  Bdcats(const ReadPattern& pattern, const ReadShape& shape, bool collective)
       : Workload(std::string(pattern.name) + (collective ? "-collective" : "-independent")),
         pattern_(pattern),
         shape_(shape),
@@ -89,8 +89,8 @@ class Bdcats final : public Workload {
     return Pick::slab(first, pattern_.part == Part::all ? count : count * shape_.percent / kWhole);
   }
 
-  Pattern pattern_;
-  Shape shape_;
+  ReadPattern pattern_;
+  ReadShape shape_;
   bool collective_;
 };
 
@@ -115,7 +115,7 @@ class BdcatsKernel final : public Kernel {
     if (shape_.steps.particles / 2 < shape_.block)
       throw Error("bdcats: --block must not be more than half of --particles");
     Workloads all;
-    for (const Pattern& pattern : kPatterns) {
+    for (const ReadPattern& pattern : kReadPatterns) {
       all.push_back(std::make_unique<Bdcats>(pattern, shape_, false));
       if (ranks > 1) all.push_back(std::make_unique<Bdcats>(pattern, shape_, true));
     }
@@ -123,7 +123,7 @@ class BdcatsKernel final : public Kernel {
   }
 
  private:
-  Shape shape_;
+  ReadShape shape_;
 };
 
 }  // namespace
