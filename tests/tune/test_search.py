@@ -337,7 +337,7 @@ def test_no_time_in_hdf5_is_an_error_with_a_hint(
 ) -> None:
     program = "import h5py; h5py.File('x.h5', 'w').close()"
     words = ["run", "--stack", f"trace(arguments=true,output={tmp_path}/t.hrtrace)", "--"]
-    command = [HEADRACE, *words, sys.executable, "-c", program]
+    command: list[str | Path] = [HEADRACE, *words, sys.executable, "-c", program]
     subprocess.run(command, env=CLEAN, cwd=tmp_path, check=True)
     trace = read(tmp_path / "t.hrtrace")
     trace.processes[0].calls["duration"][:] = 1
