@@ -1,6 +1,8 @@
 #include "trace/python_lines.hpp"
 
 #include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -8,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "trace/recorder.hpp"
@@ -48,6 +52,39 @@ T at(const void* base, std::size_t offset) {
               sizeof value);
   return value;
 }
+
+// A part of the interpreter's memory. What the calling thread has keeps still.
+class Own {
+ public:
+  explicit Own(const void* base) : base_(base) {}
+  template <typename T>
+  [[nodiscard]] T get(std::size_t offset) const {
+    return at<T>(base_, offset);
+  }
+
+ private:
+  const void* base_;
+};
+
+// What another thread has may go at any moment: the system copies it, or says that it is gone, of
+// which nothing is left but zeros.
+class Others {
+ public:
+  explicit Others(const void* base) {
+    const iovec to{bytes_.data(), bytes_.size()};
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): it is only read
+    const iovec from{const_cast<void*>(base), bytes_.size()};
+    if (::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) != kSize) bytes_ = {};
+  }
+  template <typename T>
+  [[nodiscard]] T get(std::size_t offset) const {
+    return at<T>(bytes_.data(), offset);
+  }
+
+ private:
+  static constexpr ssize_t kSize = 128;  // more than any offset above
+  std::array<std::byte, kSize> bytes_{};
+};
 
 struct Interpreter {
   const Offsets* offsets = nullptr;
@@ -93,19 +130,23 @@ const Interpreter* interpreter() {
 struct Frame {
   void* code;
   int instruction;  // bytes from the first one
+  bool operator==(const Frame&) const = default;
 };
 
-std::optional<Frame> frame_at(const Interpreter& python, const void* frame) {
+template <typename Memory>
+std::optional<Frame> frame_at(const Interpreter& python, const Memory& frame) {
   const Offsets& offsets = *python.offsets;
-  if (offsets.owner && at<unsigned char>(frame, *offsets.owner) >= kOwnedByC) return std::nullopt;
-  auto* const code = at<void*>(frame, offsets.code);
-  if (code == nullptr || at<const void*>(code, kTypeAt) != python.code_type) return std::nullopt;
+  if (offsets.owner && frame.template get<unsigned char>(*offsets.owner) >= kOwnedByC)
+    return std::nullopt;
+  auto* const code = frame.template get<void*>(offsets.code);
+  if (code == nullptr || Memory(code).template get<const void*>(kTypeAt) != python.code_type)
+    return std::nullopt;
   if (offsets.instructions) {
-    const auto last = at<std::uintptr_t>(frame, offsets.last);
+    const auto last = frame.template get<std::uintptr_t>(offsets.last);
     const auto first = reinterpret_cast<std::uintptr_t>(code) + *offsets.instructions;
     return Frame{code, static_cast<int>(last - first)};
   }
-  const int last = at<int>(frame, offsets.last);
+  const int last = frame.template get<int>(offsets.last);
   return Frame{code, offsets.unit * last};
 }
 
@@ -166,13 +207,87 @@ const CodePlace& place_of(const Interpreter& python, const Frame& frame) {
   return place;
 }
 
-const void* innermost(const Interpreter& python) {
-  // Threads that the interpreter does not wait for may call while it takes itself apart.
-  const void* const state = python.is_ending() != 0 ? nullptr : python.thread_state();
-  if (state == nullptr) return nullptr;
-  const auto* const frame = at<const void*>(state, python.offsets->state_frame);
+template <typename Memory>
+const void* innermost(const Interpreter& python, const void* state) {
+  const auto* const frame = Memory(state).template get<const void*>(python.offsets->state_frame);
   if (frame == nullptr || !python.offsets->through) return frame;
-  return at<const void*>(frame, *python.offsets->through);
+  return Memory(frame).template get<const void*>(*python.offsets->through);
+}
+
+// A thread's frames of functions, the innermost first, until `stop` wants no more.
+template <typename Memory, typename Stop>
+void each_frame(const Interpreter& python, const void* state, const Stop& stop) {
+  const void* at = innermost<Memory>(python, state);
+  for (int i = 0; at != nullptr && i < kMostFrames; ++i) {
+    const Memory frame(at);
+    if (const auto found = frame_at(python, frame); found && stop(*found)) return;
+    at = frame.template get<const void*>(python.offsets->previous);
+  }
+}
+
+// Where the main thread is: it waits for a pool's work, or has just handed it out.
+class MainThread {
+ public:
+  static MainThread& get() {
+    static auto& main = *new MainThread;
+    return main;
+  }
+
+  // Of each call: the main thread's state is known by its own calls. A child of a fork has a
+  // recorder of its own, and as its main thread the one that forked.
+  void note(const void* state) {
+    thread_local const Recorder* noted = nullptr;
+    if (noted == &Recorder::get()) return;
+    noted = &Recorder::get();
+    if (::gettid() != ::getpid()) return;
+    of_ = noted;
+    state_ = state;
+  }
+
+  // The line of the program, 0 where none is known: the thread may go on meanwhile, so that its
+  // frames count only where they are the same afterwards.
+  std::uint32_t line(const Interpreter& python, const void* own_state) {
+    constexpr int kMostLooks = 4;
+    if (of_ != &Recorder::get() || state_ == own_state) return 0;
+    std::vector<Frame> frames = frames_of(python);
+    for (int i = 0; frames != last_; ++i) {
+      if (i == kMostLooks) return 0;
+      last_ = std::exchange(frames, frames_of(python));
+    }
+    for (const Frame& each : frames) {
+      const CodePlace& place = place_of(python, each);
+      if (place.programs) return place.line;
+    }
+    return 0;
+  }
+
+ private:
+  std::vector<Frame> frames_of(const Interpreter& python) const {
+    std::vector<Frame> found;
+    each_frame<Others>(python, state_, [&](const Frame& frame) {
+      found.push_back(frame);
+      return false;
+    });
+    return found;
+  }
+
+  const Recorder* of_ = nullptr;
+  const void* state_ = nullptr;
+  std::vector<Frame> last_;  // as they were when they were looked at last
+};
+
+// Of the calling thread: its line, and else that of the main one.
+std::uint32_t line_of(const Interpreter& python, const void* state) {
+  std::uint32_t line = 0;
+  std::uint32_t fallback = 0;
+  each_frame<Own>(python, state, [&](const Frame& frame) {
+    const CodePlace& place = place_of(python, frame);
+    if (fallback == 0) fallback = place.line;
+    if (place.programs) line = place.line;
+    return place.programs;
+  });
+  if (line == 0) line = MainThread::get().line(python, state);
+  return line != 0 ? line : fallback;
 }
 
 }  // namespace
@@ -180,21 +295,15 @@ const void* innermost(const Interpreter& python) {
 std::uint32_t python_line() noexcept {
   const Interpreter* const python = interpreter();
   if (python == nullptr) return 0;
-  std::uint32_t fallback = 0;
+  // Threads that the interpreter does not wait for may call while it takes itself apart.
+  const void* const state = python->is_ending() != 0 ? nullptr : python->thread_state();
+  if (state == nullptr) return 0;
   try {
-    const void* frame = innermost(*python);
-    for (int i = 0; frame != nullptr && i < kMostFrames; ++i) {
-      if (const auto found = frame_at(*python, frame)) {
-        const CodePlace& place = place_of(*python, *found);
-        if (place.programs) return place.line;
-        if (fallback == 0) fallback = place.line;
-      }
-      frame = at<const void*>(frame, python->offsets->previous);
-    }
+    MainThread::get().note(state);
+    return line_of(*python, state);
   } catch (const std::bad_alloc&) {
     return 0;
   }
-  return fallback;
 }
 
 }  // namespace headrace::trace
