@@ -5,8 +5,8 @@
     trace = headrace.trace.open("analysis.hrtrace")
     trace.calls.to_pandas().groupby("path")["seconds"].sum()
 
-Tables are Arrow's (`pip install headrace[trace]` brings pyarrow and numpy); docs/formats/trace.md
-says what their columns mean.
+Tables are Arrow's (`pip install headrace[trace]` brings pyarrow); docs/formats/trace.md says what
+their columns mean.
 """
 
 from headrace.trace.reader import Process, Trace

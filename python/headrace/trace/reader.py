@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyarrow as pa
 
 from headrace.errors import FileError
 from headrace.trace.facts import NewerError, facts
@@ -18,8 +17,10 @@ from headrace.trace.segments import CALLS, FACTS, REQUESTS, DamagedError, column
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from headrace.trace.hazards import Hazards
@@ -29,8 +30,6 @@ KINDS: Final = ("read", "write", "flush", "truncate")
 MEMORY_TYPES: Final = (
     "default", "superblock", "btree", "raw data", "global heap", "local heap", "object header",
 )  # fmt: skip
-_UNKNOWN: Final = 99
-_BILLION: Final = 1e9
 
 Fact = dict[str, Any]
 # Where a process keeps its facts of a kind.
@@ -102,7 +101,7 @@ class Trace:
 
         `count` of them in traces of the level `profile`, whose times and bytes are sums.
         """
-        return pa.concat_tables([_calls(n, each) for n, each in enumerate(self.processes)])
+        return _tables().calls(self.processes)
 
     def hazards(self) -> Hazards:
         """Transfers of ranks of the same elements, with no flush by all of them between."""
@@ -113,7 +112,7 @@ class Trace:
     @property
     def requests(self) -> pa.Table:
         """A row for each piece of a file that was read or written, or for `count`, as above."""
-        return pa.concat_tables([_requests(n, each) for n, each in enumerate(self.processes)])
+        return _tables().requests(self.processes)
 
 
 def read(path: str | os.PathLike[str]) -> Trace:
@@ -226,70 +225,12 @@ def line_of(fact: Fact) -> str:
     return f"{fact['source']}:{fact['at']}"
 
 
-def words(ids: NDArray[np.int64], table: Mapping[int, str]) -> pa.Array:
-    """The text of each id, as a dictionary; null where there is none."""
-    known = list(dict.fromkeys(table.values()))  # once each: pandas takes no others
-    places = {text: place for place, text in enumerate(known)}
-    unique, inverse = np.unique(ids, return_inverse=True)
-    found = (table.get(int(id_)) for id_ in unique)
-    lookup = np.array([-1 if text is None else places[text] for text in found], np.int32)
-    indices = lookup[inverse] if len(ids) else np.empty(0, np.int32)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(indices, mask=indices < 0), pa.array(known, pa.string())
-    )
-
-
-def _calls(number: int, process: Process) -> pa.Table:
-    raw = process.calls
-    file_of = {id_: each["file"] for id_, each in process.objects.items()}
-    names = {id_: each["name"] for id_, each in process.files.items()}
-    levels = process.level_of_files
-    objects = raw["object"]
-    plain = ("number", "parent", "thread", "operation", "object", "bytes", "file_shape",
-             "file_start", "memory_shape", "memory_start", "type", "io_mode",
-             "no_collective_cause", "event_set", "count")  # fmt: skip
-    return pa.table(
-        {
-            "process": pa.array(np.full(len(objects), number, np.int32)),
-            "call": words(raw["callback"], dict(enumerate(process.callbacks))),
-            "file": words(objects, {i: names.get(f, "") for i, f in file_of.items()}),
-            "path": words(objects, {i: each["path"] for i, each in process.objects.items()}),
-            "attribute": words(raw["name"], {i: each["is"] for i, each in process.names.items()}),
-            "kind": words(objects, {i: each["kind"] for i, each in process.objects.items()}),
-            "level": pa.array(_mapped(objects, {i: levels.get(f, 0) for i, f in file_of.items()})),
-            "begin": pa.array(raw["begin"]),
-            "seconds": pa.array(raw["duration"] / _BILLION),
-            "failed": pa.array(raw["failed"] != 0),
-            "collective": pa.array(raw["collective"] != 0),
-            "line": words(raw["line"], {i: line_of(each) for i, each in process.lines.items()}),
-            **{name: pa.array(raw[name]) for name in plain},
-        }
-    )
-
-
-def _requests(number: int, process: Process) -> pa.Table:
-    raw = process.requests
-    names = {id_: each["name"] for id_, each in process.storages.items()}
-    levels = {id_: int(each["level"]) for id_, each in process.storages.items()}
-    types = dict(enumerate(MEMORY_TYPES)) | {_UNKNOWN: "unknown"}
-    plain = ("call", "offset", "length", "span", "thread", "count")
-    return pa.table(
-        {
-            "process": pa.array(np.full(len(raw["file"]), number, np.int32)),
-            "request": words(raw["kind"], dict(enumerate(KINDS))),
-            "file": words(raw["file"], names),
-            "level": pa.array(_mapped(raw["file"], levels)),
-            "type": words(raw["type"], types),
-            "begin": pa.array(raw["begin"]),
-            "seconds": pa.array(raw["duration"] / _BILLION),
-            "failed": pa.array(raw["failed"] != 0),
-            "collective": pa.array(raw["collective"] != 0),
-            **{name: pa.array(raw[name]) for name in plain},
-        }
-    )
-
-
-def _mapped(ids: NDArray[np.int64], table: Mapping[int, int]) -> NDArray[np.int64]:
-    unique, inverse = np.unique(ids, return_inverse=True)
-    values = np.array([table.get(int(id_), 0) for id_ in unique], np.int64)
-    return values[inverse] if len(ids) else np.empty(0, np.int64)
+def _tables() -> ModuleType:
+    """What makes Arrow's tables, which all else of a trace does without."""
+    try:
+        from headrace.trace import tables  # noqa: PLC0415, an extra brings what it needs
+    except ImportError as error:
+        raise FileError(
+            f"for tables, {error.name} is needed: pip install 'headrace[trace]'"
+        ) from None
+    return tables

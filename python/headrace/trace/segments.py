@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import struct
+import sys
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,10 +72,14 @@ def _segment(data: bytes, at: int) -> tuple[Segment, int]:
 
 
 def _decompressed(stored: bytes, size: int, at: int) -> bytes:
+    frame = zstd.ZstdDecompressor()
     try:
-        return bytes(pa.decompress(stored, size, codec="zstd", asbytes=True))
-    except (pa.ArrowException, OSError, ValueError) as error:
+        contents = frame.decompress(stored, size + 1)  # no more than that, whatever it holds
+    except zstd.ZstdError as error:
         raise DamagedError(f"the segment at byte {at} cannot be decompressed: {error}") from None
+    if len(contents) != size or not frame.eof or frame.unused_data:
+        raise DamagedError(f"the segment at byte {at} cannot be decompressed: its size is wrong")
+    return contents
 
 
 def columns(segment: Segment, width: int) -> list[NDArray[np.int64]]:
