@@ -31,8 +31,8 @@ class Case:
 
     @property
     def name(self) -> str:
-        """That of the rule."""
-        return self.program.rule
+        """That of the rule, and of the variant."""
+        return self.program.name
 
     @property
     def size(self) -> int:

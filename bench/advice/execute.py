@@ -53,7 +53,7 @@ class Runner:
         traced = case.stack(f"trace(output={folder})")
         self.run(case, Way("traced", traced), case.program.original)
         trace = headrace.trace.open(folder)
-        gains = [each.gain for each in advise(trace, uses(trace)) if each.rule == case.name]
+        gains = [each.gain for each in advise(trace, uses(trace)) if each.rule == case.program.rule]
         if not gains:
             raise RunError("the rule says nothing of the program that it is for")
         return max(gains)

@@ -5,52 +5,12 @@ Programs are texts; `N` is their size. `make` is run natively before either, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-PRELUDE: Final = "import time, h5py, numpy as np\nrng = np.random.default_rng(1)\n"
-NATIVE: Final = "native"
+from . import chunked, many
+from .program import DISK_5, DISK_20, DISK_100, FAR, STRIPED, Program, text
 
-
-@dataclass(frozen=True)
-class Program:
-    """`size` is for about a second, `small` for a test.
-
-    `storage` is what both run on: the page cache of the disk, or options of the layer `model`.
-    `layers` is the stack that the advice names, and `near` a program that the rule must not speak
-    of; where it is empty, that is the one in which the advice was followed. With `kernel`, one of
-    headrace-bench's and its words, programs are names of its cases, which run on two ranks.
-    """
-
-    rule: str
-    size: int
-    small: int
-    original: str
-    followed: str = ""
-    make: str = ""
-    near: str = ""
-    storage: str = ""
-    layers: str = NATIVE
-    kernel: Sequence[str] = ()
-
-    @property
-    def after(self) -> str:
-        """What runs when the advice was followed: where that is a layer, the same."""
-        return self.followed or self.original
-
-
-def text(program: str, size: int) -> str:
-    """As `python -c` takes it."""
-    return f"{PRELUDE}N = {size}\n{program}"
-
-
-SLOW: Final = "mode=delay;preset=none;bandwidth={};latency={};stripe_size={};"
-DISK_100: Final = SLOW.format("100000000", "10us", "1GiB")
-DISK_5: Final = SLOW.format("5000000", "10us", "1GiB")
-DISK_20: Final = SLOW.format("20000000", "10us", "1GiB")
-FAR: Final = SLOW.format("1000000000", "300us", "1GiB")
-STRIPED: Final = SLOW.format("1000000000", "5ms", "1MiB") + "servers=1;stripe_count=1;"
+__all__ = ["OVER_MPI", "PROGRAMS", "Program", "text"]
 
 _ROWS = """
 with h5py.File("x.h5", "w") as f:
@@ -130,28 +90,6 @@ for each in ranks[1:]:
     each.communicate(told if {shares} else None)
 assert not any(each.returncode for each in ranks)
 '''
-_PER_RANK = """
-for rank in range(N):
-    with h5py.File(f"rank{rank}.h5", "w") as f:
-        for name in "uvwxyz":
-            f[name] = rng.random(100)
-with h5py.File("all.h5", "w") as f:
-    for name in "uvwxyz":
-        f[name] = rng.random((N, 100))
-"""
-_READ_PER_RANK = """
-for rank in range(N):
-    with h5py.File(f"rank{rank}.h5") as f:
-        for name in "uvwxyz":
-            assert f[name][()].any()
-"""
-_READ_ALL = """
-with h5py.File("all.h5") as f:
-    for name in "uvwxyz":
-        d = f[name]
-        for rank in range(N):
-            assert d[rank].any()
-"""
 _CHUNKS = """
 data = np.ones((1024, 1024), np.int8)
 with h5py.File("x.h5", "w"{how}) as f:
@@ -200,7 +138,78 @@ with h5py.File("x.h5", "w") as f:
         {flush}
 """
 
+_IN_ORDER = """
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (300, 20000), "f8")
+    for i in range(N):
+        d[i] = i
+"""
+_LOOKED_AT = """
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (2000, 10000), "f8")
+    for i in range(N):
+        d[:, i * 5] = i
+        {look}
+"""
+_HERE_AND_THERE = """
+with h5py.File("x.h5", "w") as f:
+    f["d"] = np.zeros(1 << 20)
+with h5py.File("x.h5") as f:
+    d = f["d"]
+    for i in rng.integers(0, 4000, 200):
+        assert not d[i * 256]
+"""
+_EACH_ROW = """
+with h5py.File("x.h5") as f:
+    d = f["d"]
+    for i in range(1000):
+        assert d[i].any()
+"""
+_REFRESHED = """
+with h5py.File("x.h5") as f:
+    d = f["d"]
+    for i in range(N):
+        d.refresh()
+        assert d[()].any()
+"""
+_ONE_AFTER_THE_OTHER = """
+import subprocess, sys
+for rank in range(3):
+    subprocess.run([sys.executable, "-c", "import h5py; assert h5py.File('x.h5')['d'][()].any()"],
+                   check=True)
+"""
+# Chunks at the edges of what grows are longer than what is written, and are written again for it.
+_EDGES = """
+with h5py.File("x.h5", "w") as f:
+    v = f.create_dataset("v", (0, 10, 2), maxshape=(None, None, 2), chunks=(1, 4, 2), dtype="f8")
+    for i in range(400):
+        v.resize((i + 1, 10 + i % 7, 2))
+        v[-1] = i
+        v[0, -1] = -i
+"""
+_WRITTEN_TWICE = """
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (N, 1000), "f8", fillvalue=1.0, fill_time="never")
+    for times in range(2):
+        d[...] = times
+"""
+_FEW_NUMBERS = """
+with h5py.File("x.h5", "w") as f:
+    d = f.create_dataset("d", (500,), "f8")
+    for i in range(500):
+        d[i] = i
+"""
+_FOR_READERS = """
+with h5py.File("x.h5", "w", libver="latest") as f:
+    d = f.create_dataset("d", (N, 1000), "f8", chunks=(100, 1000))
+    f.swmr_mode = True
+    for i in range(N):
+        d[i] = np.arange(1000.0)
+        f.flush()
+"""
+
 PROGRAMS: Final = (
+    *chunked.PROGRAMS, *many.PROGRAMS,
     Program("cache_too_small", 12, 3, _READ_ROWS.format(cache=""),
             _READ_ROWS.format(cache=", rdcc_nbytes=32_000_000"), _ROWS),
     Program("rewritten_in_parts", 8, 3, _WRITE_ROWS.format(cache=""),
@@ -215,38 +224,23 @@ with h5py.File("x.h5", "w") as f:
 with h5py.File("x.h5", "w") as f:
     f["d"] = np.arange(N)
 """),
-    Program("tiny_attributes", 1500, 100, """
-with h5py.File("x.h5", "w") as f:
-    for i in range(N):
-        g = f.create_group(f"g{i}")
-        for name in "abcdefgh":
-            g.attrs[name] = i
-""", """
-with h5py.File("x.h5", "w") as f:
-    for i in range(N):
-        g = f.create_group(f"g{i}")
-        g.attrs["all"] = np.full(8, i)
-"""),
     Program("in_one_thread", 4000, 400, _FIELD.format(data="rng.random((N, 1000))", how=_GZIP),
             near=_FIELD.format(data="rng.random((N, 1000))", how=", chunks=(50, 1000)"),
             layers="async"),
     Program("needless_filters", 4000, 400, _FIELD.format(data=_RANDOM, how=_GZIP),
             _FIELD.format(data=_RANDOM, how=", chunks=(50, 1000)"),
-            near=_FIELD.format(data=_SHORT, how=_GZIP)),
+            near=(_FIELD.format(data=_SHORT, how=_GZIP), chunked.GROWING)),
     Program("missing_filters", 1500, 1100,
             _FIELD.format(data=_SHORT, how=", chunks=(50, 1000)"),
-            _FIELD.format(data=_SHORT, how=_GZIP + ", shuffle=True"), storage=DISK_5),
+            _FIELD.format(data=_SHORT, how=_GZIP + ", shuffle=True"), storage=DISK_5,
+            near=(_FIELD.format(data=_SHORT, how=_GZIP + ", shuffle=True"), _HERE_AND_THERE)),
     Program("scattered_writes", 60, 10, """
 with h5py.File("x.h5", "w") as f:
     d = f.create_dataset("d", (2000, 10000), "f8")
     for i in range(N):
         d[:, i * 5] = i
-""", near="""
-with h5py.File("x.h5", "w") as f:
-    d = f.create_dataset("d", (300, 20000), "f8")
-    for i in range(N):
-        d[i] = i
-""", layers="log"),
+""", near=(_IN_ORDER, _LOOKED_AT.format(look="d[0, 0]"), _LOOKED_AT.format(look="f.flush()")),
+            layers="log"),
     Program("compute_between_writes", 40, 5, _STEPS.format(compute="time.sleep(0.015)"),
             near=_STEPS.format(compute="pass"), storage=DISK_100, layers="async"),
     Program("read_again", 200, 20, """
@@ -258,17 +252,19 @@ with h5py.File("x.h5") as f:
     data = f["d"][()]
     for i in range(N):
         assert data.any()
-""", _BLOCK),
+""", _BLOCK, near=(_EACH_ROW, _REFRESHED)),
     Program("same_by_all_ranks", 1, 1, _RANKS.format(shares=False), _RANKS.format(shares=True),
-            _BLOCK, storage=DISK_20 + "shared=servers;"),
-    Program("file_per_rank", 200, 20, _READ_PER_RANK, _READ_ALL, _PER_RANK),
+            _BLOCK, near=(_RANKS.format(shares=True), _ONE_AFTER_THE_OTHER),
+            storage=DISK_20 + "shared=servers;"),
     Program("alignment", 60, 8, _CHUNKS.format(how=""), _CHUNKS.format(
             how=", alignment_threshold=262144, alignment_interval=1048576"), storage=STRIPED),
     Program("metadata_blocks", 500, 150, _READ_PAGES.format(name="x", how=""),
             _READ_PAGES.format(name="y", how=", page_buf_size=67108864"), _PAGES, storage=FAR),
     Program("filled_first", 6000, 600, _FILLED.format(how=""),
-            _FILLED.format(how=', fill_time="never"'), storage=DISK_100),
-    Program("converted", 20000, 3000, _TYPED.format(how=">f4"), _TYPED.format(how="<f8")),
+            _FILLED.format(how=', fill_time="never"'), storage=DISK_100,
+            near=(_FILLED.format(how=', fill_time="never"'), _EDGES, _WRITTEN_TWICE)),
+    Program("converted", 20000, 3000, _TYPED.format(how=">f4"), _TYPED.format(how="<f8"),
+            near=(_TYPED.format(how="<f8"), _FEW_NUMBERS)),
     Program("united_selections", 20, 3, _LISTS.format(how="d[rows]"),
             _LISTS.format(how="d[rows[0] : rows[-1] + 1][rows - rows[0]]"), _LINE),
     Program("opened_again", 5000, 500, """
@@ -291,7 +287,8 @@ with h5py.File("x.h5") as f:
         f["d"][i, 0]
 """, _BLOCK),
     Program("flushed", 3000, 300, _FLUSHES.format(flush="f.flush()"),
-            _FLUSHES.format(flush="pass")),
+            _FLUSHES.format(flush="pass"),
+            near=(_FLUSHES.format(flush="pass"), many.APPENDED, _FOR_READERS)),
 )  # fmt: skip
 
 OVER_MPI: Final = (

@@ -45,6 +45,20 @@ class Seat:
         return top
 
     @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The rows of the calls that are within no other, as they began."""
+        rows = np.flatnonzero(self.top)
+        return rows[np.argsort(self.calls["begin"][rows], kind="stable")]
+
+    @cached_property
+    def gaps(self) -> NDArray[np.float64]:
+        """Seconds after each of those, in their order, until the program calls HDF5 again."""
+        begin, duration = self.calls["begin"][self.order], self.calls["duration"][self.order]
+        after = np.append(begin[1:] - (begin + duration)[:-1], 0) / _BILLION
+        found: NDArray[np.float64] = np.maximum(after[: len(begin)], 0)
+        return found
+
+    @cached_property
     def storages(self) -> dict[int, str]:
         """The files that the lowest layer knows, by their ids: their names."""
         storages = self.process.storages

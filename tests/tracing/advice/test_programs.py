@@ -1,9 +1,18 @@
-"""Each rule speaks of the program that it is for, and not of one that comes near."""
+"""Each rule speaks of the programs that it is for, and not of those that come near.
+
+What comes near: programs in which the advice was followed; datasets that grow, or are made anew
+under their name; several files with one name of a dataset; whole chunks, and one element of each;
+what another process writes or reads meanwhile; what formats above HDF5 prescribe.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from harness.build import ROOT
@@ -11,37 +20,116 @@ from harness.layer import NATIVE_BELOW
 from tracing.conftest import Traced
 
 from headrace.trace.advice import Advice, advise, evidence
+from headrace.trace.reader import Trace
 from headrace.trace.summary import uses
 
 sys.path.insert(0, str(ROOT))
 
-from bench.advice.programs import PROGRAMS, Program, text
+from bench.advice.programs import OVER_MPI, PROGRAMS, Program, text
+
+RULES = Path(evidence.__file__).parent
+OF_SEVERAL = {"file_per_rank", "shared_file"}  # test_ranks.py
+FORKED = Path(__file__).with_name("forked.py")
 
 
-def told(layer: Traced, program: Program, source: str) -> dict[str, Advice]:
-    """By rules: what is said of the dearest of each."""
-    shutil.rmtree(layer.output, ignore_errors=True)
-    if program.make:
-        layer.plain(text(program.make, program.small))
-    layer.python(text(source, program.small))
-    trace = layer.read()
-    found = advise(trace, uses(trace))
+@dataclass(frozen=True)
+class Job:
+    """One program to run: the first is what the rule is for, and it must be silent of others."""
+
+    program: Program
+    source: str
+    place: int
+    folder: Path
+
+    @property
+    def speaks(self) -> bool:
+        return self.place == 0
+
+    @property
+    def least(self) -> float:
+        """A small program gains little; where advice was followed a little may be left to gain."""
+        return evidence.LEAST if self.place == 1 else 1e-5
+
+
+def jobs_of(programs: list[Program], folder: Path) -> list[Job]:
+    jobs = []
+    for program in programs:
+        for place, source in enumerate((program.original, *program.silent)):
+            mine = folder / f"{program.name}-{place}"
+            mine.mkdir()
+            jobs.append(Job(program, source, place, mine))
+    return jobs
+
+
+def make(programs: list[Program], jobs: list[Job], layer: Traced) -> None:
+    """What programs read: natively, once for all that read it."""
+    made = {each.name: layer.folder / f"{each.name}-made" for each in programs if each.make}
+    for folder in made.values():
+        folder.mkdir()
+    listed = [(str(made[e.name]), text(e.make, e.small)) for e in programs if e.make]
+    forked(layer, listed, native=True)
+    for job in jobs:
+        if job.program.name in made:
+            shutil.copytree(made[job.program.name], job.folder, dirs_exist_ok=True)
+
+
+def forked(layer: Traced, jobs: list[tuple[str, str]], *, native: bool = False) -> list[int]:
+    """The processes of programs that have all succeeded."""
+    listed = layer.folder / "jobs.json"
+    listed.write_text(json.dumps(jobs))
+    words = [sys.executable, FORKED, listed]
+    done = layer.command(words, None if native else f"output={layer.output};", limit=300)
+    assert done.status == 0, done.text
+    return [int(line) for line in done.out.split()]
+
+
+def told(trace: Trace, process: int) -> list[Advice]:
+    """Of one program, and of the processes that it has started."""
+    mine = [e for e in trace.processes if process in (e.about["pid"], e.about.get("parent"))]
+    one = Trace(trace.path, mine)
+    return advise(one, uses(one))
+
+
+def wrong(job: Job, found: list[Advice]) -> str:
+    """What the rule says though it should not, or does not say; empty where all is well."""
+    program = job.program
+    advice = next((each for each in found if each.rule == program.rule), None)
     assert [each.gain for each in found] == sorted((each.gain for each in found), reverse=True)
-    return {each.rule: each for each in reversed(found)}
+    if not job.speaks:
+        return f"{program.name} speaks of{job.source}: {advice}" if advice else ""
+    if advice is None:
+        return f"{program.name} is silent of{job.source}: {[each.rule for each in found]}"
+    whole = all((advice.evidence, advice.change, advice.code, advice.estimate, advice.risk))
+    said = program.says in f"{advice.change}: {advice.code}"
+    unsaid = not program.not_said or program.not_said not in str(advice)
+    return "" if whole and said and unsaid else f"{program.name} says: {advice}"
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.rule)
-def test_a_rule_speaks_where_it_should(
-    program: Program, layer: Traced, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("storage", sorted({each.storage for each in PROGRAMS}))
+def test_rules_speak_where_they_should_and_nowhere_else(
+    storage: str, layer: Traced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if program.storage:
-        below = f"under_vol=7202;under_info={{{program.storage}{NATIVE_BELOW}}}"
+    if storage:
+        below = f"under_vol=7202;under_info={{{storage}{NATIVE_BELOW}}}"
         layer = Traced(layer.folder, below=below)
-    with monkeypatch.context() as patch:
-        patch.setattr(evidence, "LEAST", 1e-5)  # a small program gains little on a fast machine
-        advice = told(layer, program, program.original)[program.rule]
-    assert all((advice.evidence, advice.change, advice.code, advice.estimate, advice.risk))
-    assert program.rule not in told(layer, program, program.near or program.followed)
+    programs = [each for each in PROGRAMS if each.storage == storage]
+    jobs = jobs_of(programs, layer.folder)
+    make(programs, jobs, layer)
+    listed = [(str(each.folder), text(each.source, each.program.small)) for each in jobs]
+    processes = forked(layer, listed)
+    trace = layer.read()
+    found = []
+    for job, process in zip(jobs, processes, strict=True):
+        with monkeypatch.context() as patch:
+            patch.setattr(evidence, "LEAST", job.least)
+            found.append(wrong(job, told(trace, process)))
+    assert not any(found), "\n".join(filter(None, found))
+
+
+def test_each_rule_has_a_program() -> None:
+    sources = "".join(each.read_text() for each in RULES.glob("*.py"))
+    rules = set(re.findall(r'Advice\(\s*"(\w+)"', sources))
+    assert rules == {each.rule for each in (*PROGRAMS, *OVER_MPI)} | OF_SEVERAL
 
 
 IN_ORDER = """
@@ -85,7 +173,7 @@ def test_datasets_alike_are_one_piece_with_the_line_of_the_program(
 
 @pytest.mark.parametrize("program", ["cache_too_small", "read_again"])
 def test_sums_alone_do_not_mislead(program: str, layer: Traced) -> None:
-    (chosen,) = [each for each in PROGRAMS if each.rule == program]
+    (chosen,) = [each for each in PROGRAMS if each.name == program]
     layer.plain(text(chosen.make, chosen.small))
     layer.python(text(chosen.original, chosen.small), "level=profile;output=traced;")
     trace = layer.read()

@@ -12,7 +12,7 @@ from harness.prefix import Hdf5
 from harness.ranks import run_kernel
 
 import headrace.trace
-from headrace.trace.advice import Advice, advise, evidence, ranks
+from headrace.trace.advice import Advice, advise, data, ranks
 from headrace.trace.summary import uses
 
 SLOW = "mode=delay;preset=none;bandwidth=1000000000;latency=50us;stripe_size=1GiB;"
@@ -55,7 +55,7 @@ class Fake:
         self.storages = {5: "/data/x.h5"}
         self.process = SimpleNamespace(clock_offset=0, storages={5: {"ranks": ranks}})
         self.requests = {
-            "file": zeros + 5, "type": zeros + evidence.RAW, "kind": zeros + 1, "failed": zeros,
+            "file": zeros + 5, "type": zeros + data.RAW, "kind": zeros + 1, "failed": zeros,
             "collective": zeros, "length": length, "begin": 1000 * begin,
             "duration": 1000 * duration,
         }  # fmt: skip
@@ -78,3 +78,46 @@ def test_ranks_that_wait_for_each_other() -> None:
     quick = [(10_000 + 120 * i, 120, 1 << 20) for i in range(20)]
     assert not shared_file(Fake(alone + quick), Fake(alone + quick)), "none waits"
     assert not shared_file(Fake(alone + waiting)), "one alone"
+
+
+class Opener:
+    """A process that makes or opens files with one dataset each, from a second to another."""
+
+    def __init__(self, names: list[str], begin: int, end: int, *, created: bool) -> None:
+        count = len(names)
+        self.process = SimpleNamespace(
+            clock_offset=0, about={"command": ["python"], "host": "a"}, lines={}, names={},
+            files={i: {"name": n, "level": 0, "created": created} for i, n in enumerate(names)},
+            objects={10 + i: {"file": i, "kind": "dataset", "path": "/u"} for i in range(count)},
+        )  # fmt: skip
+        spread = np.linspace(begin, end, count).astype(np.int64) * 1_000_000_000
+        self.calls = {"begin": spread, "duration": np.full(count, 50_000_000),
+                      "object": 10 + np.arange(count), "line": np.zeros(count, np.int64),
+                      "count": np.ones(count, np.int64)}  # fmt: skip
+        self.own = self.calls["duration"] / 1e9
+        self.order = np.arange(count)
+        self.gaps = np.zeros(count)
+
+    def are(self, names: tuple[str, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        return np.full(len(self.own), "dataset_open" in names or "file_open" in names)
+
+
+def of_files(*seats: Opener) -> list[str]:
+    run = SimpleNamespace(trace=SimpleNamespace(seats=seats))
+    found = [*ranks.file_per_rank(run), *ranks.files_alike(run)]  # type: ignore[arg-type]
+    assert all("mpio" not in each.code for each in found if each.rule == "files_alike")
+    assert all(each.gain == pytest.approx(0.05 * 3) for each in found)
+    return [each.rule for each in found]
+
+
+def test_a_file_for_each_process_is_advised_of_several_alone() -> None:
+    def names(first: int, count: int) -> list[str]:
+        return [f"{i}.h5" for i in range(first, first + count)]
+
+    one, other = (Opener(names(i, 2), 0, 9, created=True) for i in (0, 2))
+    assert of_files(one, other) == ["file_per_rank"]
+    later = Opener(names(2, 2), 10, 19, created=True)
+    assert of_files(one, later) == [], "they do not run together"
+    assert of_files(Opener(names(0, 4), 0, 9, created=True)) == [], "one process, that writes"
+    assert of_files(Opener(names(0, 4), 0, 9, created=False)) == ["files_alike"]
+    assert of_files(Opener(names(0, 3), 0, 9, created=False)) == [], "there are few"

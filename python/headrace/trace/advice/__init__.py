@@ -12,7 +12,9 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from headrace.bench.units import count
 from headrace.trace.advice import (
+    caches,
     chunks,
     elements,
     filters,
@@ -25,7 +27,8 @@ from headrace.trace.advice import (
     tiny,
 )  # fmt: skip
 from headrace.trace.advice.advice import Advice
-from headrace.trace.advice.evidence import Run, is_summed
+from headrace.trace.advice.evidence import Run
+from headrace.trace.advice.process import is_summed
 from headrace.trace.summary import totals
 
 if TYPE_CHECKING:
@@ -36,19 +39,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "advise"]
 
+_OPTIONS: Final = 8  # datasets that one command is told for
+
 _OF_DATASETS: Final = (
-    chunks.cache_too_small, chunks.rewritten_in_parts, chunks.wrong_shape, filters.in_one_thread,
-    filters.needless, scattered.to_log, repeats.read_again, elements.filled_first,
-    elements.converted, elements.united, loops.opened_again,
+    caches.cache_too_small, caches.rewritten_in_parts, chunks.wrong_shape, chunks.tiny_chunks,
+    filters.in_one_thread, filters.needless, filters.missing, scattered.to_log,
+    scattered.together, repeats.read_again, elements.filled_first, elements.converted,
+    elements.united, loops.opened_again,
+)  # fmt: skip
+_OF_PROCESSES: Final = (
+    tiny.attributes, overlap.behind, storage.alignment, storage.metadata_blocks, loops.files_again,
+    loops.flushed,
 )  # fmt: skip
 _OF_RUNS: Final = (
-    tiny.datasets, tiny.attributes, filters.missing, scattered.together, overlap.behind,
-    repeats.by_all_ranks, storage.alignment, storage.metadata_blocks, loops.files_again,
-    loops.flushed, ranks.file_per_rank, ranks.shared_file,
+    tiny.datasets, repeats.by_all_ranks, ranks.file_per_rank, ranks.files_alike, ranks.shared_file,
 )  # fmt: skip
 
 # What needs neither selections nor the time and place of each call and request.
-_OF_SUMS: Final = (tiny.datasets, tiny.attributes, loops.files_again, ranks.file_per_rank)
+_OF_SUMS: Final = (
+    tiny.datasets, tiny.attributes, loops.opened_again, loops.files_again, ranks.file_per_rank,
+    ranks.files_alike,
+)  # fmt: skip
 
 
 def advise(trace: Trace, found: Sequence[Use], most: int | None = None) -> list[Advice]:
@@ -58,11 +69,12 @@ def advise(trace: Trace, found: Sequence[Use], most: int | None = None) -> list[
     """
     run = Run(trace, found, totals(trace, found))
     best: dict[tuple[str, str], Advice] = {}
-    for advice in _given(run):
-        key = (advice.rule, advice.subject)
-        if advice.gain > 0 and (key not in best or best[key].gain < advice.gain):
-            best[key] = advice
-    worth = [each for each in _merged(list(best.values())) if each.gain >= run.noise]
+    for process in _given(run):
+        for advice in _merged([each for each in process if each.gain > 0]):
+            key = (advice.rule, advice.line or advice.subject)
+            if key not in best or best[key].gain < advice.gain:
+                best[key] = advice
+    worth = [each for each in best.values() if each.gain >= run.noise]
     return sorted(worth, key=lambda each: -each.gain)[:most]
 
 
@@ -72,18 +84,41 @@ def _merged(found: Sequence[Advice]) -> Iterator[Advice]:
     for each in sorted(found, key=lambda each: -each.gain):
         alike[each.rule, each.line].append(each)
     for first, *others in alike.values():
+        names = len({each.subject for each in (first, *others)}) - 1
+        times = sum(each.subject == first.subject for each in others)
+        subject = f"{first.subject} and {count(names)} more" if names else first.subject
+        if times:
+            subject = f"{subject}, {count(times + 1)} times"
         yield replace(
-            first,
-            subject=f"{first.subject} and {len(others)} more" if others else first.subject,
+            _for_all(first, others),
+            subject=subject,
             gain=sum(each.gain for each in (first, *others)),
         )
 
 
-def _given(run: Run) -> Iterator[Advice]:
+def _for_all(first: Advice, others: Sequence[Advice]) -> Advice:
+    """Its commands with the options for the other datasets of its file, too."""
+    same = [each for each in others if each.source == first.source]
+    code, risk = first.code, first.risk
+    for place, option in enumerate(first.options):
+        every = dict.fromkeys(each.options[place] for each in (first, *same))
+        text = " ".join(list(every)[:_OPTIONS])
+        code, risk = code.replace(option, text), risk.replace(option, text)
+    return replace(first, code=code, risk=risk)
+
+
+def _given(run: Run) -> Iterator[list[Advice]]:
+    """What rules say of each process, and of the run."""
     sums = any(is_summed(seat) for seat in run.trace.seats)
-    for data in run.datasets:
-        for of_dataset in (loops.opened_again,) if sums else _OF_DATASETS:
-            if advice := of_dataset(data):
-                yield advice
-    for of_run in _OF_SUMS if sums else _OF_RUNS:
-        yield from of_run(run)
+
+    def speaks(rule: object) -> bool:
+        return not sums or rule in _OF_SUMS
+
+    for seat in run.trace.seats:
+        mine = [data for data in run.datasets if data.seat is seat]
+        told = [rule(data) for data in mine for rule in _OF_DATASETS if speaks(rule)]
+        of_process = [each for rule in _OF_PROCESSES if speaks(rule) for each in rule(seat)]
+        yield [*filter(None, told), *of_process]
+    for of_run in _OF_RUNS:
+        if speaks(of_run):
+            yield list(of_run(run))

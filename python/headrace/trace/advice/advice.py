@@ -19,7 +19,8 @@ class Advice:
     `rule` is the name of what has found it; `line` is where the program makes most of the calls
     that it is about, FILE:NUMBER, empty where it is not known. `gain` is in seconds of the process
     that waited longest, and `estimate` says how it was found. `stack`: the layers that do what is
-    advised without a change to the program; empty where none do.
+    advised without a change to the program; empty where none do. `options`: those of the commands
+    in `code` and `risk` that are about this dataset; they write the file `source` anew.
     """
 
     rule: str
@@ -32,6 +33,8 @@ class Advice:
     risk: str = NO_RISK
     line: str = ""
     stack: str = ""
+    options: tuple[str, ...] = ()
+    source: str = ""
 
     @property
     def place(self) -> str:
@@ -50,11 +53,14 @@ class Advice:
 
 @dataclass(frozen=True)
 class Code:
-    """The same change in h5py and in C."""
+    """The same change in h5py, in C and, where that differs from both, with netCDF's library."""
 
     h5py: str
     c: str
+    netcdf: str = ""
 
-    def of(self, *, python: bool) -> str:
-        """That of the program's language."""
+    def of(self, *, python: bool, netcdf: bool = False) -> str:
+        """That of the program's language and library."""
+        if netcdf and self.netcdf:
+            return self.netcdf
         return self.h5py if python else self.c

@@ -1,102 +1,30 @@
-"""Chunks that are decoded or encoded again and again, and chunks of the wrong shape."""
+"""Chunks of another shape or size than what is accessed."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from headrace.bench.units import count, size
-from headrace.trace.advice.advice import OTHER_FILE, Advice, Code
-from headrace.trace.advice.evidence import COPIED
+from headrace.trace.advice.advice import Advice, Code
+from headrace.trace.advice.data import COPIED
+from headrace.trace.advice.rewriting import Command, rechunked
+from headrace.trace.advice.selections import TARGET, begins, fitting, touched
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from headrace.trace.advice.evidence import Data
-    from headrace.trace.reader import Fact
+    from headrace.trace.advice.data import Data
 
-_CACHE: Final = 256 << 20  # bytes that a dataset's cache may be advised to take
-_TARGET: Final = 256 << 10  # bytes of a chunk that is advised
 _TOUCHED: Final = 4  # times the chunks that would do
-
-
-def cache_too_small(data: Data) -> Advice | None:
-    """Chunks that HDF5's cache does not keep until they are read again."""
-    made = data.requests(0)
-    offsets = data.seat.requests["offset"][made]
-    distinct = len(np.unique(offsets))
-    if not data.filtered or data.writes.all() or distinct == len(made):
-        return None
-    needed = min(_reach(offsets), distinct) * data.chunk
-    if needed > _CACHE:
-        return None
-    reads = ~data.writes
-    gain = float(data.seconds[reads].sum()) * (1 - distinct / len(made))
-    opened = data.count_of("dataset_open", "object_open")
-    again = opened > 1 and opened * 2 > reads.sum()
-    cache = 2 * needed
-    once = "; open the dataset once, before the loop: its cache goes when it is closed"
-    return Advice(
-        "cache_too_small",
-        data.path,
-        f"{count(reads.sum())} reads of {size(data.bytes[reads].sum())} in all made HDF5 read and "
-        f"decode {count(len(made))} chunks of {size(data.chunk)}, though there are only "
-        f"{count(distinct)}: its chunk cache does not keep them",
-        f"Give it a cache{once if again else ''}, or run it with `headrace run --stack async --`, "
-        "which keeps decoded chunks",
-        Code(
-            f"h5py.File(..., rdcc_nbytes={cache})",
-            f"H5Pset_chunk_cache(dapl, 12421, {cache}, 1.0) for H5Dopen",
-        ).of(python=data.python),
-        gain,
-        f"the time of these reads times the share of decodings that repeat one, "
-        f"{1 - distinct / len(made):.0%}",
-        f"{size(cache)} of memory for each dataset that is open",
-        data.line,
-        stack="async",
-    )
-
-
-def _reach(offsets: NDArray[np.int64]) -> int:
-    """The most requests from one for a chunk to the next for it."""
-    order = np.argsort(offsets, kind="stable")
-    gaps = np.diff(order)[np.diff(offsets[order]) == 0]
-    return int(gaps.max()) if len(gaps) else 1
-
-
-def rewritten_in_parts(data: Data) -> Advice | None:
-    """Parts of compressed chunks that are written one by one, and each encodes all of one."""
-    made = len(data.requests(1))
-    if not data.filtered or not data.writes.any() or not made:
-        return None
-    written = int(data.bytes[data.writes].sum())
-    distinct = max(math.ceil(min(written, data.whole) / data.chunk), 1)
-    if made < 2 * distinct:
-        return None
-    spent = float(data.seconds[data.writes].sum()) + data.spent_in("dataset_close")
-    cache = 2 * max(data.chunk, min(data.whole, _CACHE // 4))
-    return Advice(
-        "rewritten_in_parts",
-        data.path,
-        f"{count(data.writes.sum())} writes of {size(written)} in all made HDF5 encode "
-        f"{count(made)} chunks of {size(data.chunk)}, where {count(distinct)} would hold them: a "
-        "chunk is encoded again for each part of it",
-        "Write whole chunks, give the dataset a cache that holds those that are being filled, or "
-        "run it with `headrace run --stack async --`, which encodes a chunk once it is whole",
-        Code(
-            f"h5py.File(..., rdcc_nbytes={cache})",
-            f"H5Pset_chunk_cache(dapl, 12421, {cache}, 1.0) for H5Dcreate",
-        ).of(python=data.python),
-        spent * (1 - distinct / made),
-        f"the time of the writes and the close times the share of encodings that repeat one, "
-        f"{1 - distinct / made:.0%}",
-        f"{size(cache)} of memory for each dataset that is open",
-        data.line,
-        stack="async",
-    )
+_TINY: Final = 16 << 10  # bytes of a chunk that takes longer to find than to move
+_MANY: Final = 500  # such chunks
+_CALL: Final = 0.5  # times what finding a chunk takes: all else of a call
+_CODED: Final = 60e6  # bytes that a filter encodes in a second
+_DECODED: Final = 300e6
+_READ: Final = 1e9  # bytes of what larger chunks hold beside that are read in a second
 
 
 @dataclass(frozen=True)
@@ -115,87 +43,113 @@ def better_shape(data: Data) -> Shape | None:
     """Where calls touch many chunks for the little they take of each."""
     if not data.chunk or not len(data.transfers):
         return None
-    shapes = data.shapes(np.ones(len(data.transfers), np.bool_))
-    kinds = {id(each): _touched(each, data.layout["chunk"]) for each in shapes}
-    touched = np.array([kinds[id(each)] for each in shapes])
-    ideal = max(float(data.bytes.sum()) / max(data.chunk, _TARGET), 1.0)
-    most = shapes[int(np.argmax(touched * data.bytes))]
-    if touched.mean() < _TOUCHED or touched.sum() < _TOUCHED * max(ideal, len(shapes)):
+    now = touched(data, data.layout["chunk"])
+    ideal = max(float(data.bytes.sum()) / max(data.chunk, TARGET), 1.0)
+    if now.mean() < _TOUCHED or now.sum() < _TOUCHED * max(ideal, len(now)):
         return None
-    if data.bytes.sum() > touched.sum() * data.chunk / 2:
+    if data.bytes.sum() > now.sum() * data.chunk / 2:
         return None  # most of what is touched is needed
-    better = _fitting(most, data)
-    calls = float(np.array([_touched(each, better) for each in shapes]).sum())
+    better = _dearest(data, now)
+    calls = float(touched(data, better).sum())
     left = ideal if data.filtered else max(calls, ideal)
-    if better == list(data.layout["chunk"]) or left >= touched.sum() / 2:
+    if better == list(data.layout["chunk"]) or left >= now.sum() / 2:
         return None
-    return Shape(better, left, touched)
+    return Shape(better, left, now)
+
+
+def _dearest(data: Data, now: NDArray[np.float64]) -> list[int]:
+    """Chunks for the selection that touches most."""
+    place = int(data.of("file_shape")[int(np.argmax(now * data.bytes))])
+    return fitting(data.seat.process.shapes.get(place, {}), data)
 
 
 def wrong_shape(data: Data) -> Advice | None:
     """Calls that touch many chunks for the little they take of each."""
     if (found := better_shape(data)) is None:
         return None
-    better, left, touched = found.extent, found.left, found.touched
     spent = float(data.seconds.sum()) + data.spent_in("dataset_close")
-    gain = spent * (1 - left / float(touched.sum())) - float(data.bytes.sum()) / COPIED
-    text = ", ".join(map(str, better))
+    share = found.left / float(found.touched.sum())
+    code, command = _chunks(data, found.extent)
     return Advice(
         "wrong_shape",
         data.path,
-        f"{count(len(touched))} calls of {size(data.bytes.mean())} each touch "
-        f"{count(touched.mean())} chunks of {_by(data.layout['chunk'])} elements on average, in "
-        "which they need only a part",
-        f"Make chunks of the shape that is accessed, {_by(better)}",
-        Code(
-            f"file.create_dataset(name, shape, dtype, chunks=({text},))",
-            f"H5Pset_chunk(dcpl, {len(better)}, (hsize_t[]){{{text}}})",
-        ).of(python=data.python),
-        gain,
+        f"{count(len(found.touched))} calls of {size(data.bytes.mean())} each touch "
+        f"{count(found.touched.mean())} chunks of {_by(data.layout['chunk'])} elements on average, "
+        "in which they need only a part",
+        f"Make chunks of the shape that is accessed, {_by(found.extent)}",
+        code,
+        spent * (1 - share) - float(data.bytes.sum()) / COPIED,
         f"the time of these calls, less the share of the chunks that would still be touched, "
-        f"{left / float(touched.sum()):.0%}",
-        f"accesses of another shape become slower; {OTHER_FILE}",
+        f"{share:.0%}",
+        f"accesses of another shape become slower{_others(data, command)}",
         data.line,
+        options=command.options,
+        source=data.file,
     )
+
+
+def tiny_chunks(data: Data) -> Advice | None:
+    """Chunks of a step each, say: HDF5 looks for each by itself, and asks the storage for it."""
+    if not 0 < data.chunk <= _TINY or not len(data.transfers) or data.parallel:
+        return None
+    now = touched(data, data.layout["chunk"])
+    number, moved = float(now.sum()), float(data.bytes.sum())
+    if number < _MANY or moved < number * data.chunk / 2:
+        return None  # there are few, or their shape is wrong, or they are kept from call to call
+    better = _dearest(data, now)
+    left = _visited(data, better)
+    if left > number / 2:
+        return None
+    coded = float(data.bytes[data.writes].sum()) / _CODED
+    coded += float(data.bytes[~data.writes].sum()) / _DECODED
+    spent = float(data.seconds.sum()) - moved / COPIED - (coded if data.filtered else 0)
+    share = (number - left) / (number + _CALL * len(now))
+    bytes_ = float(np.prod(better, dtype=np.float64)) * data.item
+    code, command = _chunks(data, better)
+    return Advice(
+        "tiny_chunks",
+        data.path,
+        f"{count(len(now))} calls touch {count(number)} chunks of {size(data.chunk)} each, "
+        f"{_by(data.layout['chunk'])} elements, and HDF5 looks for each by itself, in "
+        f"{count(len(data.requested))} requests",
+        f"Make larger chunks, {_by(better)}, of {size(bytes_)}",
+        code,
+        spent * share - max(left * bytes_ - moved, 0) / _READ,
+        f"{share:.0%} of the time of these calls without that for their data, as finding a chunk "
+        "takes twice as long as all else of a call",
+        f"who reads a step alone reads the others of its chunk, too{_others(data, command)}",
+        data.line,
+        options=command.options,
+        source=data.file,
+    )
+
+
+def _visited(data: Data, chunk: list[int]) -> float:
+    """How many such chunks the calls touch, without those that the call before has left."""
+    found = touched(data, chunk)
+    first = begins(data, chunk)
+    same = np.zeros(len(found), np.bool_)
+    same[1:] = (first[1:] == first[:-1]) & (first[1:] >= 0)
+    return float(found[~same].sum() + np.maximum(found[same] - 1, 0).sum())
+
+
+def _chunks(data: Data, extent: list[int]) -> tuple[str, Command]:
+    """What makes such a dataset, or of one that was there a file with it; and that command."""
+    command = rechunked(data, extent)
+    text = ", ".join(map(str, extent))
+    comma = "," if len(extent) == 1 else ""
+    made = Code(
+        f"file.create_dataset(name, shape, dtype, chunks=({text}{comma}))",
+        f"H5Pset_chunk(dcpl, {len(extent)}, (hsize_t[]){{{text}}})",
+        f"createVariable(name, type, dimensions, chunksizes=({text}{comma})), in C "
+        f"nc_def_var_chunking(…, NC_CHUNKED, (size_t[]){{{text}}})",
+    )
+    return (data.code(made) if data.made else command.text), command
+
+
+def _others(data: Data, command: Command) -> str:
+    return f"; {command.risk}" if data.made else ""
 
 
 def _by(numbers: list[int]) -> str:
     return " by ".join(map(str, numbers))
-
-
-def _extent(shape: Fact) -> list[tuple[int, int]]:
-    """By dimension: what is selected from the first element to the last, and the parts of it."""
-    if shape.get("kind") == "all":
-        return [(int(n), 1) for n in shape["dims"]]
-    if shape.get("kind") != "hyperslab" or not {"count", "stride", "block"} <= shape.keys():
-        return []
-    parts = zip(shape["count"], shape["stride"], shape["block"], strict=True)
-    return [(int((n - 1) * step + block), int(n)) for n, step, block in parts]
-
-
-def _touched(shape: Fact, chunk: list[int]) -> float:
-    """How many chunks that needs at least; 0 where it is not recorded."""
-    found = 1.0 if _extent(shape) else 0.0
-    for (extent, parts), length in zip(_extent(shape), chunk, strict=False):
-        across = math.ceil(extent / max(length, 1))
-        found *= max(min(across, parts), 1) if parts > 1 else across
-    return found
-
-
-def _fitting(shape: Fact, data: Data) -> list[int]:
-    """Chunks of about the usual size that begin as what is selected, and grow where it is thin."""
-    dims = [max(int(n), 1) for n in data.layout.get("dims", [])]
-    if len(_extent(shape)) != len(dims):
-        return list(data.layout["chunk"])
-    found = [min(max(extent, 1), n) for (extent, _), n in zip(_extent(shape), dims, strict=True)]
-    target = max(_TARGET, min(data.chunk, 4 * _TARGET))
-    while math.prod(found) * data.item > target and max(found) > 1:
-        place = int(np.argmax(found))
-        found[place] = max(found[place] // 2, 1)
-    while math.prod(found) * data.item * 2 <= target:
-        free = [i for i, n in enumerate(dims) if found[i] < n]
-        if not free:
-            break
-        place = min(free, key=lambda i: found[i] / dims[i])
-        found[place] = min(found[place] * 2, dims[place])
-    return found

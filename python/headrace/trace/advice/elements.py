@@ -8,19 +8,22 @@ import numpy as np
 
 from headrace.bench.units import count, size
 from headrace.trace.advice.advice import OTHER_FILE, Advice, Code
-from headrace.trace.advice.evidence import COPIED
+from headrace.trace.advice.data import COPIED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from headrace.trace.advice.evidence import Data
+    from headrace.trace.advice.data import Data
     from headrace.trace.reader import Fact
 
 _FILLED: Final = 1.5  # times the bytes that the program wrote
 _CONVERTED: Final = 1.5e-9  # seconds for a number, where filters hide how long it took
+_MOST_CONVERTED: Final = 300e-9  # of the slowest conversion
+_CALL: Final = 20e-6  # seconds of a call, whatever it moves
 _UNITED: Final = 2.5e-6  # seconds that h5py may take for each element of a list
 _UNITED_SQUARED: Final = 65e-9  # and HDF5 for each pair, where slabs are united one by one
 _READ: Final = 1e9  # bytes of a block that are read in a second, where no request tells
+_DECODED: Final = 200e6  # the same where they are chunks to decode
 _LARGE: Final = 32 << 10  # bytes of a request that has more to do than to begin
 
 
@@ -28,11 +31,15 @@ def filled_first(data: Data) -> Advice | None:
     """Fill values at the storage that the program then writes over."""
     made = data.requests(1)
     written = int(data.bytes[data.writes].sum())
-    lengths = data.seat.requests["length"][made]
-    stored = int(lengths.sum())
+    stored = int(data.seat.requests["length"][made].sum())
     if data.filtered or not data.layout["fills"] or written < 0.9 * data.whole:
         return None  # what is left must be filled, or chunks are encoded anew
-    if not written or stored < _FILLED * written or stored - written < 0.5 * data.whole:
+    if not data.made or data.resized > 1:
+        return None  # chunks at the edges of what grows are written again for that
+    if not written or stored < _FILLED * written:
+        return None
+    again = _written_again(data, made)
+    if again < 0.5 * data.whole or stored - written < 0.5 * data.whole:
         return None
     spent = data.spent_on(made)
     return Advice(
@@ -41,15 +48,33 @@ def filled_first(data: Data) -> Advice | None:
         f"the program writes all of it, {size(written)}, and HDF5 writes {size(stored)}: fill "
         "values first",
         "Tell HDF5 not to fill it",
-        Code(
-            'file.create_dataset(name, shape, dtype, fill_time="never")',
-            "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER)",
-        ).of(python=data.python),
+        data.code(
+            Code(
+                'file.create_dataset(name, shape, dtype, fill_time="never")',
+                "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER)",
+                "createVariable(name, type, dimensions, fill_value=False), in C "
+                "nc_def_var_fill(…, NC_NOFILL, NULL)",
+            )
+        ),
         spent * (1 - written / stored),
         "the time of these requests times the share of bytes that the program did not write",
         "what the program leaves out then has no defined value",
         data.line,
     )
+
+
+def _written_again(data: Data, made: NDArray[np.int64]) -> int:
+    """Bytes of these requests at places of the file that others of them write, too."""
+    raw = data.seat.requests
+    begin, length = raw["offset"][made], raw["length"][made]
+    found = int(length.sum())
+    for file in np.unique(raw["file"][made]).tolist():
+        mine = raw["file"][made] == file
+        order = np.argsort(begin[mine], kind="stable")
+        ends = np.maximum.accumulate((begin[mine] + length[mine])[order])
+        before = np.append(0, ends[:-1])
+        found -= int(np.maximum(ends - np.maximum(begin[mine][order], before), 0).sum())
+    return found
 
 
 def converted(data: Data) -> Advice | None:
@@ -65,18 +90,26 @@ def converted(data: Data) -> Advice | None:
         gain = float(moved.sum()) / max(other["size"], 1) * _CONVERTED
         estimate = f"{_CONVERTED * 1e9:.1f} ns for each number"
     else:
-        gain = float((data.seconds - data.stored)[mine].sum()) - float(moved.sum()) / COPIED
-        estimate = "the time of these calls that is neither the storage's nor for copying"
+        spent = (data.seconds - data.stored)[mine] - moved / COPIED - _CALL
+        numbers = moved / max(other["size"], 1)
+        gain = float(np.clip(spent, 0, numbers * _MOST_CONVERTED).sum())
+        estimate = (
+            "the time of these calls that is neither the storage's nor for copying, beyond "
+            f"{_CALL * 1e6:.0f} µs of each"
+        )
     return Advice(
         "converted",
         data.path,
         f"{count(mine.sum())} calls convert {size(moved.sum())} of its {_named(stored)} numbers "
         f"to or from {_named(other)}",
         "Keep one type in both",
-        Code(
-            "values = numpy.empty(shape, dataset.dtype); dataset.read_direct(values)",
-            "give H5Dread and H5Dwrite the type that H5Dget_type tells",
-        ).of(python=data.python),
+        data.code(
+            Code(
+                "values = numpy.empty(shape, dataset.dtype); dataset.read_direct(values)",
+                "give H5Dread and H5Dwrite the type that H5Dget_type tells",
+                "arrays of variable.dtype, in C the nc_get_vara_… of the variable's type",
+            )
+        ),
         gain,
         estimate,
         f"a program that needs the other type converts by itself; {OTHER_FILE} to change theirs",
@@ -109,7 +142,8 @@ def _speed(data: Data) -> float:
     lengths = data.seat.requests["length"][read]
     large = lengths >= _LARGE
     seconds = data.spent_on(read[large])
-    return 1 / (seconds / float(lengths[large].sum()) + 1 / COPIED) if seconds > 0 else _READ
+    speed = 1 / (seconds / float(lengths[large].sum()) + 1 / COPIED) if seconds > 0 else _READ
+    return min(speed, _DECODED) if data.filtered else speed
 
 
 def united(data: Data) -> Advice | None:

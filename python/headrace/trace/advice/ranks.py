@@ -1,8 +1,9 @@
-"""Too many files, one for each process with the same datasets; and one file that ranks wait for."""
+"""Too many files with the same datasets; and one file that ranks wait for."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -10,11 +11,13 @@ import numpy as np
 
 from headrace.bench.units import count, rate
 from headrace.trace.advice.advice import OTHER_FILE, Advice, Code
-from headrace.trace.advice.evidence import (
+from headrace.trace.advice.data import RAW
+from headrace.trace.advice.process import (
     BILLION,
-    RAW,
+    is_netcdf,
     is_python,
     line_with_most,
+    meet,
     times_around,
 )
 
@@ -36,37 +39,102 @@ _AROUND: Final = (
 )  # fmt: skip
 
 
+@dataclass
+class _Alike:
+    """Files with the same datasets: seconds around opening and closing each, and whose they are.
+
+    `made`: those that a process of the run has made.
+    """
+
+    spent: dict[str, float] = field(default_factory=dict)
+    owners: dict[str, Seat] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
+
+    @property
+    def seats(self) -> list[Seat]:
+        """The processes, each once."""
+        return list({id(each): each for each in self.owners.values()}.values())
+
+    @property
+    def gain(self) -> float:
+        """Seconds that one file in place of all would spare who reads them all."""
+        return sum(self.spent.values()) * (1 - 1 / len(self.spent))
+
+    @property
+    def line(self) -> str:
+        """Where one process opens them."""
+        seat = self.seats[-1]
+        return line_with_most(seat, np.flatnonzero(seat.are(("file_create", "file_open"))))
+
+
+_ESTIMATE: Final = (
+    "for a program that reads them all: the time to open and close them and their datasets, and "
+    "of h5py after that, once instead, taken from this run"
+)
+
+
 def file_per_rank(run: Run) -> Iterator[Advice]:
-    """Who reads them all opens each, whether it was this run or comes later."""
-    of_paths: dict[frozenset[str], dict[str, float]] = defaultdict(dict)
-    seat_of: dict[frozenset[str], Seat] = {}
-    owners: dict[frozenset[str], set[int]] = defaultdict(set)
-    for seat in run.trace.seats:
-        for name, (paths, spent) in _files(seat).items():
-            of_paths[paths][name] = max(spent, of_paths[paths].get(name, 0))
-            seat_of[paths] = seat
-            owners[paths].add(id(seat))
-    for paths, files in of_paths.items():
-        if len(files) < _FILES or not paths:
-            continue
-        seat = seat_of[paths]
+    """Processes that make a file each: who reads them all opens each, in this run or later."""
+    for datasets, alike in _alike(run):
+        seats = alike.seats
+        if len(seats) < 2 or not all(meet(each, seats[0]) for each in seats):
+            continue  # they do not run together
         yield Advice(
             "file_per_rank",
             "all files",
-            f"{count(len(files))} files, of {count(len(owners[paths]))} processes, have the same "
-            f"{count(len(paths))} datasets in each",
-            "Keep them in one file, with a part of each dataset for each process",
+            f"{count(len(alike.spent))} files, of {count(len(seats))} processes, have the same "
+            f"{count(datasets)} datasets in each",
+            "Keep them in one file, with a part of each dataset for each process; with MPI",
             Code(
                 'h5py.File(name, "w", driver="mpio", comm=comm)',
                 "H5Pset_fapl_mpio(fapl, comm, info)",
-            ).of(python=is_python(seat)),
-            sum(files.values()) * (1 - 1 / len(files)),
-            "for a program that reads them all: the time to open and close them and their "
-            "datasets, and of h5py after that, once instead, taken from this run",
+                'netCDF4.Dataset(name, "w", parallel=True, comm=comm), in C nc_create_par',
+            ).of(python=is_python(seats[0]), netcdf=is_netcdf(seats[0])),
+            alike.gain,
+            _ESTIMATE,
             "processes that write one file at a time need an HDF5 with MPI, and may wait for each "
             f"other; {OTHER_FILE}",
-            line_with_most(seat, np.flatnonzero(seat.are(("file_create", "file_open")))),
+            alike.line,
         )
+
+
+def files_alike(run: Run) -> Iterator[Advice]:
+    """Files that one process opens one after the other for the same datasets, to read them."""
+    for datasets, alike in _alike(run):
+        seats = alike.seats
+        if len(seats) > 1 or len(alike.made) == len(alike.spent):
+            continue
+        yield Advice(
+            "files_alike",
+            "all files",
+            f"{count(len(alike.spent))} files have the same {count(datasets)} datasets in each, "
+            "and one process opens them all",
+            "Keep what is read together in one file, with one dimension more for what was a file",
+            Code(
+                f"file.create_dataset(name, ({len(alike.spent)}, *shape), dtype)",
+                f"one H5Dcreate with a dimension of {len(alike.spent)} more",
+                "createVariable(name, type, (one_more, *dimensions))",
+            ).of(python=is_python(seats[0]), netcdf=is_netcdf(seats[0])),
+            alike.gain,
+            _ESTIMATE,
+            f"one file cannot be handed on in parts; {OTHER_FILE}",
+            alike.line,
+        )
+
+
+def _alike(run: Run) -> Iterator[tuple[int, _Alike]]:
+    """Several files with the same datasets, and how many these are."""
+    found: dict[frozenset[str], _Alike] = defaultdict(_Alike)
+    for seat in run.trace.seats:
+        created = {e["name"] for e in seat.process.files.values() if e.get("created", False)}
+        for name, (paths, spent) in _files(seat).items():
+            alike = found[paths]
+            alike.spent[name] = max(spent, alike.spent.get(name, 0))
+            alike.owners[name] = seat
+            alike.made |= {name} & created
+    for paths, alike in found.items():
+        if paths and len(alike.spent) >= _FILES:
+            yield len(paths), alike
 
 
 def _files(seat: Seat) -> dict[str, tuple[frozenset[str], float]]:

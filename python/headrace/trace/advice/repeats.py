@@ -9,25 +9,36 @@ import numpy as np
 
 from headrace.bench.units import count, size
 from headrace.trace.advice.advice import Advice, Code
-from headrace.trace.advice.evidence import BETWEEN, COPIED, spent_around
+from headrace.trace.advice.data import COPIED
+from headrace.trace.advice.process import BETWEEN, meet, spent_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from headrace.trace.advice.evidence import Data, Run
+    from headrace.trace.advice.data import Data
+    from headrace.trace.advice.evidence import Run
 
 _MEMORY: Final = 1 << 30  # bytes that a program may be advised to keep
 _RANKS: Final = 2
 _MOST: Final = 0.9  # of a dataset is the whole of it
+_REFRESH: Final = 2  # operation of dataset_specific
+_BROADCAST: Final = Code(
+    "values = comm.bcast(dataset[()] if comm.rank == 0 else None)",
+    "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE), or H5Dread on rank 0 and MPI_Bcast",
+)
+_SHARED: Final = Code(
+    "multiprocessing.shared_memory.SharedMemory(...) for the array, with MPI comm.bcast(values)",
+    "shared memory, with MPI H5Dread on rank 0 and MPI_Bcast",
+)
 
 
 def read_again(data: Data) -> Advice | None:
     """Selections of a dataset that nobody writes, read more than once."""
     known = data.of("file_shape") != 0
-    if data.writes.any() or not known.any():
-        return None
+    if data.writes.any() or not known.any() or data.special(_REFRESH):
+        return None  # who refreshes it waits for what another process writes
     keys = np.stack([data.of("file_shape")[known], data.of("file_start")[known]], axis=1)
     _, first = np.unique(keys, axis=0, return_index=True)
     again = np.ones(len(keys), np.bool_)
@@ -68,7 +79,9 @@ def by_all_ranks(run: Run) -> Iterator[Advice]:
         alone = ~data.writes & (data.of("collective") == 0)
         if data.bytes[alone].sum() >= _MOST * data.whole and len(data.requests(0)):
             readers[data.file, data.path].append(data)
-    for (_, path), found in readers.items():
+    for (_, path), every in readers.items():
+        # What runs one after the other has nobody to get it from.
+        found = [one for one in every if any(meet(one.seat, o.seat) for o in every if o is not one)]
         if len(found) < _RANKS:
             continue
         spent = [float(each.stored[~each.writes].sum()) for each in found]
@@ -78,14 +91,13 @@ def by_all_ranks(run: Run) -> Iterator[Advice]:
             "same_by_all_ranks",
             path,
             f"{count(len(found))} processes read all {size(worst.whole)} of it, each by itself",
-            "Read it in one rank and broadcast it, or let all ranks read it in one collective call",
-            Code(
-                "values = comm.bcast(dataset[()] if comm.rank == 0 else None)",
-                "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE), or H5Dread on rank 0 and MPI_Bcast",
-            ).of(python=worst.python),
+            "Read it in one rank and broadcast it, or let all ranks read it in one collective call"
+            if run.over_mpi
+            else "Read it in one process and hand it to the others",
+            worst.code(_BROADCAST if run.over_mpi else _SHARED),
             max(spent) * (1 - 1 / len(found)) - copied,
             f"the storage is asked once instead of {count(len(found))} times, less the time to "
             "copy the data",
-            "all ranks must get there at the same time",
+            "all processes must get there at the same time",
             worst.line,
         )

@@ -11,11 +11,12 @@ from headrace.bench.units import count, size
 from headrace.trace.advice.advice import Advice, Code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headrace.trace.advice.evidence import Data, Run
+    from headrace.trace.advice.data import Data
 
 _MANY: Final = 100  # writes, and rows of them
+_MOSTLY: Final = 0.1  # of the writes
+_FLUSH: Final = 1  # operation of dataset_specific
+_FLUSH_FILE: Final = 0  # and of file_specific
 _SMALL: Final = 64 << 10  # bytes of a write
 _LOGGED: Final = 2e-6  # seconds that the layer `log` takes for a write of one row
 _ROW: Final = 0.4e-6  # seconds for each row of it, with putting it in order
@@ -44,7 +45,7 @@ def to_log(data: Data) -> Advice | None:
     """Writes in serial files whose rows do not go on where the one before has ended."""
     writes = data.writes
     number = int(writes.sum())
-    if data.layout["filters"] or number < 2 or _parallel(data):
+    if data.layout["filters"] or number < 2 or data.parallel or _looked_at(data):
         return None
     moved = int(data.bytes[writes].sum())
     rows = _rows(data)
@@ -76,37 +77,40 @@ def _apart(data: Data, rows: float, number: int) -> bool:
     return float((jumps != data.bytes[data.writes][:-1]).mean()) > 0.5
 
 
-def _parallel(data: Data) -> bool:
-    files = data.seat.process.files.values()
-    return any(each["parallel"] for each in files if each["name"] == data.file)
+def _looked_at(data: Data) -> bool:
+    """Whether the program does what has the log put in order again and again among its writes."""
+    among = np.diff(data.writes.astype(np.int8)) != 0
+    seat = data.seat
+    flushes = seat.are(("file_specific",)) & (seat.calls["operation"] == _FLUSH_FILE)
+    others = data.special(_FLUSH) + data.resized + int(flushes.sum())
+    return bool(among.sum() + others > _MOSTLY * data.writes.sum())
 
 
-def together(run: Run) -> Iterator[Advice]:
+def together(data: Data) -> Advice | None:
     """Small independent writes of ranks to one file."""
-    for data in run.datasets:
-        alone = data.writes & (data.of("collective") == 0)
-        number = int(alone.sum())
-        made = data.requests(1)
-        if not _parallel(data) or not number or len(made) < _MANY:
-            continue
-        lengths = data.seat.requests["length"][made]
-        if lengths.mean() > _SMALL:
-            continue
-        after = max(float(lengths.sum()) / _TOGETHER, 1)
-        collective = Code("`with dataset.collective:`", "H5Pset_dxpl_mpio").of(python=data.python)
-        yield Advice(
-            "independent_writes",
-            data.path,
-            f"each rank writes by itself, in {count(number)} calls that make {count(len(made))} "
-            f"requests of {size(lengths.mean())}",
-            "Have the layer `log` keep what each writes and put it in order at the close. Or let "
-            f"ranks write together, by {collective}: that helps where a request takes much longer "
-            "than an exchange between ranks",
-            "headrace run --stack 'log(mpi_logs=rank)' -- PROGRAM",
-            float(data.stored[alone].sum()) * (1 - after / len(made)) - len(made) * _ROW,
-            f"the storage's time in these calls, with requests of {size(_TOGETHER)} instead, less "
-            "0.4 µs for each that is logged",
-            "other ranks see what was written after a flush or a close: the trace's hazards tell "
-            "whether that suits the program",
-            data.line,
-        )
+    alone = data.writes & (data.of("collective") == 0)
+    number = int(alone.sum())
+    made = data.requests(1)
+    if not data.parallel or not number or len(made) < _MANY:
+        return None
+    lengths = data.seat.requests["length"][made]
+    if lengths.mean() > _SMALL:
+        return None
+    after = max(float(lengths.sum()) / _TOGETHER, 1)
+    collective = Code("`with dataset.collective:`", "H5Pset_dxpl_mpio").of(python=data.python)
+    return Advice(
+        "independent_writes",
+        data.path,
+        f"each rank writes by itself, in {count(number)} calls that make {count(len(made))} "
+        f"requests of {size(lengths.mean())}",
+        "Have the layer `log` keep what each writes and put it in order at the close. Or let "
+        f"ranks write together, by {collective}: that helps where a request takes much longer "
+        "than an exchange between ranks",
+        "headrace run --stack 'log(mpi_logs=rank)' -- PROGRAM",
+        float(data.stored[alone].sum()) * (1 - after / len(made)) - len(made) * _ROW,
+        f"the storage's time in these calls, with requests of {size(_TOGETHER)} instead, less "
+        "0.4 µs for each that is logged",
+        "other ranks see what was written after a flush or a close: the trace's hazards tell "
+        "whether that suits the program",
+        data.line,
+    )
