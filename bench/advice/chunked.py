@@ -72,11 +72,16 @@ with h5py.File("{name}.h5") as f:
     for i in {steps}:
         assert d[i].any()
 """
+_WRITE_STEPS = """
+data = rng.random((N, 50))
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("d", (N, 50), "f8", chunks=({length}, 50))[...] = data
+"""
+# A call for each step takes so long that larger chunks were measured to spare nothing.
 _WRITE_EACH = """
 with h5py.File("x.h5", "w") as f:
-    d = f.create_dataset("d", (0, 50), "f8", maxshape=(None, 50), chunks=({length}, 50))
+    d = f.create_dataset("d", (N, 50), "f8", chunks=(1, 50))
     for i in range(N):
-        d.resize(i + 1, 0)
         d[i] = i
 """
 _NETCDF = """
@@ -114,9 +119,9 @@ PROGRAMS: Final = (
     Program("tiny_chunks", 20000, 2000, _READ_EACH.format(name="x", steps="range(N)"),
             _READ_EACH.format(name="y", steps="range(N)"), _STEPS.replace("COMPRESSED", ""),
             variant="each", near=_READ_EACH.format(name="x", steps="range(100)")),
-    Program("tiny_chunks", 10000, 2000, _WRITE_EACH.format(length=1),
-            _WRITE_EACH.format(length=500), variant="appended", says="chunks=(",
-            near=_WRITE_EACH.format(length=500)),
+    Program("tiny_chunks", 40000, 2000, _WRITE_STEPS.format(length=1),
+            _WRITE_STEPS.format(length=500), variant="written", says="chunks=(",
+            near=(_WRITE_STEPS.format(length=500), _WRITE_EACH)),
     Program("tiny_chunks", 20000, 2000, _READ_NETCDF.format(name="x"),
             _READ_NETCDF.format(name="y"), _NETCDF, variant="netcdf", says="nccopy -c v:",
             near=_READ_NETCDF.format(name="y")),

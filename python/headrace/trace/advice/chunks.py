@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _TOUCHED: Final = 4  # times the chunks that would do
 _TINY: Final = 16 << 10  # bytes of a chunk that takes longer to find than to move
 _MANY: Final = 500  # such chunks
+_MOSTLY: Final = 0.5
 _CALL: Final = 0.5  # times what finding a chunk takes: all else of a call
 _CODED: Final = 60e6  # bytes that a filter encodes in a second
 _DECODED: Final = 300e6
@@ -96,6 +97,8 @@ def tiny_chunks(data: Data) -> Advice | None:
     number, moved = float(now.sum()), float(data.bytes.sum())
     if number < _MANY or moved < number * data.chunk / 2:
         return None  # there are few, or their shape is wrong, or they are kept from call to call
+    if data.writes.mean() > _MOSTLY and number < 2 * len(now):
+        return None  # what a call takes to write outweighs what its chunk does
     better = _dearest(data, now)
     left = _visited(data, better)
     if left > number / 2:
