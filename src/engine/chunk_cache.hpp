@@ -71,6 +71,8 @@ class ChunkOwner {
 
   // How many of its chunks are not stored yet.
   [[nodiscard]] std::size_t unstored() const { return unstored_; }
+  // How many of its chunks are in the cache.
+  [[nodiscard]] std::size_t cached() const { return cached_.size(); }
 
   std::uint64_t serial = 0;  // no other owner has it; chunks are stored in the order of these
   std::shared_ptr<CacheShare> share;

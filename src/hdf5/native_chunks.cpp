@@ -46,6 +46,11 @@ struct RawOffset {
   haddr_t* offset;
 };
 
+struct ChunkIteration {
+  VisitChunk visit;
+  void* data;
+};
+
 bool major1() { return library.version.starts_with("1."); }
 
 herr_t call(const UnderDataset& dataset, int operation, void* native) {
@@ -103,6 +108,14 @@ std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin) {
   if (!missing) throw Error("the size of a stored chunk cannot be read");
   return 0;
 }
+
+bool visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data) {
+  ChunkIteration native{visit, data};
+  const PrivateErrors own;
+  return call(dataset, H5VL_NATIVE_DATASET_CHUNK_ITER, &native) >= 0;
+}
+
+bool addresses_count_user_block() { return library.version >= "1.14.4"; }
 
 std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
                           std::span<std::byte> bytes) {

@@ -36,6 +36,15 @@ std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin);
 std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
                           std::span<std::byte> bytes);
 
+// Calls visit(origin, filters left out, address in the file, bytes stored, data) for each chunk
+// that is stored, after HDF5 has stored what it had changed of chunks in memory. A negative result
+// of `visit` ends it as an error. False when HDF5 does not tell.
+using VisitChunk = int (*)(const hsize_t*, unsigned, haddr_t, hsize_t, void*);
+bool visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data);
+// Whether the addresses are those in the file behind a user block, too; that of HDF5 before 1.14.4
+// were not.
+bool addresses_count_user_block();
+
 // HDF5 reads the chunk from the file again when it is asked for next. It must not be changed in
 // memory, nor by other processes meanwhile. Throws Error.
 void forget_chunk(const UnderDataset& dataset, const hsize_t* origin);

@@ -4,10 +4,13 @@
 
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/chunk_io.hpp"
+#include "connectors/async/chunks/chunk_maps.hpp"
+#include "connectors/async/chunks/mapped_reads.hpp"
 #include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/registry.hpp"
+#include "vol/dataset/selection.hpp"
 #include "vol/dataset/told_addresses.hpp"
 
 namespace headrace::async {
@@ -18,8 +21,10 @@ using vol::get;
 // What is kept with a handle.
 struct Handle {
   std::shared_ptr<Dataset> dataset;    // null when it is left to HDF5
+  std::shared_ptr<Dataset> small;      // without filters
   std::unique_ptr<Elements> elements;  // once asked for, when there is no dataset
   bool asked = false;
+  bool asked_small = false;  // of a new dataset
   bool asked_elements = false;
   std::optional<std::uint64_t> created;  // times_masks_were_possible() then
   std::optional<bool> alone;             // once asked for
@@ -103,6 +108,10 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   handle.why = "left_for_datatype";
   if (!vol::read_type(object, *dataset) || !countable(*dataset)) return nullptr;
   handle.why = "left_for_filters";
+  if (h5.Pget_nfilters(dcpl.get()) == 0) {
+    if (dataset->chunk_bytes <= kLargestMapped) handle.small = std::move(dataset);
+    return nullptr;
+  }
   if (!read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline)) return nullptr;
   handle.why = "left_for_connector_below";
   if (!read_fill(dcpl.get(), *dataset) ||
@@ -180,6 +189,30 @@ Elements* elements_of(vol::Object& object) {
   return handle.elements.get();
 }
 
+std::shared_ptr<Dataset> small_chunks_of(vol::Object& object, hid_t space) {
+  constexpr hssize_t kMuch = 4096;  // elements
+  auto* const handle = object.state.find<Handle>();
+  if (handle == nullptr) return nullptr;
+  if (handle->created && !handle->asked_small && handle->why == "left_for_filters") {
+    const PrivateErrors own;
+    if (vol::is_dataspace(space) && h5.Sget_select_npoints(space) < kMuch) return nullptr;
+    handle->asked_small = true;
+    examine(object, *handle);
+  }
+  return handle->small == nullptr || left_for_addresses(object, *handle) ? nullptr : handle->small;
+}
+
+bool complete(Dataset& dataset, const vol::Object& object) {
+  if (!dataset.pipeline.empty()) return true;
+  const PrivateErrors own;
+  if (!read_fill(creation_list(object).get(), dataset) ||
+      !has_native_chunks({object.under, object.connector->id()}) ||
+      !vol::read_identity(object, dataset.identity))
+    return false;
+  dataset.native_cache = native_cache_of(object);
+  return true;
+}
+
 void note_created(vol::Object& object, hid_t dcpl) {
   if (!filters_on(*object.connector)) return;
   Handle& handle = handle_of(object);
@@ -219,6 +252,7 @@ void masks_are_possible(const vol::Touched& touched) {
 }
 
 void forget_closed_datasets() {
+  forget_closed_mappings();
   registry().forget_closed([](Dataset& dataset) {
     cache().drop(dataset);
     const PrivateErrors own;  // a library that ends has taken the id away already

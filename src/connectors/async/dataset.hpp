@@ -40,6 +40,8 @@ struct Elements : vol::Elements {
   [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
 };
 
+struct Mapping;  // chunks/chunk_maps.hpp
+
 // One for all handles of a dataset; owns its chunks in the cache, whose share is that of the file
 // that it was found in first. The program's thread only.
 struct Dataset : Elements, engine::ChunkOwner {
@@ -54,6 +56,9 @@ struct Dataset : Elements, engine::ChunkOwner {
   // The handle that chunks are stored through; null while none is open or needed.
   vol::Object* handle = nullptr;
   std::size_t reading = 0;  // chunks that are being read behind the program
+
+  std::shared_ptr<Mapping> mapping;  // once a read may have gained by a map
+  std::optional<bool> mappable;      // see complete(); once asked for
 
   // Chunks that do not compress cost twice: HDF5 finds it out once more.
   [[nodiscard]] bool worth_encoding() const { return left_out < 4 || left_out < stored; }
@@ -81,6 +86,13 @@ Elements* elements_of(vol::Object& object);
 // where the former knows only that there are no chunks that could be taken over.
 std::string_view why_not(const vol::Object& object);
 std::string_view ask_why_not(vol::Object& object);
+
+// A dataset in chunks without filters that are small enough to be read by a map; null otherwise. A
+// handle has one of its own, of which only reads know. Of a new dataset HDF5 is asked when a read
+// selects much: `space` is what it selects.
+std::shared_ptr<Dataset> small_chunks_of(vol::Object& object, hid_t space);
+// Asks HDF5 for the rest of what reads by a map need; false when it does not tell.
+bool complete(Dataset& dataset, const vol::Object& object);
 
 // Whether the reads and writes of a dataset touch no other one, as those of a virtual one do.
 bool stands_alone(const vol::Object& object);

@@ -1,5 +1,9 @@
 #include "connectors/async/plan.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "connectors/async/chunks/mapped_reads.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/requests/queue.hpp"
 #include "connectors/async/selections/blocks.hpp"
@@ -57,6 +61,46 @@ bool goes_by_chunks(Plan& plan, const Arguments& call, bool writes) {
   return true;
 }
 
+// At most so many chunks of a dataset have elements that a call reads. Its extent is known where
+// that matters.
+std::uint64_t most_chunks_of(const Arguments& call, const Dataset& dataset) {
+  std::array<hsize_t, engine::kMaxRank> first{};
+  std::array<hsize_t, engine::kMaxRank> last{};
+  const PrivateErrors own;
+  const hssize_t elements = h5.Sget_select_npoints(call.file_space);
+  if (elements <= 0 ||
+      h5.Sget_simple_extent_ndims(call.file_space) != static_cast<int>(dataset.rank) ||
+      h5.Sget_select_bounds(call.file_space, first.data(), last.data()) < 0)
+    return 0;
+  engine::Index chunks{};
+  for (unsigned d = 0; d < dataset.rank; ++d)
+    chunks[d] = last.at(d) / dataset.chunk[d] - first.at(d) / dataset.chunk[d] + 1;
+  return std::min(static_cast<std::uint64_t>(elements), engine::volume(dataset.rank, chunks));
+}
+
+// Whether a read may gain by a map, by what costs little to find out.
+bool may_go_by_map(const Arguments& call, Dataset& dataset) {
+  std::uint64_t chunks = ~std::uint64_t{0};
+  if (vol::is_dataspace(call.file_space)) chunks = most_chunks_of(call, dataset);
+  if (chunks < kFewestMapped) return false;
+  const PrivateErrors own;
+  return update_dims(dataset, call.object) && may_gain_by_map(dataset, chunks, call.object);
+}
+
+// Whether a read of a dataset without filters goes by a map of its chunks; then it is planned.
+bool goes_by_map(Plan& plan, const Arguments& call) {
+  const auto small = small_chunks_of(call.object, call.file_space);
+  if (small == nullptr || !may_go_by_map(call, *small)) return false;
+  std::string_view why;
+  auto transfer = hyperslab_transfer_of(*small, call, why);
+  if (!transfer && why == "left_for_selection") transfer = scattered_transfer_of(*small, call, why);
+  if (!transfer || !gains_by_map(small, *transfer, call.object)) return false;
+  plan.small = small;
+  plan.transfer = std::move(transfer);
+  plan.route = Route::map;
+  return true;
+}
+
 Plan make_plan(const Arguments& call, const void* buffer, bool asynchronous, bool writes) {
   Plan plan;
   plan.dataset = dataset_of(call.object);
@@ -65,6 +109,7 @@ Plan make_plan(const Arguments& call, const void* buffer, bool asynchronous, boo
   if (buffer == nullptr) return plan;
   const bool on = filters_on(*call.object.connector);
   const bool may_wait = asynchronous && on && (!writes || may_write(*call.object.connector));
+  if (on && !writes && plan.dataset == nullptr && goes_by_map(plan, call)) return plan;
   if (plan.elements == nullptr && (may_wait || (on && vol::is_scattered(call.file_space))))
     plan.elements = elements_of(call.object);
   if (plan.elements == nullptr) return plan;

@@ -13,6 +13,7 @@ namespace headrace::async {
 
 enum class Route {
   queue,   // it waits for others that it may be put together with
+  map,     // small chunks without filters, which their map says where to read
   chunks,  // in parts, each of a chunk that is in the cache, or decoded and encoded here
   blocks,  // by HDF5, in blocks that have what is scattered in them
   hdf5     // by HDF5 as it is
@@ -22,6 +23,7 @@ struct Plan {
   Route route = Route::hdf5;
   bool at_once = false;  // an asynchronous read that would gain nothing by waiting; it is timed
   std::shared_ptr<Dataset> dataset;  // whose filters are taken over, or null
+  std::shared_ptr<Dataset> small;    // of route map
   Elements* elements = nullptr;      // of any dataset that may be handled here, where it matters
   std::optional<Transfer> transfer;  // where that matters
   std::string_view why;              // chunks are left to HDF5

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "connectors/async/chunks/cache.hpp"
+#include "connectors/async/chunks/chunk_maps.hpp"
 #include "connectors/async/control.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
@@ -103,6 +104,7 @@ void prepare_for(const Args&... args) {
   if constexpr (callback == Callback::dataset_specific || callback == Callback::dataset_optional ||
                 callback == Callback::object_specific)
     if (effects.any(kChanges)) forget_touched(touched, callback == Callback::dataset_optional);
+  if (effects.any(vol::effect::refreshes)) forget_maps();
   if constexpr (callback == Callback::object_copy || callback == Callback::file_close)
     forget_closed_datasets();
   if constexpr (callback == Callback::file_close) note_closing(*object);

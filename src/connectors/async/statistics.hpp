@@ -20,6 +20,10 @@ struct Statistics {
   std::uint64_t cache_hits = 0;
   std::uint64_t scattered = 0;        // reads and writes of other selections than hyperslabs
   std::uint64_t direct_reads = 0;     // of contiguous data, without HDF5
+  std::uint64_t chunk_maps = 0;       // that were made
+  std::uint64_t mapped_reads = 0;     // reads by them
+  std::uint64_t mapped_chunks = 0;    // of so many chunks
+  std::uint64_t mapped_requests = 0;  // in so many requests
   std::uint64_t requests_merged = 0;  // asynchronous ones that were carried out with others
   // Reads and writes of datasets that were left to HDF5, by the reason.
   std::map<std::string_view, std::uint64_t> left;

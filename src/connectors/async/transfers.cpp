@@ -6,6 +6,7 @@
 #include "base/summary.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/chunk_transfer.hpp"
+#include "connectors/async/chunks/mapped_reads.hpp"
 #include "connectors/async/chunks/reads_behind.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/mpi_staging.hpp"
@@ -38,7 +39,9 @@ void leave_for_error(Plan& plan, const vol::Object& object, const char* what,
 // Of a transfer by chunks.
 void read_by_chunks(const Plan& plan, const Transfer& transfer, const Arguments& call,
                     std::byte* program, void** req) {
-  if (req != nullptr && may_read_behind(*plan.dataset, transfer))
+  if (gains_by_map(plan.dataset, transfer, call.object))
+    read_by_map(ChunkTransfer(*plan.dataset, transfer, call.dxpl), call.object, program);
+  else if (req != nullptr && may_read_behind(*plan.dataset, transfer))
     read_parts_behind(plan.dataset, transfer, call.dxpl, program, req);
   else
     read_parts(ChunkTransfer(*plan.dataset, transfer, call.dxpl), program);
@@ -56,6 +59,10 @@ bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req
       return done;
     }
     if (!plan.transfer) return false;
+    if (plan.route == Route::map) {
+      read_by_map(ChunkTransfer(*plan.small, *plan.transfer, call.dxpl), call.object, program);
+      return true;
+    }
     if (plan.at_once && read_directly(call.object, *plan.elements, *plan.transfer, program))
       return true;
     if (plan.route == Route::chunks) read_by_chunks(plan, *plan.transfer, call, program, req);

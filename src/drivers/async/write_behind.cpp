@@ -220,6 +220,12 @@ bool write_raw_at_once(unsigned long number) {
   return writable;
 }
 
+H5FD_t* driver_numbered(unsigned long number) {
+  const auto found = std::ranges::find(open_files(), number,
+                                       [](const OpenFile* file) { return file->pub.fileno; });
+  return found == open_files().end() ? nullptr : &(*found)->pub;
+}
+
 herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxpl, bool closing) {
   engine::StagedFile& staged = *file.staged;
   std::exception_ptr failed;

@@ -60,6 +60,10 @@ void stop(OpenFile& file);
 // Throws Error, see stop().
 bool write_raw_at_once(unsigned long file);
 
+// The file that HDF5 has given the number, which is ours if HDF5 itself calls our driver; else
+// null.
+H5FD_t* driver_numbered(unsigned long file);
+
 // While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
 // goes on staging: how the connector of the same layer finds that file, through what lies between
 // them. On the application's thread.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "engine/reading/pieces.hpp"
 
 namespace headrace::async {
 namespace {
@@ -28,6 +29,27 @@ ChunkTransfer::ChunkTransfer(Dataset& of, const Transfer& what, hid_t list)
       chunk_strides_(engine::strides_of(of.rank, of.chunk, of.element)),
       slab_strides_(chunk_strides_) {
   for (unsigned d = 0; d < of.rank; ++d) slab_strides_[d] *= transfer_.step[d];
+}
+
+Part ChunkTransfer::part_in(std::uint64_t chunk, std::size_t fragment) const {
+  Part part;
+  if (!transfer_.is_scattered()) {
+    static_cast<engine::Piece&>(part) =
+        engine::piece_in(grid_, transfer_.box, transfer_.step, chunk);
+    part.elements = engine::volume(grid_.rank, part.box.count);
+    return part;
+  }
+  const std::span<const engine::Fragment> rest = std::span(transfer_.fragments).subspan(fragment);
+  std::size_t count = 0;
+  for (; count < rest.size() && rest[count].chunk == chunk; ++count)
+    part.elements += rest[count].count;
+  part.chunk = chunk;
+  part.fragments = rest.first(count);
+  part.origin = engine::origin_of(grid_, chunk);
+  // Points may be the same one several times.
+  part.whole = transfer_.distinct && part.elements == engine::volume(grid_.rank, grid_.chunk);
+  part.covers = transfer_.distinct && part.elements == elements_within(grid_, part.origin);
+  return part;
 }
 
 std::size_t ChunkTransfer::program_offset(const Part& part) const {
@@ -135,19 +157,9 @@ bool Parts::next(Part& part) {
 
 bool Parts::next_fragments(Part& part) {
   if (left_.empty()) return false;
-  const engine::Grid& grid = transfer_.grid();
-  part.chunk = left_.front().chunk;
-  std::size_t count = 0;
-  part.elements = 0;
-  for (; count < left_.size() && left_[count].chunk == part.chunk; ++count)
-    part.elements += left_[count].count;
-  part.fragments = left_.first(count);
-  left_ = left_.subspan(count);
-  part.origin = engine::origin_of(grid, part.chunk);
-  // Points may be the same one several times.
-  const bool distinct = transfer_.transfer().distinct;
-  part.whole = distinct && part.elements == engine::volume(grid.rank, grid.chunk);
-  part.covers = distinct && part.elements == elements_within(grid, part.origin);
+  const std::size_t done = transfer_.transfer().fragments.size() - left_.size();
+  part = transfer_.part_in(left_.front().chunk, done);
+  left_ = left_.subspan(part.fragments.size());
   return true;
 }
 

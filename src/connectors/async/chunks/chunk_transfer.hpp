@@ -37,6 +37,10 @@ class ChunkTransfer {
   [[nodiscard]] const Transfer& transfer() const { return transfer_; }
   [[nodiscard]] const engine::Grid& grid() const { return grid_; }
 
+  // The part that lies in a chunk that the transfer has something of; `fragment`: the first of its
+  // fragments, where the transfer has some.
+  [[nodiscard]] Part part_in(std::uint64_t chunk, std::size_t fragment) const;
+
   // Where a part lies in the program's buffer.
   template <typename Byte>
   [[nodiscard]] Location<Byte> in_program(const Part& part, Byte* buffer) const {

@@ -13,21 +13,16 @@ class ReadJob final : public engine::Job {
   ReadJob(const ChunkTransfer& transfer, const Part& part, StoredChunk stored, std::byte* program)
       : transfer_(transfer), part_(part), stored_(std::move(stored)), program_(program) {}
 
-  void work() override { chunk_ = decode_part(transfer_, part_, stored_, program_, keep()); }
+  void work() override {
+    chunk_ = decode_part(transfer_, part_, stored_.bytes.bytes(), stored_.mask, program_,
+                         is_kept(transfer_, part_));
+  }
 
   void finish() override {
-    if (transfer_.transfer().converts) transfer_.deliver(part_, chunk_.data(), program_);
-    // Of a chunk that lacks filters the cache would not know it.
-    if (!keep() || stored_.mask != 0) return;
-    cache().insert(std::make_shared<engine::CachedChunk>(transfer_.dataset(), part_.chunk,
-                                                         part_.origin, std::move(chunk_)));
+    finish_part(transfer_, part_, stored_.mask, std::move(chunk_), program_);
   }
 
  private:
-  // Who reads whole chunks one after the other seldom reads them again; who reads them by lists, as
-  // loaders of samples do, reads them again in another order.
-  [[nodiscard]] bool keep() const { return !part_.covers || transfer_.transfer().is_scattered(); }
-
   const ChunkTransfer& transfer_;
   Part part_;
   StoredChunk stored_;
@@ -37,18 +32,33 @@ class ReadJob final : public engine::Job {
 
 }  // namespace
 
-Buffer decode_part(const ChunkTransfer& transfer, const Part& part, const StoredChunk& stored,
-                   std::byte* program, bool keep) {
+// Who reads whole chunks one after the other seldom reads them again; who reads them by lists, as
+// loaders of samples do, reads them again in another order.
+bool is_kept(const ChunkTransfer& transfer, const Part& part) {
+  return !part.covers || transfer.transfer().is_scattered();
+}
+
+void finish_part(const ChunkTransfer& transfer, const Part& part, std::uint32_t mask, Buffer chunk,
+                 std::byte* program) {
+  if (transfer.transfer().converts) transfer.deliver(part, chunk.data(), program);
+  // Of a chunk that lacks filters the cache would not know it.
+  if (!is_kept(transfer, part) || mask != 0) return;
+  cache().insert(std::make_shared<engine::CachedChunk>(transfer.dataset(), part.chunk, part.origin,
+                                                       std::move(chunk)));
+}
+
+Buffer decode_part(const ChunkTransfer& transfer, const Part& part,
+                   std::span<const std::byte> stored, std::uint32_t mask, std::byte* program,
+                   bool keep) {
   const Dataset& dataset = transfer.dataset();
   const bool converts = transfer.transfer().converts;
   const auto place = transfer.in_program(part, program);
   if (std::byte* const straight = keep || converts ? nullptr : transfer.as_chunk(part, place)) {
-    engine::decode(dataset.pipeline, stored.mask, stored.bytes.bytes(),
-                   {straight, dataset.chunk_bytes});
+    engine::decode(dataset.pipeline, mask, stored, {straight, dataset.chunk_bytes});
     return {};
   }
   Buffer chunk(dataset.chunk_bytes);
-  engine::decode(dataset.pipeline, stored.mask, stored.bytes.bytes(), chunk.bytes());
+  engine::decode(dataset.pipeline, mask, stored, chunk.bytes());
   if (!converts) transfer.gather(part, chunk.data(), place);
   return chunk;
 }

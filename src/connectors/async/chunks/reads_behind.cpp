@@ -76,7 +76,8 @@ class ReadBehindJob final : public engine::Job {
   void work() override {
     worked_ = true;
     try {
-      decode_part(reading_->transfer, part_, stored_, reading_->program, false);
+      decode_part(reading_->transfer, part_, stored_.bytes.bytes(), stored_.mask, reading_->program,
+                  false);
       reading_->request->completion->end(nullptr);
     } catch (...) {
       failed_ = true;
