@@ -1,11 +1,12 @@
 """Which program runs in the end, and whether its HDF5 can load plug-ins."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support import Compiler, Headrace
+from support import Compiler, Headrace, clean_environment
 
 from headrace.doctor.programs import obstacle, obstacle_in_python, target
 
@@ -95,7 +96,7 @@ def test_a_program_that_can_load_no_plug_ins_is_told_of_none(
 
 @pytest.mark.parametrize("version", ["1.10.8", "1.14.5"])
 def test_the_library_of_a_python(
-    fake_headrace: Headrace, compiler: Compiler, tmp_path: Path, version: str
+    fake_headrace: Headrace, fake_site: Path, compiler: Compiler, tmp_path: Path, version: str
 ) -> None:
     package = tmp_path / "modules/h5py"
     library = compiler.hdf5(package.parent / "libhdf5-1.so", version)
@@ -108,5 +109,16 @@ def test_the_library_of_a_python(
     told = obstacle_in_python([python], os.environ | environ) or ""
     assert told.startswith(f"{library} is HDF5 1.10.8") == (version == "1.10.8")
     assert ("pip install --upgrade h5py" in told) == (version == "1.10.8")
+    # enable() comes before the import, and says so, too.
+    enabling = subprocess.run(
+        [python, "-c", "import headrace; headrace.enable('null'); headrace.enable('null')"],
+        env=clean_environment() | {"PYTHONPATH": f"{package.parent}:{fake_site}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert enabling.stderr.count(f"UserWarning: {library} is HDF5 1.10.8, and Headrace needs") == (
+        1 if version == "1.10.8" else 0
+    )
     done = fake_headrace("run", "--", "env", f"PYTHONPATH={package.parent}", python, "-c", "")
     assert done.returncode == 0

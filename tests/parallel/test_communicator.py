@@ -141,7 +141,7 @@ def test_a_missing_module_is_named(moved: Together) -> None:
     done = moved.start(1, moved.env(TALK), "world")
     assert done.status != 0
     assert f"the MPI module {moved.plugins}/{module_of(moved.hdf5)}" in done.text
-    assert "No such file or directory" in done.text
+    assert "`pip install .` in its sources" in done.text
     assert {"openmpi": "Open MPI", "mpich": "MPICH"}[moved.hdf5.mpi] in done.text
 
 

@@ -155,6 +155,8 @@ def _examine_modules(
         _print_json({"findings": _as_dicts(earlier), "modules": shown})
         return findings
     _print_installation(earlier, as_json=False)
+    for warning in plan.warnings if plan else ():
+        warn(warning)
     rows = [(f"{r.name} {r.version}", copy) for r in reports for copy in r.copies]
     render.print_copies(console(), rows)
     for report in reports:
