@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from headrace import launcher
+from headrace.cli import room
 from headrace.doctor.programs import obstacle_in_python, past_launchers
-from headrace.doctor.summary import sentences
 from headrace.errors import FileError
 from headrace.statistics import events
 
@@ -56,15 +54,14 @@ class Recording:
             if self.tells:
                 self._put_aside()
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            _write_in(folder)
         except OSError as error:
             raise FileError(
                 f"{folder}: no trace can be written there: {error.strerror}; choose another "
                 "folder: --output FOLDER"
             ) from None
         self._lines: list[dict[str, Any]] = []
-        self._room = Path(tempfile.mkdtemp(prefix="headrace-"))
+        self._room = room.make()
 
     def environ(self, given: Mapping[str, str]) -> dict[str, str]:
         """The program's, which tells here what became of its files."""
@@ -78,13 +75,13 @@ class Recording:
     def end(self) -> bool:
         """Whether something was recorded; only then an earlier trace goes, else what was made."""
         if not self.tells:
-            shutil.rmtree(self._room, ignore_errors=True)
+            room.remove(self._room)
             with contextlib.suppress(OSError):
                 (self.folder / f"{_ENDED}{self._rank}").touch()
             return True
         self._wait()
         self._lines = list(events(self._room / "summary"))
-        shutil.rmtree(self._room, ignore_errors=True)
+        room.remove(self._room)
         _remove([self.folder / _KEY, *self.folder.glob(f"{_ENDED}*")])
         before = [each for each, changed in self._recent.items() if _changed(each) == changed]
         if set(self.folder.glob(f"*{_TRACE}")) - set(before):
@@ -99,7 +96,7 @@ class Recording:
 
     def notes(self, command: Sequence[str], environ: Mapping[str, str], *, nothing: bool) -> str:
         """What became of files that are not in the trace; and why `nothing` is in it."""
-        told = list(sentences(self._lines))
+        told = _told(self._lines)
         if nothing:
             told = told or [self._why_nothing(command, environ)]
             told[0] = f"nothing was recorded: {told[0]}"
@@ -140,6 +137,21 @@ class Recording:
             if len(list(self.folder.glob(f"{_ENDED}*"))) >= self._ranks - 1:
                 break
             time.sleep(0.02)
+
+
+def _told(lines: list[dict[str, Any]]) -> list[str]:
+    if not lines:
+        return []
+    from headrace.doctor.summary import sentences  # noqa: PLC0415, few need it
+
+    return list(sentences(lines))
+
+
+def _write_in(folder: Path) -> None:
+    """Raises OSError where no file can be made."""
+    probe = folder / f".headrace-{os.getpid()}"
+    probe.touch()
+    probe.unlink()
 
 
 def _is_ours(file: Path) -> bool:

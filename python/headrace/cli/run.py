@@ -1,13 +1,12 @@
 """`headrace run`: start a program under a stack."""
 
-import contextlib
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from headrace import launcher
+from headrace.cli import room
 from headrace.cli.execute import CannotExecuteError, execute
 from headrace.cli.messages import fail, note, warn
 from headrace.cli.wait import end_like, fork, let_go, wait_for
@@ -83,8 +82,9 @@ def _stay_behind(
     """
     given = environ.get(_REPORT) if stats else None
     start = length(Path(given)) if given else 0
-    folder = _folder()
-    if folder is None:
+    try:
+        folder = room.make()
+    except OSError:  # there is none
         return environ
     report, summary = Path(given or folder / "report").absolute(), folder / "summary"
     child = fork()
@@ -101,26 +101,8 @@ def _stay_behind(
             warn("no layer told statistics: none of them opened a file and closed it")
     if tell is not None:
         tell(list(events(summary)))
-    _remove(folder)
+    room.remove(folder)
     raise SystemExit(end_like(status))
-
-
-def _folder() -> Path | None:
-    """For what the program's processes tell; none where there is no room for it."""
-    folder = Path(os.environ.get("TMPDIR") or "/tmp", f"headrace-{os.getpid()}-{time.time_ns():x}")  # noqa: S108
-    try:
-        folder.mkdir(0o700)
-    except OSError:
-        return None
-    return folder
-
-
-def _remove(folder: Path) -> None:
-    """What others may have put there stays."""
-    with contextlib.suppress(OSError):
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
 
 
 def _tell(
