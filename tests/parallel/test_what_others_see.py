@@ -20,7 +20,7 @@ from harness.stack import NATIVE
 LATE = "25"  # milliseconds
 WRITES = (
     *("write contiguous", "write chunked", "write deflated", "write several", "write converted"),
-    *("write by one", "write apart", "write after read"),
+    *("write by one", "write apart", "write after read", "write apart after read"),
 )
 CALLS = {*WRITES, "flush", "extend", "create", "open again"}
 READS = ("together", "apart")
@@ -28,7 +28,7 @@ READS = ("together", "apart")
 # Where it is not so: the call, and how ranks read then. What a rank writes by itself others need
 # not see: in each run they do not, or no rank was late.
 Less = set[tuple[str, str]]
-ALONE: Less = {("write apart", "apart")}
+ALONE: Less = {("write apart", "apart"), ("write apart after read", "apart")}
 # HDF5 makes the one by each rank alone, and has no ranks wait for each other after the other.
 OF_HDF5 = ALONE | {("write converted", "apart"), ("flush", "apart")}
 # In the guides: after H5Fflush, or where ranks read together; where they overlap the rank counts.
@@ -53,6 +53,7 @@ STACKS = {
     "stripe-rank": (f"headrace_stripe per=rank;{BELOW}", ALONE),
     "stripe-node": (f"headrace_stripe aggregate=node;{STRIPE}{BELOW}", ALONE),
     "async,stripe": (f"headrace_async seat=both;{OVER_STRIPE}", ALONE),
+    "async-mpi,stripe": (f"headrace_async seat=both;mpi_staging=true;{OVER_STRIPE}", ALONE),
     "trace,stripe": (f"headrace_trace {OVER_STRIPE}", ALONE),
     "tune,stripe": (f"headrace_tune seat=both;{OVER_STRIPE}", ALONE),
     "log-rank,stripe": (f"headrace_log mpi_logs=rank;{OVER_STRIPE}", OF_LOGS),

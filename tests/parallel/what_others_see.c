@@ -224,6 +224,17 @@ static int write_after_read(int late, hid_t list) {
   return wrong;
 }
 
+/* Each by itself: those that are early do not write over what a late one still reads. */
+static int write_apart_after_read(int late, hid_t list) {
+  put(contiguous, together, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (late) delay_next(milliseconds);
+  const int wrong = see(contiguous, list);
+  ++number;
+  put(contiguous, apart, 0);
+  return wrong;
+}
+
 static const struct {
   const char *name;
   int (*run)(int late, hid_t list);
@@ -240,6 +251,7 @@ static const struct {
     {"create", create},
     {"open again", open_again},
     {"write after read", write_after_read},
+    {"write apart after read", write_apart_after_read},
 };
 
 static int wrong_on_all(int (*run)(int late, hid_t list), hid_t list) {

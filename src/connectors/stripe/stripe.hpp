@@ -119,7 +119,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   // Filtered chunks are encoded and decoded by all ranks together, and go to the driver as plain
   // pieces; other transfers are made by each rank alone, or by one rank of each node for the
-  // others. Ranks meet before, as HDF5 has them meet, and all have written when one returns.
+  // others. Ranks meet before, as HDF5 has them meet, and all are done when one returns.
   template <typename Bytes, typename Pass>
   static herr_t apart(const Transfers<Bytes>& all, hid_t dxpl, const Pass& pass) {
     auto [alone, together] = parted(all);
@@ -128,14 +128,21 @@ struct Connector : vol::PassThrough<Connector> {
       const LibraryContext own;  // HDF5 keeps the mode of the first transfer in a context
       StripedFile& file = **transferred(vol::Object::from(alone.datasets.front())).file;
       file.meet();
-      if constexpr (std::is_const_v<Bytes>)
+      herr_t result = -1;
+      const auto transfer = [&] { result = pass(alone, list.get()); };
+      if constexpr (std::is_const_v<Bytes>) {
         file.write_together(
             [&] {
-              if (pass(alone, list.get()) < 0) throw Error("dataset write failed");
+              transfer();
+              if (result < 0) throw Error("dataset write failed");
             },
             alone.datasets.size() > 1);
-      else if (pass(alone, list.get()) < 0)
-        return -1;
+      } else {
+        const std::exception_ptr failed = error_of(transfer);
+        file.meet();
+        if (failed != nullptr) std::rethrow_exception(failed);
+        if (result < 0) return result;
+      }
     }
     return together.datasets.empty() ? 0 : pass(together, dxpl);
   }

@@ -60,13 +60,23 @@ bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
          std::ranges::all_of(pieces, [&](Bytes piece) { return buffers->have(piece); });
 }
 
+// Its ranks wait for each other where a rank that stages would transfer by itself.
+bool is_over_stripe(const MpiFile& file) {
+  const H5FD_t* below = file.under;
+  while (std::string_view(below->cls->name).starts_with("headrace_")) {
+    if (std::string_view(below->cls->name) == "headrace_stripe_mpi") return true;
+    below = vfd::File::under_of(below);
+  }
+  return false;
+}
+
 }  // namespace
 
 void begin_mpi_staging(MpiFile& file, const char* name, unsigned flags, const Options& given) try {
   file.name = name;
   const AsyncOptions options(given);
   file.alone = options.mpi_staging && h5.write_vector_from_selection != nullptr &&
-               vfd::is_path_for_mpi(name);
+               vfd::is_path_for_mpi(name) && !is_over_stripe(file);
   if (!file.alone) {
     file.left_for = "left_for_mpi";
     return;

@@ -85,8 +85,9 @@ class StripedFile {
     if (node_ != nullptr) node_->forget();
     if (failed != nullptr) std::rethrow_exception(failed);
   }
-  // Collective, before a transfer of raw data that ranks make together: no rank begins before all
-  // have come. They read what each has written before, and write over what each has read.
+  // Collective, around transfers of raw data that ranks make together: no rank begins before all
+  // have come, nor goes on before all are done. So they read what each has written before, and
+  // write over what each has read.
   void meet() { ranks_->barrier(); }
   // Before this rank reads raw data, which what it has given to its node may be part of.
   void settle();
