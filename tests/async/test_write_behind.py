@@ -207,6 +207,21 @@ def test_the_descriptor_sees_everything(layer: Layer) -> None:
     assert layer.plain('print(h5py.File("x.h5")["a"][4])') == "31"
 
 
+def write_by_a_symbolic_link() -> None:
+    Path("folder").mkdir()
+    h5py.File("folder/x.h5", "w").close()
+    Path("x.h5").symlink_to("folder/x.h5")
+    with h5py.File("x.h5", "r+") as f:
+        f["a"] = np.arange(500_000)
+
+
+def test_a_symbolic_link_is_no_reason_to_wait(layer: Layer) -> None:
+    """HDF5 asks for the descriptor then, to see whether the link has led to the file."""
+    layer.python(write_by_a_symbolic_link)
+    assert layer.counted("written_behind_bytes") >= 4_000_000
+    assert layer.plain('print(h5py.File("x.h5")["a"][499_999])') == "499999"
+
+
 def size_of(name: str) -> int:
     return Path(name).stat().st_size
 

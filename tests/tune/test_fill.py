@@ -43,6 +43,13 @@ def test_whole(tune: Layer) -> None:
     )
 
 
+def test_by_a_symbolic_link(tune: Layer) -> None:
+    """HDF5 asks for the descriptor then, and does nothing by it."""
+    tune.plain("h5py.File('file.h5', 'w'); os.symlink('file.h5', 'x.h5')")
+    tune.python(ROWS + "with h5py.File('x.h5', 'r+') as f:\n    " + MAKE + "    rows(d)\n")
+    assert written(tune) == (4 * MIB, 0)
+
+
 def test_over_what_async_does(tmp_path: Path) -> None:
     """Neither layer keeps the other one from its work by looking for its own driver."""
     tune = Layer(tmp_path, "tune", always="seat=both;", usual="", below=ASYNC)

@@ -11,7 +11,9 @@
 #include "base/log.hpp"
 #include "drivers/async/settings.hpp"
 #include "drivers/async/write_behind.hpp"
+#include "vfd/handle_question.hpp"
 #include "vfd/pass_through.hpp"
+#include "vfd/swmr.hpp"
 #include "vol/own_question.hpp"
 
 namespace headrace::async {
@@ -107,7 +109,7 @@ struct Driver<vfd::Over::sec2>
     OpenFile& mine = OpenFile::of(file);
     if (mine.background != nullptr) mine.background->wait_for(address, size);
     if (mine.staged != nullptr && !mine.synchronous) {
-      if (starts_swmr(buffer, size)) {
+      if (vfd::starts_swmr(buffer, size)) {
         stop(mine);
       } else if (!mine.raw_at_once || type != H5FD_MEM_DRAW) {
         mine.staged->write(address, {static_cast<const std::byte*>(buffer), size});
@@ -130,7 +132,9 @@ struct Driver<vfd::Over::sec2>
       return 0;
     }
     // A layer below the connector looks for its driver below this one.
-    if (!mine.synchronous && vol::OwnQuestion::current() == nullptr) stop(mine);
+    if (!mine.synchronous && vol::OwnQuestion::current() == nullptr &&
+        !vfd::is_hdf5s_question(fapl))
+      stop(mine);
     return Base::get_handle(file, fapl, handle);
   }
 

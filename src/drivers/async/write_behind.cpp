@@ -175,16 +175,6 @@ bool read_behind(OpenFile& file, haddr_t address, std::span<std::byte> bytes) {
   return true;
 }
 
-bool starts_swmr(const void* buffer, std::size_t size) {
-  constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
-  constexpr std::size_t kVersion = 8;
-  constexpr std::size_t kFlags = 11;  // "file consistency flags" of a superblock of version 3
-  constexpr unsigned kSwmr = 0x04;
-  const auto* bytes = static_cast<const unsigned char*>(buffer);
-  return size > kFlags && std::memcmp(bytes, kSignature.data(), kSignature.size()) == 0 &&
-         bytes[kVersion] >= 3 && (bytes[kFlags] & kSwmr) != 0;
-}
-
 void drain(OpenFile& file) {
   try {
     file.staged->drain();

@@ -45,10 +45,6 @@ void begin(OpenFile& file, const char* name, unsigned flags, const AsyncOptions&
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options,
                    vfd::Over over);
 
-// Whether the bytes are a superblock that lets other processes read while the file is written: the
-// only word that a driver gets of H5Fstart_swmr_write, wherever in the chain it is.
-bool starts_swmr(const void* buffer, std::size_t size);
-
 // Writes what is staged; stages and reads ahead nothing from then on. Throws Error, and then goes
 // on staging.
 void stop(OpenFile& file);

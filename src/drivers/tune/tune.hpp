@@ -7,6 +7,7 @@
 #include "connectors/tune/settings.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 #include "engine/threads/lending.hpp"
+#include "vfd/handle_question.hpp"
 #include "vfd/pass_through.hpp"
 #include "vol/own_question.hpp"
 
@@ -49,7 +50,7 @@ struct Driver : vfd::PassThrough<Driver, vfd::Over::sec2, OpenFile> {
       return 0;
     }
     // A layer below the connector looks for its driver below this one, or tells it something.
-    if (vol::OwnQuestion::current() == nullptr) keep_no_more(mine);
+    if (vol::OwnQuestion::current() == nullptr && !vfd::is_hdf5s_question(fapl)) keep_no_more(mine);
     return Base::get_handle(file, fapl, handle);
   }
 
