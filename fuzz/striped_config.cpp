@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (name.empty() || name == ".." || name.find('/') != std::string::npos) std::abort();
     const std::string again = headrace::sidecar::striped_config_text(config);
     const auto read = parse_striped_config(again, "x.config");
-    if (read.names != config.names || read.stub != config.stub) std::abort();
+    if (read.names != config.names || read.stub != config.stub || read.id != config.id)
+      std::abort();
   } catch (const headrace::Error&) {  // NOLINT(bugprone-empty-catch): what malformed input ends in
   }
   return 0;

@@ -22,10 +22,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       text.compare(stub.superblock_at, stub.superblock.size(), stub.superblock) != 0)
     std::abort();
   if (stub.number.find_first_not_of("0123456789") != std::string::npos) std::abort();
-  write_stub(path, {4096, 3}, "4711");
+  if (!stub.id.empty() && !is_set_id(stub.id)) std::abort();
+  const std::string id = new_set_id();
+  write_stub(path, {4096, 3}, "4711", id);
   const Stub ours = read_stub(path);
-  if (ours.kind != Stub::Kind::text) std::abort();
-  if (stub.kind != Stub::Kind::text && ours.number != "4711") std::abort();
+  if (ours.kind != Stub::Kind::text || ours.number != "4711" || ours.id != id) std::abort();
   ::unlink(path.c_str());
   return 0;
 }

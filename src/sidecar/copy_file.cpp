@@ -120,8 +120,12 @@ void copy_mode(const Descriptor& from, const Descriptor& to) {
 
 void open_to_those_of(const struct stat& file, const Descriptor& made) noexcept {
   constexpr mode_t kPermissions = 0777;
-  if (::geteuid() == 0) std::ignore = ::fchown(made.get(), file.st_uid, file.st_gid);
-  std::ignore = ::fchmod(made.get(), file.st_mode & kPermissions);
+  struct stat is{};
+  if (::fstat(made.get(), &is) != 0) return;
+  if ((is.st_uid != file.st_uid || is.st_gid != file.st_gid) && ::geteuid() == 0)
+    std::ignore = ::fchown(made.get(), file.st_uid, file.st_gid);
+  if (((is.st_mode ^ file.st_mode) & kPermissions) != 0)
+    std::ignore = ::fchmod(made.get(), file.st_mode & kPermissions);
 }
 
 void copy_identity(const Descriptor& from, const Descriptor& to) {

@@ -78,6 +78,15 @@ def test_split_leaves_alone_what_it_would_spoil(tmp_path: Path) -> None:
     assert names(tmp_path) == sorted([*before, *added])
 
 
+def test_an_ordinary_file_has_nothing_to_fuse(tmp_path: Path) -> None:
+    path = make(tmp_path / "x.h5")
+    for words in (("fuse",), ("restripe",), ("stripe", "ls"), ("stripe", "remove")):
+        assert "`headrace split` cuts it into pieces" in refused(*words, path)
+    done("fuse", cut(tmp_path / "y.h5"), "--output", tmp_path / "whole.h5")
+    path.replace(tmp_path / "y.h5")  # beside what is left
+    assert "`headrace split` cuts it into pieces" in refused("fuse", tmp_path / "y.h5")
+
+
 def test_split_waits_for_no_writer(tmp_path: Path) -> None:
     path = make(tmp_path / "x.h5")
     with h5py.File(path, "r+"):

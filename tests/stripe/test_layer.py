@@ -353,9 +353,3 @@ def open_to_others(layer: Layer) -> None:
     for above in layer.folder.parents:
         if above.stat().st_uid == os.getuid() and above != Path("/"):
             above.chmod(above.stat().st_mode | 0o055)
-
-
-def test_swmr_is_refused(layer: Layer) -> None:
-    layer.python("h5py.File('x.h5', 'w', libver='latest').create_dataset('d', (5,), chunks=(5,))")
-    done = layer.start("h5py.File('x.h5', swmr=True)")
-    assert "SWMR" in done.text

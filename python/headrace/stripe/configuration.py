@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_SUBFILES: Final = 1_000_000
 _MOST_TEXT: Final = 64 << 20  # bytes of a configuration: a name for each of a million subfiles
+# HDF5's subfiling looks for its own keys, and h5fuse for names after the last one.
+_ID: Final = "headrace_id="
 _KEYS: Final = ("stripe_size", "aggregator_count", "subfile_count", "hdf5_file", "subfile_dir")
 
 
@@ -55,12 +57,14 @@ class Configuration:
         stub: Where it was when the set was made.
         folder: That the subfiles were made in.
         names: Of the subfiles, in order.
+        id: As in the stub's text; empty in HDF5's and old ones.
     """
 
     layout: Layout
     stub: str
     folder: str
     names: tuple[str, ...]
+    id: str = ""
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -71,7 +75,21 @@ def read_configuration(path: Path) -> Configuration:
         _number(path, told, "subfile_count", MOST_SUBFILES),
     )
     names = tuple(_names(path, told["names"], layout.count))
-    return Configuration(layout, told["hdf5_file"], told["subfile_dir"], names)
+    return Configuration(layout, told["hdf5_file"], told["subfile_dir"], names, told["id"])
+
+
+def write_configuration(config: Path, told: Configuration) -> None:
+    """Raises OSError."""
+    lines = [
+        f"stripe_size={told.layout.stripe}",
+        f"aggregator_count={told.layout.count}",
+        f"subfile_count={told.layout.count}",
+        f"hdf5_file={told.stub}",
+        *([f"{_ID}{told.id}"] if told.id else []),
+        f"subfile_dir={told.folder}",
+        *told.names,
+    ]
+    config.write_bytes(os.fsencode("\n".join(lines) + "\n"))
 
 
 def config_name(stub: str, inode: int) -> str:
@@ -94,8 +112,11 @@ def _read(config: Path) -> dict[str, str]:
         raise FileError(f"{config}: {error.strerror}") from None
     if len(text) > _MOST_TEXT:
         raise FileError(f"{config}: too long for the configuration of a set")
-    told: dict[str, str] = {}
+    told = {"id": ""}
     lines = os.fsdecode(text).split("\n")
+    last = len(_KEYS) - 1
+    if len(lines) > last and lines[last].startswith(_ID):
+        told["id"] = lines.pop(last)[len(_ID) :]
     for number, key in enumerate(_KEYS):
         line = lines[number] if number < len(lines) else ""
         if not line.startswith(f"{key}="):

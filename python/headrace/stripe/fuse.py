@@ -5,15 +5,28 @@ from __future__ import annotations
 import os
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.stripe.check import require_checksums, require_whole
-from headrace.stripe.configuration import Layout, config_name, subfile_names
+from headrace.stripe.configuration import (
+    Configuration,
+    Layout,
+    config_name,
+    read_configuration,
+    subfile_names,
+    write_configuration,
+)
 from headrace.stripe.locks import locked, unwritten
-from headrace.stripe.pieces import copy, copy_identity, data_ranges, remove_subfile
+from headrace.stripe.pieces import (
+    copy,
+    copy_identity,
+    data_ranges,
+    remove_subfile,
+    require_one_name,
+)
 from headrace.stripe.sets import StripedSet
 from headrace.stripe.state import SetState, state_path, write_state
 from headrace.stripe.stub import stub_text
@@ -29,6 +42,7 @@ def make_whole(
     found: StripedSet, output: Path | None, done: Callable[[int], None], *, verify: bool
 ) -> None:
     """Makes one file of a set, in its place if there is no `output`. Raises FileError."""
+    require_one_name(output or found.stub, ", or give another one by --output")
     with locked(found, reading=output is not None):
         require_whole(found)
         fuse(found, output or found.stub, done, verify=verify)
@@ -40,6 +54,7 @@ def restripe(
     found: StripedSet, layout: Layout, folders: Sequence[Path], done: Callable[[int], None]
 ) -> None:
     """Deals a set out anew; `done` is told of each byte twice. Raises FileError."""
+    require_one_name(found.stub)
     whole = _partial(found.stub)
     with locked(found):
         require_whole(found)
@@ -53,6 +68,7 @@ def restripe(
 
 def move_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> None:
     """The same pieces under another name, as HDF5's subfiling finds them. Raises FileError."""
+    require_one_name(found.stub)
     with locked(found):
         require_whole(found)
         copy_set(found, stub, done)
@@ -62,6 +78,7 @@ def move_set(found: StripedSet, stub: Path, done: Callable[[int], None]) -> None
 
 def remove_set(found: StripedSet) -> None:
     """The stub first: nobody finds half a set. Raises FileError."""
+    require_one_name(found.stub)
     with locked(found):
         found.stub.unlink()
         remove_pieces(found)
@@ -92,6 +109,7 @@ def split(
     Subfiles lie in the folders in turn; beside the stub they are links then. Raises FileError, also
     where a program has the file open for writing.
     """
+    require_one_name(stub, ", or give another one by --output")
     source = os.open(whole, os.O_RDONLY | os.O_CLOEXEC)
 
     def cut(number: int, target: int) -> None:
@@ -136,15 +154,20 @@ def _make(
     try:
         partial.touch()
         inode = partial.stat().st_ino
-        partial.write_bytes(stub_text(stub.name, inode, layout.count, layout.stripe))
+        # As the system uses inodes again, a set that is left of an older file may have the number.
+        id_ = secrets.token_hex(8)
+        partial.write_bytes(stub_text(stub, inode, layout.count, layout.stripe, id_))
         copy_identity(identity, partial)
         names = subfile_names(stub.name, inode, layout.count)
+        remove_left(stub.parent / config_name(stub.name, inode))
         subfiles = [_place(stub.parent, folders, number, each, made)
                     for number, each in enumerate(names)]  # fmt: skip
         _deal(subfiles, lambda number: _fill(subfiles[number], identity, number, fill))
         config = stub.parent / config_name(stub.name, inode)
         made.append(config)
-        _write_config(config, stub, layout, names)
+        here = stub.absolute()
+        told = Configuration(layout, str(here), str(here.parent), tuple(names), id_)
+        write_configuration(config, told)
         sizes = tuple(each.stat().st_size for each in subfiles)
         state = SetState(closed=True, size=layout.whole_size(sizes))
         made.append(state_path(config))
@@ -158,6 +181,17 @@ def _make(
             path.unlink(missing_ok=True)
         raise
     return StripedSet(stub, config, layout, tuple(subfiles), sizes, state)
+
+
+def remove_left(config: Path) -> None:
+    """What an older set has left there, as far as its configuration tells. Raises OSError."""
+    if not config.exists():
+        return
+    with suppress(FileError):
+        for name in read_configuration(config).names:
+            remove_subfile(config.parent / name)
+    state_path(config).unlink(missing_ok=True)
+    config.unlink()
 
 
 def _fill(path: Path, identity: Path, number: int, fill: Callable[[int, int], None]) -> None:
@@ -255,15 +289,3 @@ def _place(beside: Path, folders: Sequence[Path], number: int, name: str, made: 
         made.append(path)
         path.symlink_to((folder / name).absolute())
     return path
-
-
-def _write_config(config: Path, stub: Path, layout: Layout, names: Sequence[str]) -> None:
-    lines = [
-        f"stripe_size={layout.stripe}",
-        f"aggregator_count={layout.count}",
-        f"subfile_count={layout.count}",
-        f"hdf5_file={stub.absolute()}",
-        f"subfile_dir={stub.absolute().parent}",
-        *names,
-    ]
-    config.write_bytes(os.fsencode("\n".join(lines) + "\n"))

@@ -16,6 +16,7 @@ from headrace.errors import FileError
 from headrace.stripe.check import require_checksum
 from headrace.stripe.fuse import compare_one, fuse_one
 from headrace.stripe.locks import shared
+from headrace.stripe.pieces import require_one_name
 from headrace.stripe.sets import Description, StripedSet
 from headrace.stripe.state import SetState, state_path
 
@@ -38,6 +39,7 @@ def fuse_here(
     here = [k for k in range(told.layout.count) if _node_of(state, k) == socket.gethostname()]
     if not here:
         raise FileError(f"{stub}: no subfile of it lies on this node, {socket.gethostname()}")
+    require_one_name(output)
     subfiles = tuple(told.config.parent / name for name in told.names)
     sizes = tuple(told.layout.piece_size(k, state.size) for k in range(told.layout.count))
     found = StripedSet(stub, told.config, told.layout, subfiles, sizes, state)

@@ -44,7 +44,9 @@ def orphans(folder: Path) -> list[Orphan]:
     found = []
     for config, match in configs.items():
         told = read_configuration(config)
-        if not any(_is_stub(each, match[1], int(match[2])) for each in [*files, Path(told.stub)]):
+        number = int(match[2])
+        perhaps = [*files, Path(told.stub)]
+        if not any(_is_stub(each, match[1], number, told.id) for each in perhaps):
             subfiles = tuple(_subfiles(config, told))
             size = sum(each.stat().st_size for each in subfiles)
             found.append(Orphan(config, subfiles, size))
@@ -61,8 +63,8 @@ def remove_orphans(found: Sequence[Orphan]) -> None:
             each.config.unlink(missing_ok=True)
 
 
-def _is_stub(path: Path, name: str, number: int) -> bool:
-    """Of the set with that number, or perhaps: HDF5's stubs tell none, and may have been copied."""
+def _is_stub(path: Path, name: str, number: int, id_: str) -> bool:
+    """Of the set with that number and id, or perhaps: HDF5's stubs tell none, and may be copies."""
     try:
         stub = read_stub(path)
         perhaps = path.name == name or path.stat().st_ino == number
@@ -71,7 +73,7 @@ def _is_stub(path: Path, name: str, number: int) -> bool:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     if stub.number is not None:
-        return stub.number == number
+        return stub.number == number and stub.id in ("", id_)
     kinds = stub.kind in ("text", "empty"), stub.names_subfiling, stub.was_text
     return perhaps and any(kinds)
 

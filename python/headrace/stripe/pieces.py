@@ -8,6 +8,8 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from headrace.errors import FileError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -57,6 +59,14 @@ def copy_identity(source: Path, target: Path) -> None:
     with suppress(PermissionError):  # file systems without modes
         shutil.copystat(source, target)
         os.utime(target)
+
+
+def require_one_name(path: Path, remedy: str = "") -> None:
+    """Before another file takes its place, or none; raises FileError where it has hard links."""
+    names = path.stat().st_nlink if path.exists() else 1
+    if names > 1:
+        raise FileError(f"{path}: it has {names} names (hard links), and the others would be left "
+                        f"without its data: remove them first{remedy}")  # fmt: skip
 
 
 def remove_subfile(path: Path) -> None:

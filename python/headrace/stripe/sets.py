@@ -7,7 +7,7 @@ import re
 import socket
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from headrace.errors import FileError
 from headrace.logs.files import waiting_logs
@@ -82,7 +82,7 @@ def describe(stub: Path, folder: Path | None = None) -> Description:
     """
     stub = without_links(stub)
     begin = _stub(stub)
-    config = _config_of(stub, folder or stub.parent, begin.number)
+    config = _config_of(stub, folder or stub.parent, begin)
     told = read_configuration(config)
     state = read_state(config)
     return Description(begin, config, told.layout, told.stub, told.folder, told.names, state)
@@ -105,7 +105,8 @@ def find(stub: Path, folder: Path | None = None) -> StripedSet:
     ours = begin.kind == "text" or begin.names_subfiling or begin.was_text
     if not ours or found.read(begin.superblock_at, len(begin.superblock)) != begin.superblock:
         raise FileError(
-            f"{stub}: it is a file of its own, and another one than the pieces beside it"
+            f"{stub}: it is a file of its own, and another one than the pieces beside it; "
+            "`headrace split` cuts it into pieces"
         )
     _require_own_subfiles(found, told)
     _check_sizes(found)
@@ -117,7 +118,7 @@ def require_one_file(path: Path) -> None:
     begin = _stub(path)
     if begin.kind == "empty":
         raise FileError(f"{path}: it is empty")
-    if begin.kind == "text" or _has_pieces(path):
+    if begin.kind == "text" or ((begin.names_subfiling or begin.was_text) and _has_pieces(path)):
         raise FileError(f"{path}: it is in pieces already; `headrace restripe` deals them out anew")
     if begin.superblock_at:
         raise FileError(f"{path}: it has a user block of {begin.superblock_at} bytes, which "
@@ -183,32 +184,65 @@ def _stub(path: Path) -> Stub:
     return found
 
 
-def _config_of(stub: Path, folder: Path, number: int | None) -> Path:
+def _config_of(stub: Path, folder: Path, begin: Stub) -> Path:
     try:
-        inode = stub.stat().st_ino
         there = [each.name for each in folder.iterdir()]
     except OSError as error:
         raise FileError(f"{error.filename}: {error.strerror}") from None
+    number = begin.number
     beside = [each for each in there if each.startswith(stub.name)]
-    mine = config_name(stub.name, inode if number is None else number)
+    mine = config_name(stub.name, begin.inode if number is None else number)
     found = sorted(each for each in beside if _CONFIG.fullmatch(each[len(stub.name) :]))
-    if mine in found:
+    if mine in found and _is_of(folder / mine, begin):
         return folder / mine
-    if number == inode:  # the stub has been renamed
-        renamed = [each for each in there if each.endswith(config_name("", inode))]
+    if number == begin.inode:  # the stub has been renamed
+        end = config_name("", begin.inode)
+        renamed = [
+            each for each in there if each.endswith(end) and _may_be_of(folder / each, begin)
+        ]
         if len(renamed) > 1:
             raise FileError(f"{stub}: several sets have its number: {', '.join(sorted(renamed))}")
         if renamed:
             return folder / renamed[0]
     if number is not None:
-        raise FileError(f"{stub}: no configuration of its set lies beside it ({mine}): it may have "
-                        "been copied without its pieces")  # fmt: skip
+        _fail_without_config(stub, begin, mine, other_there=mine in found)
     if len(found) > 1:
-        raise FileError(f"{stub}: several sets have that name, none with its inode {inode}: "
+        raise FileError(f"{stub}: several sets have that name, none with its inode {begin.inode}: "
                         f"{', '.join(found)}")  # fmt: skip
+    if not found and begin.kind == "superblock":
+        raise FileError(f"{stub}: it is one HDF5 file and has no pieces to fuse or deal out anew; "
+                        "`headrace split` cuts it into pieces")  # fmt: skip
     if not found:
         raise FileError(f"{stub}: no configuration of a set lies beside it ({mine})")
     return folder / found[0]
+
+
+def _is_of(config: Path, stub: Stub) -> bool:
+    """By what both tell of themselves: HDF5's subfiling and older versions tell nothing."""
+    return not stub.id or read_configuration(config).id == stub.id
+
+
+def _may_be_of(config: Path, stub: Stub) -> bool:
+    try:
+        return _is_of(config, stub)
+    except FileError:
+        return False
+
+
+def _fail_without_config(path: Path, stub: Stub, mine: str, *, other_there: bool) -> NoReturn:
+    what = "is another file's" if other_there else "is not there"
+    text = f"{path}: no configuration of its set lies beside it ({mine} {what})"
+    if not stub.made:
+        raise FileError(f"{text}: it may have been copied without its pieces")
+    made = Path(stub.made)
+    try:
+        same = made.stat().st_ino == stub.inode
+    except OSError:
+        same = False
+    if same:
+        raise FileError(f"{text}: it is another name of {made}, beside which its subfiles lie")
+    raise FileError(f"{text}: it may have been copied without its pieces, or moved; they were made "
+                    f"beside {made}")  # fmt: skip
 
 
 def _subfile(config: Path, told_folder: str, name: str) -> Path:

@@ -56,7 +56,9 @@ struct Connector : vol::PassThrough<Connector> {
     return opened(PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req));
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
-    return opened(PassThrough::file_open(name, flags, fapl, dxpl, req));
+    void* const file = PassThrough::file_open(name, flags, fapl, dxpl, req);
+    if (file == nullptr) explain_refused(fapl, driver_seat({}));
+    return opened(file);
   }
   // What a rank could not write is told to all that flush with it.
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
@@ -70,6 +72,8 @@ struct Connector : vol::PassThrough<Connector> {
       operate_on_file(vol::Object::from(self), *args);
       return 0;
     }
+    if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE)
+      refuse_swmr_write(vol::Object::from(self));
     if (args->op_type == kSetAtomicity) refuse_atomic(vol::Object::from(self), args->args);
     return PassThrough::file_optional(self, args, dxpl, req);
   }

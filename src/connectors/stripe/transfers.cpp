@@ -5,8 +5,10 @@
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
 #include "drivers/stripe/striped_file.hpp"
+#include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/elements.hpp"
+#include "vol/file/file_access.hpp"
 #include "vol/file/file_facts.hpp"
 #include "vol/own_question.hpp"
 
@@ -28,6 +30,12 @@ bool is_elsewhere(const vol::Object& dataset) {
   return state == nullptr || !state->number ||
          !vol::read_identity(dataset, identity, nullptr, H5I_DATASET) ||
          identity.file != *state->number;
+}
+
+// Whether the list's driver is one that the layer's takes the place of, or is put below.
+bool takes_drivers(hid_t fapl, const vol::DriverSeat& seat) {
+  const PrivateErrors own;
+  return static_cast<bool>(vol::with_driver(fapl, seat));
 }
 
 bool has_filters(const vol::Object& dataset) {
@@ -97,6 +105,19 @@ void refuse_atomic(const vol::Object& object, const void* native_args) {
   // As in H5VL_native_file_optional_args_t of parallel libraries.
   if (*static_cast<const bool*>(native_args) && striped_file_of(object) != nullptr)
     throw Error("a file in pieces has no atomic mode: transfers of ranks may mix");
+}
+
+void refuse_swmr_write(const vol::Object& object) {
+  if (StripedFile* const file = striped_file_of(object)) refuse_swmr(file->stub());
+}
+
+void explain_refused(hid_t fapl, const vol::DriverSeat& seat) {
+  if (root_cause() != "bad superblock version number" || takes_drivers(fapl, seat)) return;
+  h5.Eclear2(kDefaultStack);  // h5py shows the first record only
+  throw Error(
+      "stripe: bad superblock version number; where the file is in pieces, a Python file object or "
+      "another driver than HDF5's default one sees its stub only: open it by its name, or make one "
+      "file of it by headrace fuse");
 }
 
 std::string with_seat(const std::string& config) {

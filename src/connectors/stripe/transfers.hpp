@@ -8,6 +8,7 @@
 
 #include "hdf5/id.hpp"
 #include "vol/dataset/transfer_list.hpp"
+#include "vol/file/driver_seat.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::stripe {
@@ -78,6 +79,13 @@ inline constexpr int kSetAtomicity = 27;
 // For H5Fset_mpi_atomicity with these arguments: throws Error where the file is in pieces and the
 // program wants transfers of ranks not to mix.
 void refuse_atomic(const vol::Object& object, const void* native_args);
+
+// For H5Fstart_swmr_write: throws Error where the file is in pieces.
+void refuse_swmr_write(const vol::Object& object);
+
+// For a file that HDF5 has refused to open: throws Error in place of HDF5's where it may be a stub
+// that a driver not of ours has read.
+void explain_refused(hid_t fapl, const vol::DriverSeat& seat);
 
 // The driver's connection string with the option by which it knows its connector.
 std::string with_seat(const std::string& config);

@@ -79,7 +79,7 @@ void StripedFile::copy_to(engine::Device& stub) {
     copy(0, sidecar::kStubText);
     stub.sync();
   } catch (...) {
-    sidecar::begin_changing(set_);  // the text once more
+    sidecar::write_text_of_stub(set_);
     throw;
   }
 }

@@ -10,16 +10,22 @@
 namespace headrace::stripe {
 
 void StripedFile::close_subfiles() {
-  const std::string* failed = nullptr;
-  const NestedCalls nested;
+  std::exception_ptr failed;
   for (std::size_t number = 0; number < subfiles_.size(); ++number) {
-    subfiles_[number].device.reset();
-    H5FD_t* const file = std::exchange(subfiles_[number].file, nullptr);
-    if (file != nullptr && h5.FDclose(file) < 0 && failed == nullptr)
-      failed = &set_.subfiles[number];
+    const auto one = error_of([&] { close_subfile(subfiles_[number], set_.subfiles[number]); });
+    if (failed == nullptr) failed = one;
   }
-  if (failed != nullptr)
-    throw Error("subfile " + *failed + " of " + set_.stub + " cannot be closed");
+  if (failed != nullptr) std::rethrow_exception(failed);
+}
+
+void StripedFile::close_subfile(Subfile& one, const std::string& path) {
+  Subfile closed = std::exchange(one, {});
+  if (closed.own != nullptr) return closed.own->close();
+  if (closed.file == nullptr) return;
+  closed.device.reset();
+  const NestedCalls nested;
+  if (h5.FDclose(closed.file) < 0)
+    throw Error("subfile " + path + " of " + set_.stub + " cannot be closed");
 }
 
 void StripedFile::write_state() {

@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <utility>
@@ -23,6 +23,8 @@ constexpr unsigned kForWriting = 0x01;
 constexpr unsigned kTruncate = 0x02;
 constexpr unsigned kExclusive = 0x04;
 constexpr unsigned kCreate = 0x10;
+// H5F_ACC_SWMR_WRITE and H5F_ACC_SWMR_READ.
+constexpr unsigned kSwmr = 0x60;
 
 void share(Communicator& ranks, std::uint64_t& number) {
   ranks.broadcast(std::as_writable_bytes(std::span(&number, 1)), 0);
@@ -54,6 +56,12 @@ bool is_new(const std::string& path, unsigned flags) {
   return (flags & kCreate) != 0 && ::stat(path.c_str(), &status) == 0 && status.st_size == 0;
 }
 
+// Empty where there is no such file.
+std::string real_path(const char* name) {
+  const std::unique_ptr<char, void (*)(void*)> found(::realpath(name, nullptr), &std::free);
+  return found == nullptr ? std::string() : std::string(found.get());
+}
+
 enum class There : std::uint64_t { nothing, everywhere, on_nodes };
 
 // What becomes of a file on its way to being open; on rank 0 alone until it is told.
@@ -74,8 +82,7 @@ struct Opening {
     size = cut_at = set.state->size;
   }
   void begin() {
-    const bool opened = StripedFile::opening_of(set.stub).use_count() > 1;
-    if (set.state && !set.state->closed && !opened)
+    if (set.state && !set.state->closed && StripedFile::opening_of(set.stub).use_count() == 1)
       log(Level::warning, "stripe: " + set.stub +
                               " was not closed by who wrote it last, or is open still: it has what "
                               "was flushed");
@@ -83,26 +90,39 @@ struct Opening {
   }
 };
 
+// Rank 0: the configuration of what a file that is new, or is truncated, has had before.
+std::string config_of_older(const FoundBefore& before) {
+  return before.set ? before.set->config
+                    : sidecar::config_of_new(before.path, before.placement->folders.config);
+}
+
+// Rank 0: that of a stub which has been renamed since lies beside the new one.
+void remove_older(const FoundBefore& before, const std::string& config) {
+  if (before.set) sidecar::remove_older_set(*before.set, config);
+}
+
 // Rank 0. Where nodes have something to do first, the set is not made yet.
-void look(Opening& opening, const std::string& path, unsigned flags, const Placement& placement,
-          const engine::StripeLayout& layout) {
-  opening.path = path;
+void look(Opening& opening, unsigned flags, const engine::StripeLayout& layout,
+          FoundBefore& before) {
+  const std::string& path = opening.path;
+  const Placement& placement = *before.placement;
   opening.made = is_new(path, flags);
   opening.changing = opening.changing || opening.made;
   if (opening.made) {
-    const auto older =
-        sidecar::read_set_state(sidecar::config_of_new(path, placement.folders.config));
+    const auto older = sidecar::read_set_state(config_of_older(before));
     opening.there = There::on_nodes;
     if (placement.local || (older && !older->nodes.empty())) return;
     opening.set = sidecar::make_set(path, layout, placement.folders);
+    remove_older(before, opening.set.config);
   } else {
-    auto found = sidecar::find_set(path, placement.folders.config);
-    if (!found) return;
-    opening.set = *std::move(found);
+    if (before.failed != nullptr) std::rethrow_exception(before.failed);
+    if (!before.set) return;
+    if ((flags & kSwmr) != 0) refuse_swmr(path);
+    opening.set = *std::move(before.set);
   }
   opening.there = opening.set.nodes.empty() ? There::everywhere : There::on_nodes;
   if (opening.there == There::on_nodes) return;
-  opening.note_sizes(sidecar::subfile_sizes(opening.set));
+  opening.note_sizes(opening.set.sizes);
   opening.begin();
 }
 
@@ -130,9 +150,9 @@ void remove_on_nodes(Communicator& ranks, const Nodes& nodes, const std::string&
 }
 
 // Rank 0: whether a new file is to be a whole one.
-bool is_for_no_set(const std::string& path, std::uint32_t count) {
-  if (MakesWhole::current() != nullptr) {
-    note_left_whole("left_for_user_block");
+bool is_for_no_set(const std::string& path, unsigned flags, std::uint32_t count) {
+  if (MakesWhole::current() != nullptr || (flags & kSwmr) != 0) {
+    note_left_whole((flags & kSwmr) != 0 ? "left_for_swmr" : "left_for_user_block");
     return true;
   }
   const std::string why = sidecar::why_no_set(path, count);
@@ -143,18 +163,17 @@ bool is_for_no_set(const std::string& path, std::uint32_t count) {
 }
 
 // Collective: whether the file is new and is to be a whole one. What an older set has left goes.
-bool stays_whole(Communicator& ranks, const char* name, unsigned flags, const Placement& placement,
-                 std::uint32_t count) {
-  std::string path;
+bool stays_whole(unsigned flags, std::uint32_t count, const FoundBefore& before) {
+  Communicator& ranks = *before.ranks;
+  const std::string& path = before.path;
   std::string config;
   std::string on_nodes;
   std::uint64_t whole = 0;
   do_together(ranks, [&] {
     if (ranks.rank() != 0) return;
-    path = std::filesystem::canonical(name);
-    if (!is_new(path, flags) || !is_for_no_set(path, count)) return;
+    if (!is_new(path, flags) || !is_for_no_set(path, flags, count)) return;
     whole = 1;
-    config = sidecar::config_of_new(path, placement.folders.config);
+    config = config_of_older(before);
     const auto older = sidecar::read_set_state(config);
     if (older && !older->nodes.empty()) on_nodes = config;
   });
@@ -169,11 +188,13 @@ bool stays_whole(Communicator& ranks, const char* name, unsigned flags, const Pl
 }
 
 // Collective: what is left of an older set goes, and rank 0 makes a new one.
-void make_on_nodes(Communicator& ranks, Opening& opening, const Placement& placement,
-                   const engine::StripeLayout& layout) {
+void make_on_nodes(Opening& opening, const engine::StripeLayout& layout,
+                   const FoundBefore& before) {
+  Communicator& ranks = *before.ranks;
+  const Placement& placement = *before.placement;
   std::string config;
   do_together(ranks, [&] {
-    if (ranks.rank() == 0) config = sidecar::config_of_new(opening.path, placement.folders.config);
+    if (ranks.rank() == 0) config = config_of_older(before);
   });
   share(ranks, config);
   remove_on_nodes(ranks, *opening.nodes, config);
@@ -182,17 +203,19 @@ void make_on_nodes(Communicator& ranks, Opening& opening, const Placement& place
     sidecar::SetFolders folders = placement.folders;
     if (placement.local) folders.nodes = opening.nodes->names();
     opening.set = sidecar::make_set(opening.path, layout, folders);
+    remove_older(before, opening.set.config);
     sidecar::mark_open(opening.set.config, folders.nodes);
   });
 }
 
 // Collective: each node looks for the subfiles that are its own, or makes them.
-void open_on_nodes(Communicator& ranks, Opening& opening, const Placement& placement,
-                   const engine::StripeLayout& layout) {
+void open_on_nodes(Opening& opening, const engine::StripeLayout& layout,
+                   const FoundBefore& before) {
+  Communicator& ranks = *before.ranks;
   opening.nodes = std::make_unique<Nodes>(ranks);
   std::uint64_t made = opening.made ? 1 : 0;
   share(ranks, made);
-  if (made != 0) make_on_nodes(ranks, opening, placement, layout);
+  if (made != 0) make_on_nodes(opening, layout, before);
   sidecar::StripedSet& set = opening.set;
   share(ranks, set);
   share(ranks, set.config);
@@ -201,7 +224,7 @@ void open_on_nodes(Communicator& ranks, Opening& opening, const Placement& place
   do_together(ranks, [&] {
     if (of_older) return;
     opening.nodes->place(set);
-    if (placement.fuse == Fuse::background && opening.nodes->names().size() > 1)
+    if (before.placement->fuse == Fuse::background && opening.nodes->names().size() > 1)
       throw Error("stripe: one process in the background does not reach the subfiles of " +
                   set.stub + ", which lie on several nodes: fuse=close does");
     if (made == 0) return;
@@ -217,31 +240,60 @@ void open_on_nodes(Communicator& ranks, Opening& opening, const Placement& place
   });
 }
 
+// Rank 0: the set of a file, if it has one, when nobody makes one file of it any more.
+void find(const char* name, FoundBefore& before) {
+  const std::string& folder = before.placement->folders.config;
+  before.path = real_path(name);
+  before.set.reset();
+  struct stat status{};
+  before.inode = ::stat(before.path.c_str(), &status) == 0 ? status.st_ino : 0;
+  if (before.inode == 0) return;
+  before.failed = error_of([&] {
+    while ((before.set = sidecar::find_set(before.path, folder)) && before.set->busy)
+      sidecar::wait_for_fusion(*before.set);
+  });
+}
+
+// Rank 0, when the stub has been opened: finds it anew where it was made or replaced meanwhile.
+// Throws Error.
+void find_again(const char* name, unsigned flags, FoundBefore& before) {
+  struct stat status{};
+  if (before.inode != 0 && ::stat(before.path.c_str(), &status) == 0 &&
+      status.st_ino == before.inode)
+    return;
+  before.set.reset();
+  before.path = real_path(name);
+  if (before.path.empty()) throw Error("file " + std::string(name) + " is gone");
+  if (!is_new(before.path, flags)) find(name, before);
+}
+
 }  // namespace
 
 std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags, hid_t fapl,
-                                               const vfd::Layer& layer) {
-  CommunicatorHandle ranks = communicator_of(fapl);
-  std::unique_ptr<Placement> placement;
-  do_together(*ranks,
-              [&] { placement = std::make_unique<Placement>(vfd::options_of(fapl, layer)); });
+                                               const vfd::Layer& layer, FoundBefore before) {
+  CommunicatorHandle& ranks = before.ranks;
+  agree(*ranks, before.malformed);
+  const std::unique_ptr<Placement>& placement = before.placement;
   const engine::StripeLayout layout = placement->layout(*ranks);
-  if (stays_whole(*ranks, name, flags, *placement, layout.count)) return nullptr;
+  do_together(*ranks, [&] {
+    if (ranks->rank() == 0) find_again(name, flags, before);
+  });
+  if (stays_whole(flags, layout.count, before)) return nullptr;
   Opening opening;
+  opening.path = before.path;
   // Ranks that open a file together have it for themselves. Where a process is alone, HDF5 may
   // close the file again at once, as another one has locked it, and nothing of it must have
   // changed.
   opening.changing = (flags & kForWriting) != 0 && ranks->size() > 1;
   do_together(*ranks, [&] {
-    if (ranks->rank() == 0)
-      look(opening, std::filesystem::canonical(name), flags, *placement, layout);
+    if (ranks->rank() == 0) look(opening, flags, layout, before);
   });
   auto there = static_cast<std::uint64_t>(opening.there);
   share(*ranks, there);
   opening.there = static_cast<There>(there);
   if (opening.there == There::nothing) return nullptr;
   if (opening.there == There::on_nodes) {
-    open_on_nodes(*ranks, opening, *placement, layout);
+    open_on_nodes(opening, layout, before);
   } else {
     share(*ranks, opening.set);
   }
@@ -254,15 +306,14 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
     node = NodePieces::make(*ranks, placement->aggregate);
   std::unique_ptr<StripedFile> file;
   do_together(*ranks, [&] {
-    Id<Kind::plist> access = subfile_access(fapl, layer);
     // Ranks work side by side as they are.
     if (ranks->size() > 1 && (node == nullptr || !node->writes()))
       placement->threads = 1;
     else if (placement->threads == 0)
       placement->threads = static_cast<unsigned>(opening.nodes ? opening.nodes->names().size()
-                                                               : sidecar::devices_of(opening.set));
-    file.reset(
-        new StripedFile(std::move(opening.set), flags, std::move(access), nullptr, *placement));
+                                                               : opening.set.devices);
+    file.reset(new StripedFile(std::move(opening.set), flags, SubfileAccess(fapl, layer), nullptr,
+                               *placement));
   });
   file->eof_ = opening.size;
   file->cut_at_ = opening.cut_at;
@@ -281,17 +332,20 @@ std::unique_ptr<StripedFile> StripedFile::open(const char* name, unsigned flags,
   return file;
 }
 
-void wait_for_background(const char* name, hid_t fapl, const vfd::Layer& layer) {
-  const CommunicatorHandle ranks = communicator_of(fapl);
-  do_together(*ranks, [&] {
-    if (ranks->rank() != 0) return;
-    try {
-      const Placement placement(vfd::options_of(fapl, layer));
-      sidecar::wait_for_fusion(name, placement.folders.config);
-    } catch (const Error&) {
-      // Opening the set tells of malformed options.
-    }
-  });
+FoundBefore find_before(const char* name, hid_t fapl, const vfd::Layer& layer) {
+  FoundBefore before;
+  before.ranks = communicator_of(fapl);
+  before.malformed = error_of(
+      [&] { before.placement = std::make_unique<Placement>(vfd::options_of(fapl, layer)); });
+  if (before.ranks->rank() == 0 && before.placement != nullptr) find(name, before);
+  before.ranks->barrier();
+  return before;
+}
+
+void refuse_swmr(const std::string& stub) {
+  throw Error("stripe: file " + stub +
+              " is in pieces, which no process can read while another one writes (SWMR): headrace "
+              "fuse makes one file of it, and without the layer stripe new files are one");
 }
 
 void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer) {
@@ -301,9 +355,11 @@ void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer) {
   do_together(*ranks, [&] {
     const Placement placement(vfd::options_of(fapl, layer));
     if (ranks->rank() != 0) return;
-    std::error_code failure;
-    const std::string path = std::filesystem::canonical(name, failure);
-    if (!failure) set = sidecar::find_set(path, placement.folders.config);
+    const std::string path = real_path(name);
+    struct stat status{};
+    // Under its other names the file stays.
+    if (::stat(path.c_str(), &status) != 0 || status.st_nlink > 1) return;
+    set = sidecar::find_set(path, placement.folders.config);
     if (set && !set->nodes.empty()) on_nodes = set->config;
   });
   share(*ranks, on_nodes);

@@ -8,6 +8,7 @@
 #include "drivers/stripe/settings.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vfd/handle_question.hpp"
 #include "vfd/pass_through.hpp"
 #include "vfd/requests.hpp"
 #include "vol/own_question.hpp"
@@ -137,12 +138,12 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
       throw Error(
           "over MPI the layer stripe needs its connector, too (HDF5_VOL_CONNECTOR): without "
           "it HDF5 gives collective transfers to a driver in MPI's own types");
-    wait_for_background(name, fapl, Base::layer());
+    FoundBefore before = find_before(name, fapl, Base::layer());
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
     try {
       auto& striped = OpenFile::of(file).striped;
-      striped = StripedFile::open(name, flags, fapl, Base::layer());
+      striped = StripedFile::open(name, flags, fapl, Base::layer(), std::move(before));
       if (!kMpi && striped != nullptr) striped->on_addresses_told([file] { become_whole(file); });
     } catch (...) {
       Base::close(file);
@@ -163,13 +164,12 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     return result;
   }
 
-  // Other readers could meet a subfile before what it leads to, and a descriptor is the stub's.
+  // The default driver does not read pieces. Flags that hold in part stay (docs/decisions/0022):
+  // opening a file for SWMR is refused by ourselves, and a descriptor is the stub's.
   static herr_t query(const H5FD_t* file, unsigned long* flags) {
     const herr_t result = Base::query(file, flags);
     if (file != nullptr && OpenFile::of(file).striped != nullptr)
-      *flags &=
-          ~static_cast<unsigned long>(H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_POSIX_COMPAT_HANDLE |
-                                      H5FD_FEAT_DEFAULT_VFD_COMPATIBLE);
+      *flags &= ~static_cast<unsigned long>(H5FD_FEAT_DEFAULT_VFD_COMPATIBLE);
     return result;
   }
 
@@ -192,7 +192,9 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     FileInquiry* const inquiry = FileInquiry::current();
     const auto& striped = OpenFile::of(file).striped;
     if (inquiry == nullptr) {
-      if (striped != nullptr && vol::OwnQuestion::current() == nullptr) striped->sync_always();
+      if (striped != nullptr && vol::OwnQuestion::current() == nullptr &&
+          !vfd::is_hdf5s_question(fapl))
+        striped->sync_always();
       return Base::get_handle(file, fapl, handle);
     }
     if (striped != nullptr) inquiry->found = striped->self;

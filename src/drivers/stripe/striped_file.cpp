@@ -58,7 +58,7 @@ std::shared_ptr<char> StripedFile::opening_of(const std::string& stub) {
   return found;
 }
 
-StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
+StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, SubfileAccess access,
                          CommunicatorHandle ranks, const Placement& placement)
     : set_(std::move(set)),
       writes_((flags & kReadWrite) != 0),
@@ -99,7 +99,17 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
   if (one.device != nullptr) return *one.device;
   const std::string& path = set_.subfiles[number];
   if (nodes_ != nullptr) one.device = nodes_->far_piece(number, path);
-  if (one.device != nullptr) return *one.device;
+  if (one.device == nullptr) open_subfile(one, path);
+  return *one.device;
+}
+
+void StripedFile::open_subfile(Subfile& one, const std::string& path) {
+  if (access_.is_plain()) {
+    auto device = std::make_unique<engine::ReopenedDevice>(path, writes_);
+    one.own = device.get();
+    one.device = std::move(device);
+    return;
+  }
   const NestedCalls nested;
   one.file = h5.FDopen(path.c_str(), writes_ ? kReadWrite : 0, access_.get(), HADDR_UNDEF);
   if (one.file == nullptr)
@@ -108,7 +118,6 @@ engine::Device& StripedFile::subfile(std::uint32_t number) {
   if (one.device == nullptr)
     throw Error("file driver " + std::string(one.file->cls->name) +
                 " cannot be below the layer stripe: put stripe below it");
-  return *one.device;
 }
 
 std::vector<std::uint32_t> StripedFile::mine() const {

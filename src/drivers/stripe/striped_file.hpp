@@ -24,6 +24,8 @@
 #include "drivers/stripe/nodes/node_pieces.hpp"
 #include "drivers/stripe/nodes/nodes.hpp"
 #include "drivers/stripe/placement.hpp"
+#include "drivers/stripe/subfile_driver.hpp"
+#include "engine/devices/reopened_device.hpp"
 #include "engine/devices/replaceable_device.hpp"
 #include "engine/kept_writes.hpp"
 #include "engine/stripes.hpp"
@@ -33,13 +35,28 @@
 
 namespace headrace::stripe {
 
+// What there is under a name before the stub is opened below, which may truncate it.
+struct FoundBefore {
+  CommunicatorHandle ranks;
+  std::unique_ptr<Placement> placement;
+  std::exception_ptr malformed;  // there is none
+  // On rank 0 alone:
+  std::string path;  // without links; empty where there is no file
+  std::uint64_t inode = 0;
+  std::optional<sidecar::StripedSet> set;
+  std::exception_ptr failed;  // why none can be found
+};
+
+// Collective. Waits for processes in the background that make one file of the set.
+FoundBefore find_before(const char* name, hid_t fapl, const vfd::Layer& layer);
+
 class StripedFile {
  public:
   // Collective, after the stub has been opened below with the same arguments. Makes a set of a file
   // that is new or truncated. Null where the file is an ordinary one. Throws Error on all ranks
   // that of the first that has one.
   static std::unique_ptr<StripedFile> open(const char* name, unsigned flags, hid_t fapl,
-                                           const vfd::Layer& layer);
+                                           const vfd::Layer& layer, FoundBefore before);
 
   // Whether this process has one open over MPI.
   static bool any_over_mpi();
@@ -151,13 +168,15 @@ class StripedFile {
 
  private:
   struct Subfile {
-    H5FD_t* file = nullptr;
+    H5FD_t* file = nullptr;  // with a driver of HDF5's; null where the device has a descriptor
     std::unique_ptr<engine::Device> device;
+    engine::ReopenedDevice* own = nullptr;  // the device, where it has
   };
 
-  StripedFile(sidecar::StripedSet set, unsigned flags, Id<Kind::plist> access,
+  StripedFile(sidecar::StripedSet set, unsigned flags, SubfileAccess access,
               CommunicatorHandle ranks, const Placement& placement);
   engine::Device& subfile(std::uint32_t number);
+  void open_subfile(Subfile& one, const std::string& path);
   // Before each change of the bytes.
   void change();
   void put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces);
@@ -174,6 +193,7 @@ class StripedFile {
   void note_written(std::uint64_t first, std::uint64_t last);
   // All of them; throws the first error.
   void close_subfiles();
+  void close_subfile(Subfile& one, const std::string& path);
   // Collective, when no rank has the subfiles open any more: what a later opening counts on.
   void write_state();
   void fuse();
@@ -184,7 +204,7 @@ class StripedFile {
   sidecar::StripedSet set_;
   bool writes_;
   pid_t opener_ = ::getpid();
-  Id<Kind::plist> access_;  // the driver below, of subfiles
+  SubfileAccess access_;
   CommunicatorHandle ranks_;
   bool over_mpi_ = false;  // counted among those
   bool by_program_ = false;
@@ -236,9 +256,8 @@ void note_left_whole(std::string_view why);
 // While a file is made that is to be a whole one.
 struct MakesWhole : CallScope<MakesWhole> {};
 
-// Returns when no process in the background makes one file of the set any more. Collective, before
-// the stub is opened below.
-void wait_for_background(const char* name, hid_t fapl, const vfd::Layer& layer);
+// Throws Error: what SWMR promises to readers holds for no file in pieces.
+[[noreturn]] void refuse_swmr(const std::string& stub);
 
 // Removes a set's pieces, if the file is a stub. Collective.
 void remove_pieces_of(const char* name, hid_t fapl, const vfd::Layer& layer);

@@ -30,24 +30,20 @@ std::string serial_config(const std::string& config) {
 
 }  // namespace
 
-Id<Kind::plist> subfile_access(hid_t fapl, const vfd::Layer& layer) {
+SubfileAccess::SubfileAccess(hid_t fapl, const vfd::Layer& layer) {
   const Options options = parse_connection_string(driver_config(fapl));
   const auto named = options.find("under");
   const std::string under = serial_name(named == options.end() ? "" : named->second);
-  Id<Kind::plist> access(h5.Pcopy(h5.access_list.get()));
-  if (!access) throw Error("the file access property list of subfiles cannot be made");
+  plain_ = under == "sec2";
+  if (plain_) return;
+  list_ = Id<Kind::plist>(h5.Pcopy(h5.access_list.get()));
+  if (!list_) throw Error("the file access property list of subfiles cannot be made");
   const PrivateErrors own;
-  if (under == "sec2") {
-    if (h5.Pset_driver(access.get(), h5.sec2_driver(), nullptr) < 0)
-      throw Error("the driver of subfiles cannot be set");
-    return access;
-  }
   const auto below = options.find("under_config");
   const std::string config = below == options.end() ? "" : serial_config(below->second);
-  if (set_driver(access.get(), under, config.c_str()) < 0)
+  if (set_driver(list_.get(), under, config.c_str()) < 0)
     throw Error("file driver " + under + ", of subfiles below " + std::string(layer.name) +
                 ", cannot be loaded");
-  return access;
 }
 
 }  // namespace headrace::stripe

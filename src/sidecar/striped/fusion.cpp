@@ -32,6 +32,16 @@ std::string make_empty_beside(const std::string& stub) {
   return name;
 }
 
+// Others would go on leading to a stub without pieces.
+void require_one_name(const std::string& stub) {
+  const auto names = Descriptor(stub, O_RDONLY).status().st_nlink;
+  if (names > 1)
+    throw Error("it has " + std::to_string(names) +
+                " names (hard links), of which only one would lead to the file that is made: "
+                "headrace fuse " +
+                stub + " --output makes one beside it");
+}
+
 // A range of a subfile by stripes, each of which lies elsewhere in the file.
 void copy_stripes(const engine::StripeLayout& layout, std::uint32_t number, const Descriptor& from,
                   const Descriptor& to, std::uint64_t begin, std::uint64_t end) {
@@ -50,6 +60,7 @@ void copy_stripes(const engine::StripeLayout& layout, std::uint32_t number, cons
 }  // namespace
 
 std::string begin_fusion(const StripedSet& set, std::uint64_t size) {
+  require_one_name(set.stub);
   std::string copy = make_empty_beside(set.stub);
   try {
     const Descriptor made(copy, O_RDWR);
@@ -76,6 +87,7 @@ void fuse_subfile(const StripedSet& set, std::uint32_t number, const std::string
 }
 
 void end_fusion(const StripedSet& set, const std::string& copy) try {
+  require_one_name(set.stub);
   fs::rename(copy, set.stub);
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
@@ -91,12 +103,10 @@ void start_background_fusion(const StripedSet& set) {
   start_background_process(kFuseProgram, {set.stub, set.config}, config.get());
 }
 
-void wait_for_fusion(const std::string& stub, const std::string& config_folder) noexcept try {
-  const std::string path = fs::canonical(stub);
-  const auto set = find_set(path, config_folder);
-  if (set) lock_when_free(Descriptor(set->config, O_RDONLY).get(), LOCK_SH);
+void wait_for_fusion(const StripedSet& set) noexcept try {
+  lock_when_free(Descriptor(set.config, O_RDONLY).get(), LOCK_SH);
 } catch (const std::exception&) {
-  // Opening the file tells what is wrong with it.
+  // Looking for the set once more tells what is wrong with it.
 }
 
 }  // namespace headrace::sidecar

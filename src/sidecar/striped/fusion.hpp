@@ -27,7 +27,7 @@ void abandon_fusion(const std::string& copy) noexcept;
 // Begins to do all that in a process of its own. Throws Error where it cannot be started: the set
 // stays as it is.
 void start_background_fusion(const StripedSet& set);
-// Returns when no such process is at work on the set of a stub. `config_folder`: as for find_set().
-void wait_for_fusion(const std::string& stub, const std::string& config_folder) noexcept;
+// Returns when no such process is at work on a set, which may be no set any more.
+void wait_for_fusion(const StripedSet& set) noexcept;
 
 }  // namespace headrace::sidecar

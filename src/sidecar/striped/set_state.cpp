@@ -55,7 +55,7 @@ void write_text(const Descriptor& file, std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   const auto device = engine::posix_device(file.get(), file.path().c_str());
   device->write(0, {&bytes, 1});
-  device->resize(text.size());
+  if (static_cast<std::uint64_t>(file.status().st_size) != text.size()) device->resize(text.size());
 }
 
 // Where the nodes end, false for a line that is torn.
@@ -109,8 +109,7 @@ std::string state_path_of(const std::string& config) {
 
 std::optional<SetState> read_set_state(const std::string& config) try {
   const std::string path = state_path_of(config);
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  const Descriptor file(path, O_RDONLY);
   std::string text(std::min<std::uint64_t>(file.status().st_size, kMostText), '\0');
   engine::posix_device(file.get(), path.c_str())->read(0, std::as_writable_bytes(std::span(text)));
   return parse_set_state(text);
@@ -120,26 +119,27 @@ std::optional<SetState> read_set_state(const std::string& config) try {
 
 void mark_open(const std::string& config, const std::vector<std::string>& nodes) {
   const std::string path = state_path_of(config);
-  const bool there = std::filesystem::exists(path);
   try {
-    const Descriptor file(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (struct stat of{}; !there && ::stat(config.c_str(), &of) == 0) open_to_those_of(of, file);
+    const Descriptor file(path, O_WRONLY | O_CREAT, 0600);
+    if (struct stat of{}; file.status().st_size == 0 && ::stat(config.c_str(), &of) == 0)
+      open_to_those_of(of, file);
     write_text(file, set_state_text({false, 0, {}, nodes}));
   } catch (const Error& error) {
     if (!nodes.empty()) throw;
     const int number = error.error_number();
     // A file cut to nothing says as much.
     if ((number == ENOSPC || number == EDQUOT) && ::truncate(path.c_str(), 0) == 0) return;
-    if (there || (number != EACCES && number != EPERM && number != EROFS)) throw;
+    if ((number != EACCES && number != EPERM && number != EROFS) || std::filesystem::exists(path))
+      throw;
   }
 }
 
-void mark_closed(const std::string& config, const SetState& state, bool sync) {
-  const std::string path = state_path_of(config);
-  if (!std::filesystem::exists(path)) return;
-  const Descriptor file(path, O_WRONLY | O_CLOEXEC);
+void mark_closed(const std::string& config, const SetState& state, bool sync) try {
+  const Descriptor file(state_path_of(config), O_WRONLY);
   write_text(file, set_state_text(state));
   if (sync) sidecar::sync(file);
+} catch (const Error& error) {
+  if (error.error_number() != ENOENT) throw;
 }
 
 std::uint32_t checksum_of_file(const std::string& path) {

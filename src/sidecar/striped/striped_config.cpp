@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t kMostSubfiles = 1'000'000;
 constexpr std::uint64_t kMostStripe = std::uint64_t{1} << 62U;
 constexpr std::uint64_t kMostConfig = std::uint64_t{64} << 20U;  // a name for each of a million
+// HDF5's subfiling looks for its own keys, and h5fuse for names after the last one.
+constexpr std::string_view kId = "headrace_id=";
 
 // Takes the next line off, without its end.
 std::string_view next_line(std::string_view& text) {
@@ -36,6 +38,12 @@ std::uint64_t number_of(std::string_view value, const char* key, std::uint64_t m
   return number;
 }
 
+// The line that HDF5's subfiling does not write; empty where there is none.
+std::string take_id(std::string_view& text) {
+  if (!text.starts_with(kId)) return {};
+  return std::string(next_line(text).substr(kId.size()));
+}
+
 void check_name(std::string_view name, const std::string& path) {
   if (name.find('/') != std::string_view::npos || name.find('\0') != std::string_view::npos ||
       name == "." || name == "..")
@@ -48,7 +56,9 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
   constexpr std::array kKeys{"stripe_size", "aggregator_count", "subfile_count", "hdf5_file",
                              "subfile_dir"};
   std::array<std::string_view, kKeys.size()> values;
+  StripedConfig config;
   for (std::size_t i = 0; i < kKeys.size(); ++i) {
+    if (i + 1 == kKeys.size()) config.id = take_id(text);
     const std::string key = std::string(kKeys[i]) + "=";
     const std::string_view line = next_line(text);
     if (!line.starts_with(key))
@@ -56,7 +66,6 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
                   key + "...");
     values[i] = line.substr(key.size());
   }
-  StripedConfig config;
   config.layout.stripe = number_of(values[0], kKeys[0], kMostStripe, path);
   config.layout.count =
       static_cast<std::uint32_t>(number_of(values[2], kKeys[2], kMostSubfiles, path));
@@ -79,7 +88,11 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
 }
 
 StripedConfig read_striped_config(const std::string& path) {
-  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  return read_striped_config(Descriptor(path, O_RDONLY));
+}
+
+StripedConfig read_striped_config(const Descriptor& file) {
+  const std::string& path = file.path();
   const auto size = static_cast<std::uint64_t>(file.status().st_size);
   if (size > kMostConfig) throw Error(path + ": too long for the configuration of a set");
   std::string text(size, '\0');
@@ -92,8 +105,9 @@ std::string striped_config_text(const StripedConfig& config) {
   std::string text;
   text.append("stripe_size=").append(std::to_string(config.layout.stripe));
   text.append("\naggregator_count=").append(count).append("\nsubfile_count=").append(count);
-  text.append("\nhdf5_file=").append(config.stub).append("\nsubfile_dir=").append(config.folder);
-  text.append("\n");
+  text.append("\nhdf5_file=").append(config.stub).append("\n");
+  if (!config.id.empty()) text.append(kId).append(config.id).append("\n");
+  text.append("subfile_dir=").append(config.folder).append("\n");
   for (const std::string& name : config.names) text.append(name).append("\n");
   return text;
 }

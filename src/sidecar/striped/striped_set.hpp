@@ -18,14 +18,22 @@ struct StripedSet {
   std::string stub;
   std::string config;
   engine::StripeLayout layout;
-  std::vector<std::string> subfiles;  // their paths, in order
-  std::optional<SetState> state;
-  std::vector<std::string> nodes;  // as in the state
+  // What tells it from other sets whose stubs have had that inode; empty where HDF5's subfiling or
+  // an older version has made it.
+  std::string id;
+  std::vector<std::string> subfiles = {};  // their paths, in order
+  std::optional<SetState> state = {};
+  std::vector<std::string> nodes = {};  // as in the state
+  // As find_set() has seen them, unless there are nodes:
+  std::vector<std::uint64_t> sizes = {};  // of the subfiles, in bytes
+  std::size_t devices = 1;                // that they lie on, as the system counts them
+  bool has_text = false;                  // the stub is the layer's
+  bool busy = false;                      // somebody makes one file of it
 };
 
 // The set of a stub; nothing for an ordinary file. `config_folder`: where the configuration is,
-// empty for beside the stub. It is the one with the stub's inode, or, for a set that was copied,
-// the only one of that name. Subfiles are looked for beside the configuration first, so a set may
+// empty for beside the stub. It is the one with the stub's id, and its inode or, for a set that was
+// copied, its name. Subfiles are looked for beside the configuration first, so a set may
 // be moved as a whole. Throws Error that names what is missing or does not fit: a subfile of a set
 // that was closed must be as long as it was then. Subfiles of a set that has nodes are not looked
 // at: they lie beside the stub, as links to what only their node reaches.
@@ -61,12 +69,15 @@ std::string config_of_new(const std::string& stub, const std::string& config_fol
 // What an older set has left there. One that cannot be read leaves its subfiles. Throws Error.
 void remove_set_of(const std::string& stub, const std::string& config);
 
+// Of a stub that was truncated: what was found before goes, unless it is that with the same
+// configuration, in whose place another one is. Throws Error.
+void remove_older_set(const StripedSet& older, const std::string& config);
+
 // Before the first change: the set is open, and its stub has the layer's text once more, where
 // HDF5's subfiling has written to it. Throws Error.
 void begin_changing(const StripedSet& set);
-
-// On how many devices, as the system counts them, the subfiles lie. Throws Error.
-std::size_t devices_of(const StripedSet& set);
+// The text, whatever is there. Throws Error.
+void write_text_of_stub(const StripedSet& set);
 
 // In bytes. Throws Error.
 std::uint64_t subfile_size(const StripedSet& set, std::uint32_t number);

@@ -1,11 +1,14 @@
 #include "sidecar/striped/stub.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <string_view>
 
+#include "base/error.hpp"
 #include "sidecar/copy_file.hpp"
 
 namespace headrace::sidecar {
@@ -19,6 +22,11 @@ constexpr std::string_view kTextBegin = "\x89HDF\r\n\x1a\n\n";
 // taken for that.
 constexpr std::string_view kNumber = "set=";
 constexpr std::size_t kMostDigits = 20;
+// Then what no other set has, as the system uses numbers again.
+constexpr std::string_view kId = "id=";
+constexpr std::string_view kMade = "made=";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::size_t kIdDigits = 16;
 constexpr std::string_view kDriver = "Subfilin";
 constexpr std::size_t kSuperblock = 48;  // bytes: version 2 and 3 have no more
 constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is looked for
@@ -27,22 +35,36 @@ constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is 
 constexpr std::string_view kLine = "(headrace: a file in pieces)\n";
 constexpr std::uint64_t kFarthest = std::uint64_t{64} << 20U;  // a user block's end
 
-// Empty where the text does not tell it.
-std::string number_told_in(std::string_view text) {
+// What a line says that begins with `key`; takes it off the text. Empty for another line.
+std::string_view take_line(std::string_view& text, std::string_view key) {
+  const std::size_t end = text.find('\n');
+  if (!text.starts_with(key) || end == std::string_view::npos) return {};
+  const std::string_view value = text.substr(key.size(), end - key.size());
+  text.remove_prefix(end + 1);
+  return value;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= kMostDigits &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The lines after the begin of the text; what they do not tell stays empty.
+void read_identity(std::string_view text, Stub& stub) {
   text.remove_prefix(kTextBegin.size());
-  if (!text.starts_with(kNumber)) return {};
-  text.remove_prefix(kNumber.size());
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const bool whole = digits > 0 && digits <= kMostDigits && text.substr(digits).starts_with('\n');
-  return std::string(text.substr(0, whole ? digits : 0));
+  if (const auto number = take_line(text, kNumber); is_number(number)) stub.number = number;
+  if (const auto id = take_line(text, kId); is_set_id(id)) stub.id = id;
+  stub.made = take_line(text, kMade);
 }
 
 }  // namespace
 
 Stub read_stub(const std::string& path) {
   const Descriptor file(path, O_RDONLY | O_CLOEXEC);
-  const auto size = static_cast<std::uint64_t>(file.status().st_size);
+  const struct stat status = file.status();
+  const auto size = static_cast<std::uint64_t>(status.st_size);
   Stub stub;
+  stub.inode = status.st_ino;
   if (size == 0) stub.kind = Stub::Kind::empty;
   const auto device = engine::posix_device(file.get(), path.c_str());
   for (std::uint64_t at = 0; at < std::min(size, kFarthest); at = at == 0 ? 512 : 2 * at) {
@@ -50,7 +72,7 @@ Stub read_stub(const std::string& path) {
     device->read(at, std::as_writable_bytes(std::span(head)));
     if (at == 0 && head.starts_with(kTextBegin)) {
       stub.kind = Stub::Kind::text;
-      stub.number = number_told_in(head);
+      read_identity(head, stub);
       break;
     }
     if (!head.starts_with(kSignature)) continue;
@@ -67,11 +89,12 @@ Stub read_stub(const std::string& path) {
 }
 
 void write_stub(const std::string& path, const engine::StripeLayout& layout,
-                const std::string& number) {
-  if (read_stub(path).kind == Stub::Kind::text) return;
+                const std::string& number, const std::string& id) {
   const std::string name = std::filesystem::path(path).filename();
   std::string text(kTextBegin);
   text.append(kNumber).append(number).append("\n");
+  if (!id.empty()) text.append(kId).append(id).append("\n");
+  text.append(kMade).append(path).append("\n");
   text.append(name).append(" is a file in ").append(std::to_string(layout.count));
   text.append(" pieces, with stripes of ").append(std::to_string(layout.stripe));
   text.append(" bytes, which lie beside it as HDF5's subfiling writes them.\nheadrace fuse ");
@@ -82,6 +105,20 @@ void write_stub(const std::string& path, const engine::StripeLayout& layout,
   const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
   const auto bytes = std::as_bytes(std::span(text));
   engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
+}
+
+std::string new_set_id() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    throw Error(std::string("no random number for a set: ") + std::strerror(errno), errno);
+  std::string id;
+  for (std::size_t digit = 0; digit < kIdDigits; ++digit, number /= kHexDigits.size())
+    id.push_back(kHexDigits[number % kHexDigits.size()]);
+  return id;
+}
+
+bool is_set_id(std::string_view text) {
+  return text.size() == kIdDigits && text.find_first_not_of(kHexDigits) == std::string_view::npos;
 }
 
 }  // namespace headrace::sidecar

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "engine/stripes.hpp"
 
@@ -21,7 +22,12 @@ struct Stub {
   bool was_text = false;            // ours, which HDF5's subfiling has written to
   std::uint64_t superblock_at = 0;  // in bytes: after a user block
   std::string superblock;           // what all versions of it have
-  std::string number;               // in ours: that in the names of its pieces; empty in old ones
+  // In ours: the number in the names of its pieces, and what tells their set from others that have
+  // had that number; empty in old ones.
+  std::string number;
+  std::string id;
+  std::string made;         // where it was when the set was made
+  std::uint64_t inode = 0;  // of the file
 };
 
 // Bytes of a stub in which its kind shows. The text has as many, and a line's rest.
@@ -30,9 +36,14 @@ inline constexpr std::uint64_t kStubText = 8192;
 // Throws Error when it cannot be read.
 Stub read_stub(const std::string& path);
 
-// Writes the text that plain HDF5 refuses over what is in the file, unless it is there. `number`,
-// of digits, is that in the names of the pieces. Throws Error.
+// Writes the text that plain HDF5 refuses over what is in the file. `number`, of digits, is that in
+// the names of the pieces; `id` may be empty. Throws Error.
 void write_stub(const std::string& path, const engine::StripeLayout& layout,
-                const std::string& number);
+                const std::string& number, const std::string& id);
+
+// An id that no other set has. Throws Error.
+std::string new_set_id();
+// Whether it is the text of one.
+bool is_set_id(std::string_view text);
 
 }  // namespace headrace::sidecar

@@ -13,6 +13,7 @@ import pytest
 from harness.layer import Layer
 from harness.prefix import MATRIX, Hdf5
 from harness.ranks import succeed
+from harness.replaced import leave
 from harness.stack import NATIVE
 
 from headrace.errors import FileError
@@ -162,6 +163,25 @@ def test_how_many_pieces(layer: Layer, hdf5: Hdf5, options: str, ranks: int, cou
     connector = f"headrace_stripe {options}{layer.below}"
     succeed(layer, hdf5, ranks, PROGRAM, "mpio", "write", "x.h5", connector=connector)
     assert find(layer.folder / "x.h5").layout.count == count
+
+
+def test_replaced_and_truncated(layer: Layer, hdf5: Hdf5) -> None:
+    """A file under another one's name, beside a set whose inode the system has used again."""
+    ranks = Ranks(layer, hdf5, LAYOUTS[1])
+    x, part, old = (layer.folder / name for name in ("x.h5", "part.h5", "old.h5"))
+    ranks.ours("write", 3)
+    x.rename(part)
+    ranks.ours("write", 2)
+    part.replace(x)
+    layer.python("h5py.File('old.h5', 'w')['d'] = 1", "files=3;")
+    left = leave(old, x.stat().st_ino)
+    assert find(x).config != left
+    ranks.ours("append", 2)
+    ranks.ours("read", 3)
+    ranks.serial()
+    ranks.ours("write", 2)
+    ranks.theirs("read")
+    ranks.serial()
 
 
 def test_an_ordinary_file_stays_one(layer: Layer, hdf5: Hdf5) -> None:
