@@ -45,7 +45,7 @@ void fuse(const std::string& stub, const std::string& config) {
   const Descriptor locked(stub, O_RDONLY);
   lock_when_free(locked.get(), LOCK_SH);  // as HDF5 locks what it reads; the program ends its own
   const auto set = find_set(stub, std::filesystem::path(config).parent_path());
-  if (!set) throw Error("it has been made anew");
+  if (!set || set->config != config) throw Error("it has been made anew");
   const Seen before(*set);
   const std::string copy = begin_fusion(*set, set->layout.whole_size(subfile_sizes(*set)));
   try {
