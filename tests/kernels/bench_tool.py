@@ -18,7 +18,7 @@ from harness.stack import CLEAN
 SERIAL = Hdf5("1.14.5-openmpi")
 GOLDEN = Path(__file__).parent / "golden"
 # They read a part of what they write, or read it several times.
-READS_OTHERWISE = {"bdcats", "ml"}
+READS_OTHERWISE = {"bdcats", "files", "ml"}
 
 
 def program() -> Path:

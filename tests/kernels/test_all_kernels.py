@@ -16,7 +16,7 @@ from headrace import plan
 
 ROWS = (ROOT / "tools/bench/kernels.def").read_text(encoding="utf-8")
 KERNELS = re.findall(r"^HEADRACE_KERNEL\((\w+),", ROWS, re.MULTILINE)
-SERIAL_ONLY = {"h5py"}
+SERIAL_ONLY = {"files", "h5py"}
 RUNS = [(kernel, 0) for kernel in KERNELS] + [(k, 2) for k in KERNELS if k not in SERIAL_ONLY]
 E3SM = ROOT.parent / "shared/data/e3sm"
 # What they leave under other stacks: test_same_files.py.

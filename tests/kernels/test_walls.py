@@ -14,6 +14,7 @@ SIZES: dict[str, tuple[object, ...]] = {
     "bdcats": ("--particles", "2Mi", "--timesteps", 1, "--only", "contiguous-*"),
     "cgns": ("--elements", "128Ki"),
     "e3sm": ("--quick",),
+    "files": ("--openings", 50, "--files", 20),
     "h5py": ("--rows", "256Ki", "--block", "256Ki", "--only", "append-blocks"),
     "hacc": ("--particles", "1Mi"),
     "ior": ("--block", "64Mi", "--transfer", "64Mi", "--segments", 1),

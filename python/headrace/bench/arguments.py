@@ -25,6 +25,7 @@ _QUICK: Final[dict[str, dict[str, str]]] = {
     "ior": {"--block": "8Mi", "--transfer": "1Mi"},
     "metadata": {"--groups": "10", "--datasets": "50"},
     "h5py": {"--rows": "16Ki", "--columns": "16", "--block": "1Ki", "--slow-rows": "1Ki"},
+    "files": {"--openings": "100", "--files": "40"},
 }
 _OWN: Final = "headrace bench gives it itself"
 _REFUSED: Final = {

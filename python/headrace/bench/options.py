@@ -11,7 +11,7 @@ from headrace.bench import privacy
 
 kernels: Final = (
     "iotest", "vpic", "bdcats", "hacc", "e3sm", "amrex", "cgns", "sw4", "ior", "ml", "metadata",
-    "h5py",
+    "h5py", "files",
 )  # fmt: skip
 peers_kernel: Final = "peers"
 # Passed on to headrace-bench, and known here as well: such samples have no read side.

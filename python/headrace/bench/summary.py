@@ -18,7 +18,7 @@ phase_names: Final = {
 SHORTEST: Final = 0.02
 _PAYLOAD: Final = {"write": "written", "read": "read"}
 # Their payload is small, and what counts is the time.
-_TIMED_KERNELS: Final = frozenset({"metadata", "h5py"})
+_TIMED_KERNELS: Final = frozenset({"metadata", "h5py", "files"})
 
 
 @dataclass(frozen=True, slots=True)
