@@ -25,6 +25,8 @@ class LayerInfo(NamedTuple):
     vol: Seat | None = None
     vfd: Seat | None = None
     vfd_mpi: Seat | None = None
+    # Whether it may stand in a stack twice: it keeps nothing of a file.
+    repeats: bool = False
 
     def seats(self) -> tuple[str, ...]:
         """The seats as a user names them."""
@@ -39,6 +41,7 @@ PASS_THROUGH = LayerInfo(
     name="pass_through",
     summary="HDF5's own pass-through connector, part of libhdf5; takes no options.",
     vol=Seat("pass_through", 1),
+    repeats=True,
 )
 
 
@@ -84,6 +87,7 @@ def _layer(entry: dict[str, Any], directory: Path) -> LayerInfo:
         vol=_seat(entry.get("vol"), directory),
         vfd=_seat(entry.get("vfd"), directory),
         vfd_mpi=_seat(entry.get("vfd_mpi"), directory),
+        repeats=bool(entry.get("repeats")),
     )
 
 

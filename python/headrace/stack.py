@@ -6,7 +6,7 @@ the order of the specification, the application on top.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -121,12 +121,26 @@ def resolve(
     if spec.strip() == NATIVE:
         return Stack(())
     layers = grammar.parse(spec)
-    return Stack(
-        tuple(
-            _resolve_layer(spec, layer, catalogue, (defaults or {}).get(layer.name, {}), environ)
-            for layer in layers
-        )
+    resolved = tuple(
+        _resolve_layer(spec, layer, catalogue, (defaults or {}).get(layer.name, {}), environ)
+        for layer in layers
     )
+    _require_once(spec, layers, catalogue)
+    return Stack(resolved)
+
+
+def _require_once(spec: str, layers: Sequence[grammar.Layer], catalogue: Catalogue) -> None:
+    earlier: set[str] = set()
+    for layer in layers:
+        if layer.name in earlier and not catalogue.layers[layer.name].repeats:
+            raise SpecError(
+                spec,
+                f"layer {layer.name} is in the stack already, and each would take what the other "
+                "knows of a file for its own: name it once",
+                layer.at,
+                len(layer.name),
+            )
+        earlier.add(layer.name)
 
 
 def _resolve_layer(

@@ -44,6 +44,7 @@ DESCRIPTION: dict[str, Any] = {
                 "value": 7201,
                 "file": "libheadrace_null_vfd_mpi.so",
             },
+            "repeats": True,
         },
         {
             "name": "async",

@@ -102,6 +102,27 @@ def test_files_of_a_stack(catalogue: Catalogue) -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "start"),
+    [
+        ("async,async", 6),
+        ("async,null,async", 11),
+        ("async,trace,async(seat=vol)", 12),
+        ("async(seat=vol),async(seat=vfd)", 16),
+        ("trace,null,pass_through,trace", 24),
+        ("model,null(seat=vfd),model", 21),
+        ("null,null,trace,trace", 16),
+    ],
+)
+def test_a_layer_stands_once_unless_it_keeps_nothing(
+    catalogue: Catalogue, spec: str, start: int
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        resolve(spec, catalogue)
+    assert caught.value.start == start
+    assert "is in the stack already" in caught.value.reason
+
+
+@pytest.mark.parametrize(
     ("spec", "start", "reason"),
     [
         ("trace,nul", 6, "unknown layer 'nul'; did you mean null? Existing: async, model, null"),

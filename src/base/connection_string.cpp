@@ -108,6 +108,21 @@ std::string format_connection_string(const Options& options, std::string_view br
   return text;
 }
 
+std::vector<std::string> values_down(const Options& options, std::string_view key,
+                                     std::string_view inner) {
+  std::vector<std::string> values;
+  Options below;
+  try {
+    for (const Options* at = &options; at->contains(key); at = &below) {
+      values.push_back(at->find(key)->second);
+      const auto next = at->find(inner);
+      below = next == at->end() ? Options() : parse_connection_string(next->second);
+    }
+  } catch (const Error&) {  // of somebody else
+  }
+  return values;
+}
+
 void check_options(const Options& options, std::span<const Setting> settings,
                    std::span<const std::string_view> extra, std::string_view layer) {
   for (const auto& [key, value] : options) {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/settings.hpp"
 
@@ -15,6 +16,11 @@ Options parse_connection_string(std::string_view text);
 
 // The reverse. The value of the key `braced` comes last, in braces as it is; the rest is encoded.
 std::string format_connection_string(const Options& options, std::string_view braced);
+
+// The values of `key` in a chain of such strings, each of which has the next one at `inner`, down
+// to the last one, or the first that is written otherwise.
+std::vector<std::string> values_down(const Options& options, std::string_view key,
+                                     std::string_view inner);
 
 // Throws Error for a key that is neither a row of `settings` nor `extra`, and for malformed values.
 void check_options(const Options& options, std::span<const Setting> settings,

@@ -54,7 +54,8 @@ bool is_over_mpi(hid_t fapl) {
 }
 
 Id<Kind::plist> copy_access_list(hid_t fapl) {
-  if (h5.peek_property == nullptr || is_over_mpi(fapl)) return copy_of(fapl);
+  if (h5.mpio_driver == nullptr || h5.peek_property == nullptr || is_over_mpi(fapl))
+    return copy_of(fapl);
   const WithoutCommunicator alone(fapl);
   return copy_of(fapl);
 }

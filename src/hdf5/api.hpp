@@ -75,8 +75,7 @@ struct Api {
                                         std::size_t element_sizes[],
                                         const void* buffers[]) = nullptr;
   // H5I_object, H5P_peek and H5P_poke, which are exported but not public: a list by its id, and a
-  // property's bytes as they lie there. All null when one is missing, or the library is not
-  // parallel.
+  // property's bytes as they lie there. All null when one is missing.
   void* (*object_of)(hid_t id) = nullptr;
   herr_t (*peek_property)(void* list, const char* name, void* value) = nullptr;
   herr_t (*poke_property)(void* list, const char* name, const void* value) = nullptr;

@@ -91,6 +91,16 @@ void bind_context(void* handle) {
   look_up(h5.close_context, "H5VLclose_lib_context");
 }
 
+void bind_properties(void* handle) {
+  const auto object = reinterpret_cast<decltype(h5.object_of)>(dlsym(handle, "H5I_object"));
+  const auto peek = reinterpret_cast<decltype(h5.peek_property)>(dlsym(handle, "H5P_peek"));
+  const auto poke = reinterpret_cast<decltype(h5.poke_property)>(dlsym(handle, "H5P_poke"));
+  if (object == nullptr || peek == nullptr || poke == nullptr) return;
+  h5.object_of = object;
+  h5.peek_property = peek;
+  h5.poke_property = poke;
+}
+
 void bind_drivers(void* handle, bool major2) {
   using Function = hid_t (*)();
   if (major2) {
@@ -104,14 +114,6 @@ void bind_drivers(void* handle, bool major2) {
   library.parallel = dlsym(handle, "H5Pset_fapl_mpio") != nullptr;
   if (!library.parallel) return;
   h5.mpio_driver = &driver_id<&mpio>;
-  const auto object = reinterpret_cast<decltype(h5.object_of)>(dlsym(handle, "H5I_object"));
-  const auto peek = reinterpret_cast<decltype(h5.peek_property)>(dlsym(handle, "H5P_peek"));
-  const auto poke = reinterpret_cast<decltype(h5.poke_property)>(dlsym(handle, "H5P_poke"));
-  if (object != nullptr && peek != nullptr && poke != nullptr) {
-    h5.object_of = object;
-    h5.peek_property = peek;
-    h5.poke_property = poke;
-  }
   h5.write_vector_from_selection = reinterpret_cast<decltype(h5.write_vector_from_selection)>(
       dlsym(handle, "H5FDwrite_vector_from_selection"));
   h5.read_vector_from_selection = reinterpret_cast<decltype(h5.read_vector_from_selection)>(
@@ -147,6 +149,7 @@ std::string bind(const void* caller) {
   h5.register_pass_through = reinterpret_cast<decltype(h5.register_pass_through)>(
       dlsym(handle, "H5VL_pass_through_register"));
   bind_drivers(handle, major >= 2);
+  bind_properties(handle);
   bind_context(handle);
   h5.id_types = dlsym(handle, "H5I_type_info_array_g");
   hbool_t safe = false;

@@ -15,4 +15,7 @@ std::string driver_config(hid_t fapl);
 // Sets the driver of an access property list; null for no configuration. Negative when HDF5 cannot.
 herr_t set_driver(hid_t fapl, const std::string& name, const char* config);
 
+// The id of a driver, which stays until HDF5 ends. Negative when HDF5 cannot load it.
+hid_t driver_named(const std::string& name);
+
 }  // namespace headrace

@@ -28,13 +28,17 @@ bool failed_in_forwarding(hid_t stack) {
 
 }  // namespace
 
+thread_local unsigned QuietErrors::depth_ = 0;
+
 QuietErrors::QuietErrors() {
+  if (depth_++ > 0) return;
   get_handler(function2_, function1_, data_);
   if (function2_ != nullptr) h5.Eset_auto2(kDefaultStack, nullptr, nullptr);
   if (function1_ != nullptr) h5.Eset_auto1(nullptr, nullptr);
 }
 
 QuietErrors::~QuietErrors() {
+  --depth_;
   if (function2_ != nullptr) h5.Eset_auto2(kDefaultStack, function2_, data_);
   if (function1_ != nullptr) h5.Eset_auto1(function1_, data_);
 }

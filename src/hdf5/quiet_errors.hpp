@@ -8,7 +8,7 @@
 namespace headrace {
 
 // Turns HDF5's printing of errors off for its lifetime. For stretches in which no code of the
-// program runs: it would find its handler gone.
+// program runs: it would find its handler gone. Within another one it has nothing to do.
 class QuietErrors {
  public:
   QuietErrors();
@@ -19,6 +19,8 @@ class QuietErrors {
   ~QuietErrors();
 
  private:
+  static thread_local unsigned depth_;
+
   H5E_auto2_t function2_ = nullptr;
   H5E_auto1_t function1_ = nullptr;
   void* data_ = nullptr;

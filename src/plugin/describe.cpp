@@ -65,6 +65,7 @@ std::string describe() {
     add_plugin(layer, "vol", entry.vol);
     add_plugin(layer, "vfd", entry.vfd);
     add_plugin(layer, "vfd_mpi", entry.vfd_mpi);
+    layer.boolean("repeats", entry.vol.repeats || entry.vfd.repeats);
     all.add(layer.str());
     add_settings(settings, entry.name, entry.settings);
   }

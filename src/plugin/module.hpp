@@ -22,6 +22,7 @@ struct Plugin {
   int value = 0;
   std::string_view file;
   const Class& (*cls)() = nullptr;
+  bool repeats = false;  // whether it may be in a chain twice
 };
 
 // A row of the module's list of layers.

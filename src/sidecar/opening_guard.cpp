@@ -38,9 +38,20 @@ bool is_taken(int descriptor) {
 
 }  // namespace
 
-OpeningGuard::OpeningGuard(const char* name, bool writes)
-    : file_(path_of(name)), writes_(writes), before_(identity()) {
-  if (!has_folder(file_)) return;
+// Most files have no logs, and that is to cost little: what leads to a file that is no symbolic
+// link does not matter.
+OpeningGuard::OpeningGuard(const char* name, bool writes) : writes_(writes) {
+  struct stat status{};
+  const bool there = ::lstat(name, &status) == 0;
+  if (there && S_ISLNK(status.st_mode)) {
+    file_ = path_of(name);
+    before_ = identity();
+  } else {
+    file_ = *name == '/' ? name : std::filesystem::current_path().string() + '/' + name;
+    if (there) before_ = std::pair{status.st_dev, status.st_ino};
+  }
+  has_folder_ = sidecar::has_folder(file_);
+  if (!has_folder_) return;
   if (!writes) {
     keep_file();
     return;

@@ -24,6 +24,10 @@ class OpeningGuard {
   OpeningGuard& operator=(const OpeningGuard&) = delete;
   ~OpeningGuard();
 
+  // The file's absolute path; not by a symbolic link, as its logs are beside the file itself.
+  [[nodiscard]] const std::string& path() const { return file_; }
+  // Whether there may be logs of it.
+  [[nodiscard]] bool has_folder() const { return has_folder_; }
   // Of an opening that has failed: whether a process may be why, having begun or ended meanwhile.
   [[nodiscard]] bool in_vain() const;
   // Of an opening that has succeeded: whether ranks may have opened different files, or one that a
@@ -41,6 +45,7 @@ class OpeningGuard {
 
   std::string file_;
   bool writes_;
+  bool has_folder_ = false;
   Identity before_;
   std::map<std::string, int> held_;  // the logs of the file, or their folder, locked
 };

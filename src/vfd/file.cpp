@@ -1,5 +1,6 @@
 #include "vfd/file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -8,6 +9,7 @@
 #include "base/log.hpp"
 #include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
+#include "hdf5/lent_property.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/wheel_filters.hpp"
 
@@ -31,39 +33,80 @@ const H5FD_t* below_ours(const H5FD_t* file) {
   return file;
 }
 
+// What a driver keeps of a file it would find in both places of the chain.
+void require_once(const Options& options, const Layer& layer) {
+  const std::vector<std::string> below = values_down(options, "under", "under_config");
+  if (std::ranges::find(below, layer.name) != below.end())
+    throw Error("file driver " + std::string(layer.name) +
+                " is below itself (under=): it may be in the chain once");
+}
+
 }  // namespace
 
-Options options_of(hid_t fapl, const Layer& layer) {
-  Options options = parse_connection_string(driver_config(fapl));
+namespace {
+
+Options options_in(const std::string& config, const Layer& layer) {
+  Options options = parse_connection_string(config);
   check_options(options, layer.settings, kUnderKeys, layer.name);
   return options;
 }
 
-Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
+// The same, where all that may be wrong is to be found.
+Options checked_options_in(const std::string& config, const Layer& layer) {
   require_environment();
-  const Options options = options_of(fapl, layer);
-  Id<Kind::plist> copy = copy_access_list(fapl);
-  const std::string_view default_name = layer.over == Over::sec2 ? "sec2" : "mpio";
+  Options options = options_in(config, layer);
+  if (!layer.repeats) require_once(options, layer);
+  return options;
+}
+
+bool has_default_below(const Options& options, const Layer& layer) {
   const auto under = options.find("under");
-  if (under == options.end() || under->second == default_name) {
+  return under == options.end() || under->second == (layer.over == Over::sec2 ? "sec2" : "mpio");
+}
+
+Id<Kind::plist> under_fapl(hid_t fapl, const Options& options, const Layer& layer) {
+  Id<Kind::plist> copy = copy_access_list(fapl);
+  if (has_default_below(options, layer)) {
     // By id, so that the communicator and hints of an mpio list stay.
     if (h5.Pset_driver(copy.get(), driver_below(layer.over), nullptr) < 0)
       throw Error("the driver below cannot be set");
     return copy;
   }
+  const std::string& under = options.find("under")->second;
   const auto config = options.find("under_config");
   const char* text = config == options.end() ? nullptr : config->second.c_str();
   const PrivateErrors own;  // h5py shows the first record only: ours tells more
-  if (set_driver(copy.get(), under->second, text) < 0)
-    throw Error("file driver " + under->second + " (under=) cannot be loaded");
+  if (set_driver(copy.get(), under, text) < 0)
+    throw Error("file driver " + under + " (under=) cannot be loaded");
   return copy;
 }
 
+H5FD_t* open_below(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
+                   const Options& options, const Layer& layer) {
+  if (layer.over == Over::sec2 && has_default_below(options, layer) && LentProperty::possible()) {
+    LentProperty driver;
+    if (driver.lend(fapl, LentProperty::kDriver, driver_value(driver_below(layer.over), nullptr)))
+      return h5.FDopen(name, flags, fapl, maxaddr);
+  }
+  return h5.FDopen(name, flags, under_fapl(fapl, options, layer).get(), maxaddr);
+}
+
+}  // namespace
+
+Options options_of(hid_t fapl, const Layer& layer) {
+  return options_in(driver_config(fapl), layer);
+}
+
+Options options_of(const File& file, const Layer& layer) { return options_in(file.config, layer); }
+
+Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer) {
+  return under_fapl(fapl, checked_options_in(driver_config(fapl), layer), layer);
+}
+
 H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
-                   const Layer& layer) {
+                   const std::string& config, const Layer& layer) {
   restore_wheel_filters();
-  const Id<Kind::plist> below = under_fapl(fapl, layer);
-  H5FD_t* under = h5.FDopen(name, flags, below.get(), maxaddr);
+  H5FD_t* under = open_below(name, flags, fapl, maxaddr, checked_options_in(config, layer), layer);
   if (under == nullptr) return nullptr;
   // family, multi and split keep their layout in the superblock or place bytes by their kind.
   const H5FD_class_t& cls = *under->cls;

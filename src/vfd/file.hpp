@@ -30,19 +30,23 @@ struct Layer {
   std::string_view name;
   std::span<const Setting> settings;
   Over over;
+  bool repeats;  // whether it may be below itself
 };
 
-// The options of the layer in a list's driver configuration string, checked. Throws Error.
+// The options of the layer in a list's driver configuration string, or in that of an open file,
+// checked. Throws Error.
 Options options_of(hid_t fapl, const Layer& layer);
+Options options_of(const File& file, const Layer& layer);
 
 // The file access property list for the driver below: that of `fapl` with the driver that its
 // configuration string names (under=, under_config=), by default the one the class is made for.
 // Throws Error when the string is malformed or the driver cannot be loaded.
 Id<Kind::plist> under_fapl(hid_t fapl, const Layer& layer);
 
-// Opens the file below. Returns null when HDF5 failed, its records on the stack.
+// Opens the file below; `config`: the configuration string in the list. Returns null when HDF5
+// failed, its records on the stack. Throws Error, as under_fapl() does.
 H5FD_t* open_under(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
-                   const Layer& layer);
+                   const std::string& config, const Layer& layer);
 
 // The MPI_File of the mpio driver at the end of the chain, or null.
 void* mpi_file_of(H5FD_t* under, hid_t fapl);

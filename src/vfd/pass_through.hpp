@@ -56,9 +56,10 @@ class PassThrough {
   using Base = PassThrough;
   static constexpr Over kOver = over;
   static constexpr std::span<const Setting> kSettings{};
+  static constexpr bool kRepeats = false;  // whether it may be in a chain twice
   static constexpr haddr_t kMaxAddr =
       over == Over::sec2 ? (haddr_t{1} << 63U) - 1 : HADDR_MAX;  // as sec2 and mpio say
-  static Layer layer() { return {D::kName, D::kSettings, over}; }
+  static Layer layer() { return {D::kName, D::kSettings, over, D::kRepeats}; }
 
 #define HEADRACE_KIND_own(name, function)
 #define HEADRACE_KIND_absent(name, function) static constexpr signature::name name = nullptr;
@@ -102,7 +103,7 @@ class PassThrough {
   static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
     auto file = std::make_unique<F>();
     file->config = driver_config(fapl);
-    file->under = open_under(name, flags, fapl, maxaddr, layer());
+    file->under = open_under(name, flags, fapl, maxaddr, file->config, layer());
     report_open(name, file->under);
     if (file->under == nullptr) return nullptr;
     if constexpr (over == Over::mpio) file->mpi_file = mpi_file_of(file->under, fapl);

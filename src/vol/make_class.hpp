@@ -81,6 +81,7 @@ H5VL_class_t make_class() {
 template <typename C>
 const H5VL_class_t& class_of() {
   static const H5VL_class_t cls = make_class<C>();
+  [[maybe_unused]] static const bool noted = (note_class(cls), true);
   return cls;
 }
 

@@ -1,12 +1,16 @@
 // What our connectors hand to HDF5 in place of the objects of the connector below.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/id.hpp"
+#include "hdf5/lent_property.hpp"
 #include "vol/file/driver_seat.hpp"
 #include "vol/state.hpp"
 
@@ -17,20 +21,27 @@ namespace headrace::vol {
 class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
  public:
   UnderConnector(Id<Kind::vol> id, DriverSeat seat)
-      : id_(std::make_shared<const Id<Kind::vol>>(std::move(id))), seat_(std::move(seat)) {}
+      : class_(std::make_shared<Class>(std::move(id))), seat_(std::move(seat)) {}
   UnderConnector(const UnderConnector& other)
       : std::enable_shared_from_this<UnderConnector>(other),
-        id_(other.id_),
-        seat_(other.seat_),
-        native_(other.native_) {}
+        class_(other.class_),
+        seat_(other.seat_) {}
   UnderConnector& operator=(const UnderConnector&) = delete;
   UnderConnector(UnderConnector&&) = delete;
   UnderConnector& operator=(UnderConnector&&) = delete;
   ~UnderConnector();
-  [[nodiscard]] hid_t id() const { return id_->get(); }
+  [[nodiscard]] hid_t id() const { return class_->id.get(); }
+  // What a file access property list has for it, with that info; none where HDF5 does not tell.
+  [[nodiscard]] std::optional<LentProperty::Value> in_list(const void* info) const;
   // The class struct of the connector below if that is HDF5's native one and its functions may be
   // called as they are; else, and before look_below(), null.
-  [[nodiscard]] const H5VL_class_t* native() const { return native_; }
+  [[nodiscard]] const H5VL_class_t* native() const { return is_native_ ? direct_ : nullptr; }
+  // The same where it is one of ours, too.
+  [[nodiscard]] const H5VL_class_t* direct() const { return direct_; }
+  // Whether objects are wrapped in the context of this file: that of the one below is known, then,
+  // as long as an object of the file is open. The native connector has none.
+  [[nodiscard]] bool knows_context_below() const { return is_native_ || context_below_ != nullptr; }
+  [[nodiscard]] void* context_below() const { return context_below_; }
   // `under_file`: a file of the connector below.
   void look_below(void* under_file);
   [[nodiscard]] const DriverSeat& seat() const { return seat_; }
@@ -53,13 +64,33 @@ class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
   }
 
  private:
-  std::shared_ptr<const Id<Kind::vol>> id_;
+  struct Class {
+    explicit Class(Id<Kind::vol> of) : id(std::move(of)) {}
+    Id<Kind::vol> id;
+    std::optional<LentProperty::Value> in_list;  // without info, once asked for
+  };
+  std::shared_ptr<Class> class_;
   DriverSeat seat_;
-  const H5VL_class_t* native_ = nullptr;
+  const H5VL_class_t* direct_ = nullptr;
+  bool is_native_ = false;
+  void* context_below_ = nullptr;
   std::exception_ptr deferred_;
 };
 
 using UnderRef = std::shared_ptr<UnderConnector>;
+
+// The wrap context of an object whose connector knows_context_below(): that connector itself, one
+// byte on, which is not freed.
+inline void* tagged_context(UnderConnector& connector) {
+  return reinterpret_cast<std::byte*>(&connector) + 1;
+}
+inline bool is_tagged(const void* context) {
+  return reinterpret_cast<std::uintptr_t>(context) % 2 == 1;
+}
+
+// Notes a class struct of this module, whose functions connectors above it may call as they are:
+// they print nothing. Returns it.
+const H5VL_class_t& note_class(const H5VL_class_t& cls);
 
 // Stands for a file, group, dataset, datatype, attribute or request of the connector below.
 // Owned by HDF5: made by open and create, freed by a close (or request_free) that succeeds.

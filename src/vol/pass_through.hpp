@@ -63,8 +63,10 @@ class PassThrough {
   static constexpr std::span<const Setting> kSettings{};
   static constexpr unsigned kVersion = 1;
   static constexpr std::uint64_t kCapFlags = 0;
+  // Whether it may be in a chain twice: what a layer keeps, it takes for its own wherever it is.
+  static constexpr bool kRepeats = false;
   static DriverSeat driver_seat(const Options& /*options*/) { return {}; }
-  static Layer layer() { return {C::kName, C::kSettings, &C::driver_seat}; }
+  static Layer layer() { return {C::kName, C::kSettings, &C::driver_seat, C::kValue, C::kRepeats}; }
 
 #define HEADRACE_UNDER_pass(name) \
   static constexpr signature::name name = &Forwarder<Callback::name, signature::name>::call;
@@ -90,14 +92,14 @@ class PassThrough {
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req) {
     const QuietForwarding quiet;
-    const FileAccess access(fapl, layer());
+    FileAccess access(fapl, layer());
     let_prepare(access, {name, flags, true, fapl});
     void* under = h5.VLfile_create(name, flags, fcpl, access.under_fapl(), dxpl, req);
     return opened("file_create", name, under, access.connector(), fapl, dxpl, req);
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const QuietForwarding quiet;
-    const FileAccess access(fapl, layer());
+    FileAccess access(fapl, layer());
     let_prepare(access, {name, flags, false, fapl});
     void* under = h5.VLfile_open(name, flags, access.under_fapl(), dxpl, req);
     return opened("file_open", name, under, access.connector(), fapl, dxpl, req);
@@ -180,9 +182,9 @@ class PassThrough {
 
  private:
   // A connector may have a function
-  //   static void prepare_access(const FileAccess& access, const Opening& opening);
+  //   static void prepare_access(FileAccess& access, const Opening& opening);
   // that changes the list which the file below is created or opened with.
-  static void let_prepare(const FileAccess& access, const Opening& opening) {
+  static void let_prepare(FileAccess& access, const Opening& opening) {
     if constexpr (requires { C::prepare_access(access, opening); })
       C::prepare_access(access, opening);
   }

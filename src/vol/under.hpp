@@ -33,13 +33,14 @@ struct Route;
 #undef HEADRACE_ROUTE_own
 #undef HEADRACE_ROUTE_alone
 
-// Calls the connector below, with the arguments of the callback. The native connector's function is
-// called as HDF5 would call it; all others through HDF5, which looks up the connector each time.
+// Calls the connector below, with the arguments of the callback. The native connector's function
+// and ours are called as HDF5 would call them; all others through HDF5, which looks up the
+// connector each time.
 template <Callback callback, typename... Args>
 auto call_under(const UnderConnector& connector, Args... args) {
   using To = Route<callback>;
-  if (const H5VL_class_t* native = connector.native(); native != nullptr)
-    if (const auto function = To::direct(*native); function != nullptr) return function(args...);
+  if (const H5VL_class_t* below = connector.direct(); below != nullptr)
+    if (const auto function = To::direct(*below); function != nullptr) return function(args...);
   const QuietForwarding quiet;
   const std::tuple<Args...> all(args...);
   const auto through = [&]<std::size_t... i, std::size_t... j>(std::index_sequence<i...>,

@@ -9,19 +9,11 @@ struct WrapContext {
   void* under;
 };
 
-// HDF5 asks for a context in nearly every call, and the native connector has none: ours is then the
-// connector below itself, one byte on, and is not freed. It is used while the object's file is
-// open.
-void* native_context(const Object& object) {
-  return reinterpret_cast<std::byte*>(object.connector.get()) + 1;
-}
-
-bool is_native(const void* context) { return reinterpret_cast<std::uintptr_t>(context) % 2 == 1; }
-
+// HDF5 asks for a context in nearly every call, and uses it while the object's file is open.
 WrapContext context_of(void* context) {
-  if (!is_native(context)) return *static_cast<WrapContext*>(context);
+  if (!is_tagged(context)) return *static_cast<WrapContext*>(context);
   auto* connector = reinterpret_cast<UnderConnector*>(static_cast<std::byte*>(context) - 1);
-  return {connector->shared_from_this(), nullptr};
+  return {connector->shared_from_this(), connector->context_below()};
 }
 
 }  // namespace
@@ -34,8 +26,8 @@ void* wrap_get_object(const void* self) {
 
 herr_t wrap_get_wrap_ctx(const void* self, void** context) {
   const Object& object = Object::from(self);
-  if (object.connector->native() != nullptr) {
-    *context = native_context(object);
+  if (object.connector->knows_context_below()) {
+    *context = tagged_context(*object.connector);
     return 0;
   }
   void* under = nullptr;
@@ -62,7 +54,7 @@ void* wrap_unwrap_object(void* self) {
 }
 
 herr_t wrap_free_wrap_ctx(void* context) {
-  if (is_native(context)) return 0;
+  if (is_tagged(context)) return 0;
   const std::unique_ptr<WrapContext> wrap(static_cast<WrapContext*>(context));
   if (wrap->under == nullptr) return 0;
   const ErrorStackKeeper keep;

@@ -9,6 +9,7 @@
 #include "conformance/exercise.hpp"
 #include "conformance/fixture.hpp"
 #include "connectors/null/null.hpp"
+#include "drivers/null/null.hpp"
 
 namespace headrace::test {
 namespace {
@@ -100,6 +101,45 @@ std::string first_failure(const std::function<void(hid_t)>& act, hid_t fapl) {
     seen << " | " << line;
   }
   return seen.str();
+}
+
+// While a file is created, opened, probed or deleted, the list is that of the connector below.
+TEST(NullVol, TheProgramsListIsItsOwnAfterwards) {
+  const ScratchFolder folder;
+  const std::string name = folder.file("x.h5");
+  const hid_t fapl = fapl_with(null_class(), "seat=both;under_vol=0;under_info={}");
+  const hid_t driver = H5FDregister(&vfd::class_of<null::Driver<vfd::Over::sec2>>());
+  const hid_t before = H5Pcopy(fapl);
+  const auto unchanged = [&] {
+    hid_t connector = H5I_INVALID_HID;
+    EXPECT_GE(H5Pget_vol_id(fapl, &connector), 0);
+    H5VL_class_value_t value = -1;
+    EXPECT_GE(H5VLget_value(connector, &value), 0);
+    EXPECT_EQ(value, null::Connector::kValue);
+    H5VLclose(connector);
+    EXPECT_EQ(H5Pget_driver(fapl), H5FD_SEC2);
+    EXPECT_GT(H5Pequal(fapl, before), 0);
+  };
+  const PrintedErrors quiet;
+  hid_t file = H5Fcreate(name.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, fapl);
+  EXPECT_GE(file, 0);
+  unchanged();
+  const hid_t again = H5Fopen(name.c_str(), H5F_ACC_RDWR, fapl);  // while it is open
+  EXPECT_GE(again, 0);
+  unchanged();
+  EXPECT_LT(H5Fcreate(name.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, fapl), 0);
+  unchanged();
+  EXPECT_LT(H5Fopen(folder.file("none.h5").c_str(), H5F_ACC_RDONLY, fapl), 0);
+  unchanged();
+  EXPECT_GE(H5Fclose(again), 0);
+  EXPECT_GE(H5Fclose(file), 0);
+  EXPECT_GT(H5Fis_accessible(name.c_str(), fapl), 0);
+  unchanged();
+  EXPECT_GE(H5Fdelete(name.c_str(), fapl), 0);
+  unchanged();
+  H5FDunregister(driver);
+  H5Pclose(before);
+  H5Pclose(fapl);
 }
 
 TEST(NullVol, FailuresLookAsOnNative) {

@@ -49,6 +49,73 @@ def test_bad_driver_configuration_fails_the_open(stacked: Stacked) -> None:
         assert named in done.text
 
 
+def write_compressed() -> None:
+    with h5py.File("x.h5", "w") as f:
+        f.create_dataset("x", (10, 1000), "f8", chunks=(1, 1000), compression="gzip")
+        f["x"][0] = np.arange(1000)
+    with h5py.File("x.h5") as f:
+        assert (f["x"][0] == np.arange(1000)).all()
+    print("written")
+
+
+VALUES = {"null": 7200, "model": 7202, "fault": 7204, "async": 7206, "log": 7208, "trace": 7210,
+          "tune": 7212, "stripe": 7214, "pass_through": 1}  # fmt: skip
+
+
+def connectors(*layers: str) -> str:
+    """HDF5_VOL_CONNECTOR of a chain, without `headrace run`, which would refuse it."""
+    info = "under_vol=0;under_info={}"
+    for layer in reversed(layers[1:]):
+        info = f"under_vol={VALUES[layer]};under_info={{{info}}}"
+    return f"headrace_{layers[0]} {info}"
+
+
+def drivers(*layers: str) -> tuple[str, str]:
+    config = "under=sec2;under_config={}"
+    for layer in reversed(layers[1:]):
+        config = f"under=headrace_{layer};under_config={{{config}}}"
+    return f"headrace_{layers[0]}", config
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        *((layer, layer) for layer in VALUES if layer not in ("null", "pass_through")),
+        ("async", "null", "async"),
+        ("async", "pass_through", "log", "async"),
+        ("null", "null", "log", "async", "log"),
+    ],
+    ids=",".join,
+)
+def test_a_connector_below_itself_fails_the_open(stacked: Stacked, chain: tuple[str, ...]) -> None:
+    done = stacked.start(write_compressed, HDF5_VOL_CONNECTOR=connectors(*chain))
+    assert done.status == 1, done.text
+    assert "OSError: Unable to synchronously create file" in done.text
+    twice = next(layer for layer in chain if chain.count(layer) > 1 and layer != "null")
+    assert f"connector headrace_{twice} is below itself" in done.text
+
+
+@pytest.mark.parametrize("chain", [("async", "async"), ("tune", "null", "tune")], ids=",".join)
+def test_a_driver_below_itself_fails_the_open(stacked: Stacked, chain: tuple[str, ...]) -> None:
+    name, config = drivers(*chain)
+    given = {"HDF5_DRIVER": name, "HDF5_DRIVER_CONFIG": config}
+    done = stacked.start(write_compressed, "null(seat=vfd)", **given)
+    assert done.status == 1, done.text
+    assert f"file driver {name} is below itself" in done.text
+
+
+def test_a_layer_in_both_seats_by_two_settings_is_one(stacked: Stacked) -> None:
+    name, config = drivers("async")
+    done = stacked.start(write_compressed, "async", HDF5_DRIVER=name, HDF5_DRIVER_CONFIG=config)
+    assert done.out == b"written\n", done.text
+
+
+def test_what_keeps_nothing_may_be_there_again(stacked: Stacked) -> None:
+    chain = connectors("null", "async", "null", "pass_through", "log", "null")
+    done = stacked.start(write_compressed, HDF5_VOL_CONNECTOR=chain)
+    assert done.out == b"written\n", done.text
+
+
 def fill_the_disk() -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     f = h5py.File("x.h5", "w")
@@ -80,6 +147,34 @@ def test_relative_plugin_path(stacked: Stacked) -> None:
 def make_files_with_two_libraries() -> None:
     h5py.File("x.h5", "w").close()
     netCDF4.Dataset("x.nc", "w").close()
+
+
+def write_compressed_with_two_libraries() -> None:
+    rows = np.arange(20000.0).reshape(20, 1000)
+    f, g = h5py.File("x.h5", "w"), netCDF4.Dataset("x.nc", "w")
+    d = f.create_dataset("x", rows.shape, "f8", chunks=(1, 1000), compression="gzip")
+    for name, size in zip("rc", rows.shape, strict=True):
+        g.createDimension(name, size)
+    v = g.createVariable("x", "f8", ("r", "c"), zlib=True, chunksizes=(1, 1000))
+    for i, row in enumerate(rows):
+        d[i], v[i] = row, row
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (d[:] == rows).all() and (v[:] == rows).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    f.close(), g.close()
+    with netCDF4.Dataset("x.h5") as g, h5py.File("x.nc") as f:
+        assert (g["x"][:] == rows).all()
+        assert (f["x"][:] == rows).all()
+    print("written")
+
+
+@pytest.mark.parametrize("stack", ["async", "tune,async,log"])
+def test_each_of_two_libraries_has_its_own_layer(stacked: Stacked, stack: str) -> None:
+    """What a layer twice in one chain is not: the copies share nothing that a file is known by."""
+    done = stacked.start(write_compressed_with_two_libraries, stack)
+    assert done.out == b"written\n", done.text
+    assert len(stacked.report.libraries()) == 2
 
 
 def test_private_copy_without_memory_files(stacked: Stacked) -> None:

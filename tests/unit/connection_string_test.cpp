@@ -42,6 +42,18 @@ TEST(ConnectionString, BracedComesLast) {
 
 TEST(ConnectionString, EmptyHasNoOptions) { EXPECT_TRUE(parse_connection_string("").empty()); }
 
+TEST(ConnectionString, TellsAChainAsFarAsItIsWrittenSo) {
+  const auto values = [](const char* text) {
+    return values_down(parse_connection_string(text), "under_vol", "under_info");
+  };
+  using Values = std::vector<std::string>;
+  EXPECT_EQ(values(""), Values());
+  EXPECT_EQ(values("a=1;under_vol=7200"), Values{"7200"});
+  EXPECT_EQ(values("under_vol=1;under_info={b=2;under_vol=7;under_info={under_vol=0}}"),
+            (Values{"1", "7", "0"}));
+  EXPECT_EQ(values("under_vol=1;under_info={anything else}"), Values{"1"});
+}
+
 class Malformed : public testing::TestWithParam<const char*> {};
 
 TEST_P(Malformed, IsAnErrorThatShowsTheText) {

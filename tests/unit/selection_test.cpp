@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace headrace::vol {
 namespace {
 
@@ -69,6 +72,60 @@ TEST_F(UnionOfBlocks, TooManyAreNotAskedFor) {
   EXPECT_EQ(lists, 1);
   EXPECT_EQ(found((1U << 16U) + 1, 64, 64), 0U);
   EXPECT_EQ(lists, 1);
+}
+
+struct Regular {
+  std::vector<hsize_t> dims, stride, count, block;
+};
+Regular regular;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+
+struct Found {
+  std::uint64_t rows, extent;
+  bool operator==(const Found&) const = default;
+};
+
+Found spread(const Regular& selected) {
+  regular = selected;
+  h5.Sget_select_type = [](hid_t) { return H5S_SEL_HYPERSLABS; };
+  h5.Sis_regular_hyperslab = [](hid_t) -> htri_t { return 1; };
+  h5.Sget_simple_extent_dims = [](hid_t, hsize_t dims[], hsize_t[]) {
+    std::ranges::copy(regular.dims, dims);
+    return static_cast<int>(regular.dims.size());
+  };
+  h5.Sget_regular_hyperslab = [](hid_t, hsize_t[], hsize_t stride[], hsize_t count[],
+                                 hsize_t block[]) -> herr_t {
+    std::ranges::copy(regular.stride, stride);
+    std::ranges::copy(regular.count, count);
+    std::ranges::copy(regular.block, block);
+    return 0;
+  };
+  const auto found = spread_of(kPlist + 1);
+  h5 = Api();
+  return found ? Found{found->rows, found->extent} : Found{};
+}
+
+TEST(Spread, CountsRowsThatLieInOnePiece) {
+  EXPECT_EQ(spread({{10}, {1}, {1}, {3}}), (Found{1, 3}));
+  EXPECT_EQ(spread({{10}, {1}, {3}, {1}}), (Found{1, 3}));  // as h5py selects
+  EXPECT_EQ(spread({{10}, {2}, {3}, {2}}), (Found{1, 6}));  // blocks that touch
+  EXPECT_EQ(spread({{10}, {3}, {3}, {2}}), (Found{3, 8}));  // and some that do not
+  EXPECT_EQ(spread({{9, 5}, {1, 1}, {1, 1}, {1, 3}}), (Found{1, 3}));
+  EXPECT_EQ(spread({{9, 5}, {1, 1}, {4, 1}, {1, 5}}), (Found{1, 20}));
+  EXPECT_EQ(spread({{9, 5}, {1, 1}, {1, 1}, {2, 4}}), (Found{2, 9}));
+  EXPECT_EQ(spread({{9, 5}, {4, 1}, {2, 1}, {2, 5}}), (Found{2, 30}));
+  EXPECT_EQ(spread({{9, 5, 4}, {7, 1, 1}, {1, 2, 4}, {1, 1, 1}}), (Found{1, 8}));
+  EXPECT_EQ(spread({{9, 5, 4}, {1, 1, 1}, {2, 2, 4}, {1, 1, 1}}), (Found{2, 28}));
+  EXPECT_EQ(spread({{9, 5, 4}, {1, 1, 2}, {2, 5, 2}, {1, 1, 1}}), (Found{20, 39}));
+}
+
+TEST(Spread, IsNotToldOfOthers) {
+  EXPECT_FALSE(spread_of(kBlock));
+  h5.Sget_select_type = [](hid_t) { return H5S_SEL_POINTS; };
+  EXPECT_FALSE(spread_of(kPlist + 1));
+  h5.Sget_select_type = [](hid_t) { return H5S_SEL_HYPERSLABS; };
+  h5.Sis_regular_hyperslab = [](hid_t) -> htri_t { return 0; };
+  EXPECT_FALSE(spread_of(kPlist + 1));
+  h5 = Api();
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     "or reference data, and those that get their name later (h5py's f[name] = data) are HDF5's",
     ("log", "left_for_address"): _ADDRESS,
     ("log", "left_for_room"): "the log and the data would not both have room",
-    ("log", "left_for_rows"): "long rows and whole blocks gain nothing from a log",
+    ("log", "left_for_rows"): "long rows, whole blocks and dense rows gain nothing from a log",
     ("log", "left_for_selection"): "HDF5 writes what they select itself",
     ("log", "left_for_conversion"): "HDF5 converts what they write itself",
     ("log", "left_for_several_files"): "each writes to several files",

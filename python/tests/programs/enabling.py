@@ -32,12 +32,11 @@ def compare(spec: str, expected: str) -> None:
 
 
 def settings() -> None:
-    headrace.enable("trace,trace(depth=1)", log_level="info", trace_budget=1024, trace_depth=3)
+    headrace.enable("trace(depth=1)", log_level="info", trace_budget=1024, trace_depth=3)
     assert os.environ["HEADRACE_LOG_LEVEL"] == "info"
     assert "HEADRACE_TRACE_BUDGET" not in os.environ
     assert os.environ["HDF5_VOL_CONNECTOR"] == (
-        "headrace_trace budget=1024;depth=3;under_vol=7210;"
-        "under_info={budget=1024;depth=1;under_vol=0;under_info={}}"
+        "headrace_trace budget=1024;depth=1;under_vol=0;under_info={}"
     )
     assert headrace.settings.log_level == "info"
     assert (headrace.settings.trace_budget, headrace.settings.trace_depth) == (1024, 3)

@@ -1,6 +1,7 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
+#include "base/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/closings.hpp"
@@ -131,6 +132,7 @@ struct Connector : vol::PassThrough<Connector> {
   // Those that open the file together, if one of them stages: they may have been told different
   // things. Of a malformed setting all are told when it is opened.
   static CommunicatorHandle staging_ranks(hid_t fapl) {
+    if (!vol::is_parallel(fapl)) return nullptr;
     const PrivateErrors own;
     bool stages = false;
     error_of([&] { stages = AsyncOptions(vol::info_of(fapl, layer())->options).mpi_staging; });
@@ -142,7 +144,8 @@ struct Connector : vol::PassThrough<Connector> {
   static void* opened(void* file, const vol::Opening& opening, CommunicatorHandle ranks) {
     if (file == nullptr) return nullptr;
     const auto info = vol::info_of(opening.fapl, layer());
-    note_opened(vol::Object::from(file), opening, AsyncOptions(info->options), std::move(ranks));
+    note_opened(vol::Object::from(file), opening, meaning_of<AsyncOptions>(info->options),
+                std::move(ranks));
     return file;
   }
 };

@@ -21,11 +21,15 @@ struct FileState {
   bool only_decodes = false;
   bool writable = false;
   bool open = true;
-  H5FD_t* reads = nullptr;  // see driver_for_reads()
   unsigned long number = 0;
-  unsigned pauses = 0;  // of the workers
+  unsigned pauses = 0;          // of the workers
+  vol::Object* file = nullptr;  // as long as it is open
+  // What follows is there once it has been asked for.
+  std::optional<H5FD_t*> reads;  // see driver_for_reads()
   std::shared_ptr<engine::CacheShare> cache;
   std::optional<engine::WantedThreads> threads;
+  std::size_t wanted_cache = 0;
+  unsigned wanted_threads = 0;
 };
 
 bool all_off = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -63,6 +67,7 @@ void count_driver_left_out(const vol::Object& file, const FileState& state) {
 
 void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOptions& options,
                  CommunicatorHandle ranks) {
+  const PrivateErrors own;
   auto state = std::make_shared<FileState>();
   state->ranks = std::move(ranks);
   const bool parallel = vol::is_parallel(opening.fapl);
@@ -75,13 +80,10 @@ void note_opened(vol::Object& file, const vol::Opening& opening, const AsyncOpti
   file.connector->state = state;
   if (!opening.swmr() && !parallel) count_driver_left_out(file, *state);
   if (state->filters) state->number = vol::number_of(below(file)).value_or(0);
-  // Nobody writes to it, also below, where it may be open through another handle.
-  if (reads_pass_by(*file.connector) && vol::is_read_only(below(file)))
-    state->reads = driver_on_top(file);
+  state->file = &file;
   page_buffers = page_buffers || vol::has_page_buffer(opening.fapl);
-  if (!state->filters && !state->only_decodes) return;
-  state->cache = cache().make_share(options.chunk_cache);
-  state->threads.emplace(options.threads);
+  state->wanted_cache = options.chunk_cache;
+  state->wanted_threads = options.threads;
 }
 
 void drain_together(const vol::UnderConnector& connector) {
@@ -104,7 +106,12 @@ bool only_decodes(const vol::UnderConnector& connector) {
 }
 
 std::shared_ptr<engine::CacheShare> cache_share(const vol::UnderConnector& connector) {
-  return state_of(connector).cache;
+  FileState& state = state_of(connector);
+  if (state.cache == nullptr) {
+    state.cache = cache().make_share(state.wanted_cache);
+    state.threads.emplace(state.wanted_threads);
+  }
+  return state.cache;
 }
 
 bool may_write(const vol::UnderConnector& connector) {
@@ -118,8 +125,12 @@ bool reads_pass_by(const vol::UnderConnector& connector) {
 
 H5FD_t* driver_for_reads(const vol::UnderConnector& connector, unsigned long file) {
   if (!reads_pass_by(connector)) return nullptr;
-  const FileState& state = state_of(connector);
-  return state.number == file ? state.reads : nullptr;  // another number: a mounted file's
+  FileState& state = state_of(connector);
+  if (state.number != file) return nullptr;  // a mounted file's
+  // Nobody writes to it, also below, where it may be open through another handle.
+  if (!state.reads && state.file != nullptr)
+    state.reads = vol::is_read_only(below(*state.file)) ? driver_on_top(*state.file) : nullptr;
+  return state.reads.value_or(nullptr);
 }
 
 // While HDF5 2.0 ends it closes ids of files that are gone, of which it must not be asked. Who has
@@ -137,7 +148,10 @@ void note_mounted() { mounted = true; }
 bool is_open(const vol::UnderConnector& connector) { return state_of(connector).open; }
 
 void note_closing(const vol::Object& file) {
-  if (auto* const state = file.connector->state.find<FileState>()) state->open = false;
+  auto* const state = file.connector->state.find<FileState>();
+  if (state == nullptr) return;
+  state->open = false;
+  state->file = nullptr;
 }
 
 void pause_for(const vol::UnderConnector& connector) {

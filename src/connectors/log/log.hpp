@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/log.hpp"
+#include "base/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/log/hooks.hpp"
 #include "connectors/log/opening/opening.hpp"
@@ -121,10 +122,7 @@ struct Connector : vol::PassThrough<Connector> {
   // agree on that in use().
   template <typename Open>
   static void* open_guarded(const char* name, bool writes, hid_t fapl, const Open& open) {
-    const bool shared = [&] {
-      const PrivateErrors own;
-      return vol::is_parallel(fapl);
-    }();
+    const bool shared = vol::is_parallel(fapl);
     for (;;) {
       const sidecar::OpeningGuard guard(name, writes);
       try {
@@ -155,7 +153,7 @@ struct Connector : vol::PassThrough<Connector> {
 
   // What a file is opened with.
   struct Terms {
-    LogOptions options{};
+    LogOptions options;
     CommunicatorHandle ranks;  // that open it together; null where one process does
   };
 
@@ -164,7 +162,7 @@ struct Connector : vol::PassThrough<Connector> {
   static Terms terms_of(hid_t fapl) {
     Terms terms;
     const auto malformed = error_of([&] {
-      terms.options = LogOptions::of(vol::info_of(fapl, layer())->options);
+      terms.options = meaning_of<LogOptions>(vol::info_of(fapl, layer())->options);
       require_environment();
     });
     terms.ranks = ranks_of(fapl, terms.options.mpi_logs);
@@ -180,7 +178,7 @@ struct Connector : vol::PassThrough<Connector> {
     Terms terms = terms_of(fapl);
     ParallelFile::stop_others(name, terms.ranks.get());
     std::optional<FormerLogs> former;
-    if (terms.ranks == nullptr || terms.ranks->rank() == 0) former.emplace(name, flags, fapl);
+    if (terms.ranks == nullptr || terms.ranks->rank() == 0) former.emplace(guard, flags, fapl);
     void* file = PassThrough::file_create(name, flags, fcpl, fapl, dxpl, req);
     if (file != nullptr && former) former->remove();
     return use(file, {name, flags, true, fapl}, std::move(terms), guard);
@@ -206,7 +204,7 @@ struct Connector : vol::PassThrough<Connector> {
     const auto refusal = error_of([&] {
       if (file == nullptr) return;
       note_number(*file);
-      marker = SerialFile::opened(*file, opening, ranks != nullptr, options);
+      marker = SerialFile::opened(*file, opening, guard.path(), ranks != nullptr, options);
     });
     try {
       if (ranks != nullptr && ranks->reduce(guard.overtaken() ? 1 : 0, Reduction::max) != 0)

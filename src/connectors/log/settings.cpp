@@ -15,14 +15,13 @@ LogsPer logs_per(std::string_view value) {
 
 }  // namespace
 
-LogOptions LogOptions::of(const Options& options) {
-  return {canonicalise_of(value_of(kSettings, "canonicalise", options)),
-          number_of(kSettings, "budget", options),
-          is_on(kSettings, "sync", options),
-          is_on(kSettings, "verify", options),
-          is_on(kSettings, "recover", options),
-          is_on(kSettings, "skip_missing", options),
-          logs_per(value_of(kSettings, "mpi_logs", options))};
-}
+LogOptions::LogOptions(const Options& options)
+    : canonicalise(canonicalise_of(value_of(kSettings, "canonicalise", options))),
+      budget(number_of(kSettings, "budget", options)),
+      sync(is_on(kSettings, "sync", options)),
+      verify(is_on(kSettings, "verify", options)),
+      recover(is_on(kSettings, "recover", options)),
+      skip_missing(is_on(kSettings, "skip_missing", options)),
+      mpi_logs(logs_per(value_of(kSettings, "mpi_logs", options))) {}
 
 }  // namespace headrace::log_layout

@@ -45,16 +45,17 @@ enum class Canonicalise { close, later, background };
 enum class LogsPer { none, rank, node };
 
 struct LogOptions {
-  Canonicalise canonicalise;
-  std::uint64_t budget;  // in bytes
-  bool sync;
-  bool verify;
-  bool recover;
-  bool skip_missing;
-  LogsPer mpi_logs;
-
+  LogOptions() = default;
   // Throws Error for a value that is none of its setting's.
-  static LogOptions of(const Options& options);
+  explicit LogOptions(const Options& options);
+
+  Canonicalise canonicalise = Canonicalise::close;
+  std::uint64_t budget = 0;  // in bytes
+  bool sync = false;
+  bool verify = false;
+  bool recover = false;
+  bool skip_missing = false;
+  LogsPer mpi_logs = LogsPer::none;
 };
 
 }  // namespace headrace::log_layout

@@ -11,6 +11,7 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_null";
   static constexpr H5VL_class_value_t kValue = 7200;
   static constexpr std::span<const Setting> kSettings = null::kSettings;
+  static constexpr bool kRepeats = true;
   static constexpr std::array<vol::Callback, 0> kOverrides{};
 
   static vol::DriverSeat driver_seat(const Options& options) {

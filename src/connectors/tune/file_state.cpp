@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/events.hpp"
+#include "base/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 
@@ -20,11 +21,21 @@ std::string tidied(std::string_view path) {
   return tidy.empty() ? "/" : tidy;
 }
 
+// Those that hold for every file: there are no patterns.
+struct ForAllFiles {
+  explicit ForAllFiles(const Options& given)
+      : options(given, ""), of_datasets(options.of_dataset("")) {}
+  TuneOptions options;
+  DatasetOptions of_datasets;
+};
+
 }  // namespace
 
 FileState::FileState(const Options& given, const vol::Opening& opening)
-    : options(given, opening.name),
-      of_datasets(options.of_dataset("")),
+    : options(has_patterns(given) ? TuneOptions(given, opening.name)
+                                  : meaning_of<ForAllFiles>(given).options),
+      of_datasets(has_patterns(given) ? options.of_dataset("")
+                                      : meaning_of<ForAllFiles>(given).of_datasets),
       name(opening.name),
       parallel(vol::is_parallel(opening.fapl)),
       writes(opening.writes()) {}

@@ -105,6 +105,8 @@ Options with_file(Options options, const std::vector<Pattern>& patterns) {
 
 }  // namespace
 
+bool has_patterns(const Options& options) { return !value("rules", options).empty(); }
+
 DatasetOptions::DatasetOptions(const Options& options)
     : chunk_cache(on("chunk_cache", options)),
       assume_cache(number("assume_cache", options)),

@@ -21,6 +21,8 @@ struct Pattern {
 
 // What a file in TOML says: docs/guide/tune.md. Throws Error that names file, line and key.
 std::vector<Pattern> read_patterns(const std::string& path);
+// Whether options name a file of patterns.
+bool has_patterns(const Options& options);
 // The same for its text.
 std::vector<Pattern> parse_patterns(std::string_view text, const std::string& path);
 

@@ -89,12 +89,12 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   // Of the list for the connector below, before a file is created or opened with it.
-  static void prepare_access(const vol::FileAccess& access, const vol::Opening& opening) {
+  static void prepare_access(vol::FileAccess& access, const vol::Opening& opening) {
     const OpeningFile& scope = *OpeningFile::current();
     FileState& state = *scope.state;
     state.may_reopen = may_reopen_datasets(opening);
-    change_access(access.under_fapl(), state, scope.form);
-    if (state.parallel) add_hints(access.under_fapl(), state);
+    change_access(access, state, scope.form);
+    if (state.parallel) add_hints(access.own_fapl(), state);
     access.connector()->state = scope.state;
   }
 

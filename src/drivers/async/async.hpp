@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/meaning.hpp"
 #include "drivers/async/settings.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "vfd/handle_question.hpp"
@@ -34,13 +35,13 @@ struct Driver<vfd::Over::sec2>
                                          Callback::flush, Callback::truncate};
 
   static H5FD_t* open(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
-    const Options options = vfd::options_of(fapl, layer());
     H5FD_t* file = Base::open(name, flags, fapl, maxaddr);
     if (file == nullptr) return nullptr;
+    OpenFile& mine = OpenFile::of(file);
     try {
-      begin(OpenFile::of(file), name, flags, AsyncOptions(options));
+      begin(mine, name, flags, meaning_of<AsyncOptions>(vfd::options_of(mine, layer())));
     } catch (...) {
-      end(OpenFile::of(file));
+      end(mine);
       Base::close(file);
       throw;
     }
@@ -108,6 +109,7 @@ struct Driver<vfd::Over::sec2>
                                std::size_t size, const void* buffer) {
     OpenFile& mine = OpenFile::of(file);
     if (mine.background != nullptr) mine.background->wait_for(address, size);
+    stage_from_now(mine);
     if (mine.staged != nullptr && !mine.synchronous) {
       if (vfd::starts_swmr(buffer, size)) {
         stop(mine);

@@ -81,49 +81,101 @@ bool is_known_to_program(const OpenFile& file) {
 }
 
 void stop_reading_ahead(OpenFile& file) {
+  if (file.later) file.later->runs_ahead = false;
   if (file.ahead != nullptr) file.read_ahead = file.ahead->statistics();
   file.ahead.reset();
+}
+
+// Whether writes may be staged; else why they are left.
+bool may_be_staged(OpenFile& file, unsigned flags, const AsyncOptions& options) {
+  // Below this, pages would only move from one use to the next.
+  constexpr std::uint64_t kLeastBudget = 512U << 10U;
+  const bool spares = options.budget > 0 && options.budget < kLeastBudget;
+  if ((flags & kSwmr) != 0) file.left_for = "left_for_swmr";
+  if (spares) file.left_for = "left_for_budget";
+  return (flags & kReadWrite) != 0 && (flags & kSwmr) == 0 && !spares;
+}
+
+void note_open(OpenFile& file, const char* name) {
+  file.name = name;
+  open_files().push_back(&file);
+}
+
+void start_staging(OpenFile& file, const AsyncOptions& options, vfd::Over over) {
+  const H5FD_t* under = file.under;
+  const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
+  if (size == HADDR_UNDEF) return;
+  std::unique_ptr<engine::Device> device =
+      vfd::device_of(file.under, file.name.c_str(), over, options.direct);
+  if (device == nullptr) return;
+  file.threads.emplace(options.threads);
+  const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
+  const engine::StagingLimits limits{options.budget, options.flush_interval};
+  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size, limits, writers);
+}
+
+void note_raw_at_once(OpenFile& file) {
+  file.raw_at_once = is_known_to_program(file);
+  if (file.raw_at_once) file.left_for = "left_for_address";
+}
+
+bool is_staged_or_will_be(const OpenFile& file) {
+  return file.staged != nullptr || (file.later && file.later->stages);
+}
+
+// The device that is read from behind the program; none where that may not be.
+engine::Device* device_to_read(OpenFile& file) {
+  stage_from_now(file);
+  if (file.staged != nullptr) return &file.staged->device();
+  if (file.device != nullptr || !file.later || !file.later->reads) return file.device.get();
+  file.later->reads = false;
+  file.device = vfd::device_of(file.under, file.name.c_str(), vfd::Over::sec2);
+  if (file.device != nullptr) file.threads.emplace(file.later->options.threads);
+  return file.device.get();
+}
+
+void read_ahead_from_now(OpenFile& file) {
+  if (!file.later || !file.later->runs_ahead) return;
+  file.later->runs_ahead = false;
+  const std::uint64_t limit = file.later->options.read_ahead;
+  if (engine::Device* const from = device_to_read(file))
+    file.ahead = std::make_unique<engine::ReadAhead>(*from, file.staged.get(), limit);
+}
+
+// Whether reads may be made behind the program.
+bool reads_behind_from_now(OpenFile& file) {
+  if (file.background != nullptr) return true;
+  engine::Device* const from = file.later && !file.synchronous ? device_to_read(file) : nullptr;
+  if (from != nullptr) file.background = std::make_unique<engine::BackgroundReads>(*from);
+  return file.background != nullptr;
 }
 
 }  // namespace
 
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options,
                    vfd::Over over) {
-  // Below this, pages would only move from one use to the next.
-  constexpr std::uint64_t kLeastBudget = 512U << 10U;
-  file.name = name;
-  open_files().push_back(&file);
-  const std::uint64_t budget = options.budget;
-  if ((flags & kSwmr) != 0) file.left_for = "left_for_swmr";
-  if (budget > 0 && budget < kLeastBudget) file.left_for = "left_for_budget";
-  if ((flags & kReadWrite) == 0 || (flags & kSwmr) != 0 || (budget > 0 && budget < kLeastBudget))
-    return;
-  const H5FD_t* under = file.under;
-  const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
-  if (size == HADDR_UNDEF) return;
-  std::unique_ptr<engine::Device> device = vfd::device_of(file.under, name, over, options.direct);
-  if (device == nullptr) return;
-  file.threads.emplace(options.threads);
-  const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
-  file.staged = std::make_unique<engine::StagedFile>(
-      std::move(device), size, engine::StagingLimits{budget, options.flush_interval}, writers);
-  file.raw_at_once = is_known_to_program(file);
-  if (file.raw_at_once) file.left_for = "left_for_address";
+  note_open(file, name);
+  if (!may_be_staged(file, flags, options)) return;
+  start_staging(file, options, over);
+  if (file.staged != nullptr) note_raw_at_once(file);
 }
 
 void begin(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options) {
-  begin_staging(file, name, flags, options, vfd::Over::sec2);
-  if ((flags & kSwmr) != 0) return;
-  if (file.staged == nullptr) {
-    if ((flags & kReadWrite) != 0) return;
-    file.device = vfd::device_of(file.under, name, vfd::Over::sec2);
-    if (file.device == nullptr) return;
-    file.threads.emplace(options.threads);
-  }
-  engine::Device& from = file.staged != nullptr ? file.staged->device() : *file.device;
-  file.background = std::make_unique<engine::BackgroundReads>(from);
-  if (options.read_ahead == 0 || file.raw_at_once) return;
-  file.ahead = std::make_unique<engine::ReadAhead>(from, file.staged.get(), options.read_ahead);
+  note_open(file, name);
+  const bool stages = may_be_staged(file, flags, options);
+  if (stages) note_raw_at_once(file);
+  const bool only_reads = (flags & (kReadWrite | kSwmr)) == 0;
+  if (!stages && !only_reads) return;
+  const bool runs_ahead = options.read_ahead > 0 && !file.raw_at_once;
+  file.later = OpenFile::Later{options, stages, true, runs_ahead};
+}
+
+void stage_from_now(OpenFile& file) {
+  if (!file.later || !file.later->stages) return;
+  start_staging(file, file.later->options, vfd::Over::sec2);
+  file.later->stages = false;
+  if (file.staged == nullptr)
+    file.later.reset();  // nothing of it is read behind the program either
 }
 
 void end(OpenFile& file) {
@@ -139,6 +191,8 @@ void end(OpenFile& file) {
 
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,
             std::span<std::byte> bytes) {
+  constexpr std::uint64_t kWhile = 64U << 10U;
+  if (file.ahead == nullptr && (file.seen += bytes.size()) >= kWhile) read_ahead_from_now(file);
   if (file.ahead == nullptr)
     return below(&file.pub, type, dxpl, address, bytes.size(), bytes.data());
   const std::size_t taken = file.ahead->take(address, bytes);
@@ -158,9 +212,10 @@ herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t a
 
 bool read_behind(OpenFile& file, haddr_t address, std::span<std::byte> bytes) {
   constexpr std::size_t kLeast = 128U << 10U;  // below, a task costs more than it saves
-  if (file.background == nullptr || bytes.size() < kLeast) return false;
+  if (bytes.size() < kLeast) return false;
   // What is staged would have to be put over what is read, while it may change.
   if (file.staged != nullptr && file.staged->any_staged(address, bytes.size())) return false;
+  if (!engine::Lending::are_lent(bytes) || !reads_behind_from_now(file)) return false;
   const auto lender = engine::Lending::borrow(bytes);
   if (lender == nullptr) return false;
   std::exception_ptr failed;
@@ -189,6 +244,7 @@ void stop(OpenFile& file) {
   if (file.staged != nullptr) drain(file);
   file.left_for = "left_for_descriptor";
   file.synchronous = true;
+  file.later.reset();
   file.background.reset();
   stop_reading_ahead(file);
 }
@@ -198,10 +254,10 @@ bool write_raw_at_once(unsigned long number) {
   const bool any = std::ranges::any_of(open_files(), is_asked_for);
   bool writable = false;
   for (OpenFile* file : open_files()) {
-    if (file->staged == nullptr || (any && !is_asked_for(file))) continue;
+    if (!is_staged_or_will_be(*file) || (any && !is_asked_for(file))) continue;
     writable = true;
     if (file->raw_at_once || file->synchronous) continue;
-    drain(*file);
+    if (file->staged != nullptr) drain(*file);
     file->raw_at_once = true;
     file->left_for = "left_for_address";
     if (const auto inode = inode_of(*file)) files_known_to_program().insert(*inode);

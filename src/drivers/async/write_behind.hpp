@@ -15,9 +15,18 @@ namespace headrace::async {
 
 struct OpenFile : vfd::File {
   std::string name;
+  // What the file may need and does not have yet: most small files are closed before.
+  struct Later {
+    AsyncOptions options;
+    bool stages;      // at its first write
+    bool reads;       // behind the program, at the first read that is worth it
+    bool runs_ahead;  // when it has been read for a while
+  };
+  std::optional<Later> later;
+  std::uint64_t seen = 0;  // bytes that were read before
   // Of a file that nothing is ever written to; the device of others is with what is staged.
   std::unique_ptr<engine::Device> device;
-  // None when the file below has no device for workers, or nothing is ever written to it.
+  // None when the file below has no device for workers, or nothing is written to it.
   std::unique_ptr<engine::StagedFile> staged;
   // None when nothing may be read ahead: somebody else may write to the file.
   std::unique_ptr<engine::ReadAhead> ahead;
@@ -38,10 +47,12 @@ struct OpenFile : vfd::File {
   static OpenFile& of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 };
 
-// Prepares staging and reading ahead for a file that has just been opened with HDF5's `flags`, over
-// sec2. Throws Error.
+// Finds out what may be staged and read ahead of a file that has just been opened with HDF5's
+// `flags`, over sec2.
 void begin(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options);
-// Staging alone.
+// To be called before a write: it is staged if it may be. Throws Error.
+void stage_from_now(OpenFile& file);
+// Staging alone, at once. Throws Error.
 void begin_staging(OpenFile& file, const char* name, unsigned flags, const AsyncOptions& options,
                    vfd::Over over);
 

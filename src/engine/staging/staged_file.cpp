@@ -237,8 +237,8 @@ void merge_failed(Shared& shared, Lock& lock, FileState& file) {
 
 std::uint64_t default_budget() {
   constexpr std::uint64_t kMost = 1U << 30U;
-  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  static const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
+  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return std::min(pages * size / 8, kMost);
 }
 

@@ -150,8 +150,8 @@ WantedThreads::WantedThreads(unsigned workers)
   Pool& pool = *pool_slot();
   const std::lock_guard lock(pool.mutex);
   pool.wishes.insert(workers_);
-  pool.wanted = *pool.wishes.rbegin();
-  pool.wake.notify_all();
+  const unsigned before = std::exchange(pool.wanted, *pool.wishes.rbegin());
+  if (pool.wanted > before) pool.wake.notify_all();
 }
 
 WantedThreads::~WantedThreads() {

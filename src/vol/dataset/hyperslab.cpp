@@ -1,5 +1,6 @@
 // Selections that are a hyperslab, and the bounds of regular ones.
 #include <array>
+#include <tuple>
 
 #include "vol/dataset/selection.hpp"
 
@@ -8,6 +9,12 @@ namespace {
 
 using engine::Index;
 using Numbers = std::array<hsize_t, engine::kMaxRank>;
+
+constexpr Numbers kOnce = [] {
+  Numbers all{};
+  all.fill(1);
+  return all;
+}();
 
 // The bounds are those with the selection's offset (H5Soffset_simple), which h5py uses.
 bool read_hyperslab(hid_t space, Hyperslab& slab) {
@@ -139,6 +146,39 @@ std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset, 
   }
   if (!read_memory(dataset, mem_space, file_space, mem_element, transfer)) return std::nullopt;
   return transfer;
+}
+
+std::optional<Spread> spread_of(hid_t file_space) {
+  if (!is_dataspace(file_space)) return std::nullopt;
+  const H5S_sel_type type = h5.Sget_select_type(file_space);
+  if (type == H5S_SEL_NONE) return Spread{0, 0};
+  const bool all = type == H5S_SEL_ALL;
+  if (!all && (type != H5S_SEL_HYPERSLABS || h5.Sis_regular_hyperslab(file_space) <= 0))
+    return std::nullopt;
+  Numbers dims{};
+  Numbers start{};
+  Numbers stride{};
+  Numbers count{};
+  Numbers block{};
+  const int rank = h5.Sget_simple_extent_dims(file_space, dims.data(), nullptr);
+  if (rank < 0) return std::nullopt;
+  if (all)
+    std::tie(stride, count, block) = std::tuple(dims, kOnce, dims);
+  else if (h5.Sget_regular_hyperslab(file_space, start.data(), stride.data(), count.data(),
+                                     block.data()) < 0)
+    return std::nullopt;
+  Spread spread{1, 1};
+  bool whole = true;       // all of the faster dimensions is selected
+  std::uint64_t step = 1;  // elements from one place in the dimension to the next
+  for (auto d = static_cast<std::size_t>(rank); d-- > 0;) {
+    const bool solid = count.at(d) == 1 || stride.at(d) == block.at(d);
+    const std::uint64_t pieces = solid ? 1 : count.at(d);
+    spread.rows *= whole ? pieces : count.at(d) * block.at(d);
+    spread.extent += ((count.at(d) - 1) * stride.at(d) + block.at(d) - 1) * step;
+    whole = whole && solid && count.at(d) * block.at(d) == dims.at(d);
+    step *= dims.at(d);
+  }
+  return spread;
 }
 
 std::optional<engine::Run> bounds_of(hid_t space) {

@@ -60,6 +60,15 @@ std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset, 
 // counted row by row. None for other selections, and where nothing is selected.
 std::optional<engine::Run> bounds_of(hid_t space);
 
+// In how many rows lies what a file space selects, and how many elements from the first to the
+// last. A few questions, none of which fails, tell it of whole dataspaces and regular hyperslabs;
+// none of others.
+struct Spread {
+  std::uint64_t rows;
+  std::uint64_t extent;
+};
+std::optional<Spread> spread_of(hid_t file_space);
+
 // Whether 64 bits number all elements of a dataset whose extent is known, as HDF5's lists of rows
 // and the index of a log do.
 bool countable(const Elements& dataset);

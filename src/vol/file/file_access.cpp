@@ -5,6 +5,7 @@
 #include "comm/agreement.hpp"
 #include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/wheel_filters.hpp"
 #include "vol/file/file_facts.hpp"
@@ -18,25 +19,31 @@ struct Placed {
   bool parallel;
 };
 
-// By id: HDF5 does not tell the name of a list's driver. Needed until the process ends.
+// By id: HDF5 does not tell the name of a list's driver. HDF5 that begins anew has others.
 std::map<hid_t, Placed>& placed() {
   static auto& drivers = *new std::map<hid_t, Placed>();
   return drivers;
 }
 
+void note_placed(hid_t driver, const Placed& as) {
+  if (placed().empty())
+    before_library_ends({[] { return !placed().empty(); }, [] { placed().clear(); }});
+  placed().insert_or_assign(driver, as);
+}
+
+[[noreturn]] void fail_to_load(const std::string& driver) {
+  throw Error("file driver " + driver + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
+}
+
 void place(hid_t fapl, const Placed& driver, const std::string& config) {
   const PrivateErrors own;  // h5py shows the first record only: ours tells more
-  if (set_driver(fapl, driver.name, config.c_str()) < 0)
-    throw Error("file driver " + driver.name +
-                " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
-  placed().insert_or_assign(h5.Pget_driver(fapl), driver);
+  if (set_driver(fapl, driver.name, config.c_str()) < 0) fail_to_load(driver.name);
+  note_placed(h5.Pget_driver(fapl), driver);
 }
 
 bool has_driver(hid_t fapl, const std::string& name) {
-  const PrivateErrors own;
-  const Id<Kind::plist> probe = copy_access_list(fapl);
-  return set_driver(probe.get(), name, nullptr) >= 0 &&
-         h5.Pget_driver(probe.get()) == h5.Pget_driver(fapl);
+  const auto found = placed().find(h5.Pget_driver(fapl));
+  return found != placed().end() && found->second.name == name;
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
   } else {
     const auto above = placed().find(driver);
     // core, family, a driver of the program's own: not ours to replace
-    if (above == placed().end() || !has_driver(fapl, above->second.name)) return {};
+    if (above == placed().end()) return {};
     const Placed top = above->second;
     const std::string& name = top.parallel ? seat.parallel : seat.serial;
     if (name.empty()) return {};
@@ -62,21 +69,54 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
   return copy;
 }
 
-FileAccess::FileAccess(hid_t fapl, const Layer& layer) {
+FileAccess::FileAccess(hid_t fapl, const Layer& layer) : fapl_(fapl) {
   const auto malformed = error_of([&] {
-    info_ = info_of(fapl, layer);
+    info_.emplace(fapl, layer);
     require_environment();
   });
   // Before the list is copied, which ranks do together: those with well formed settings would wait.
   if (const CommunicatorHandle ranks = ranks_of(fapl)) agree(*ranks, malformed);
   if (malformed != nullptr) std::rethrow_exception(malformed);
-  connector_ = std::make_shared<UnderConnector>(*info_->connector);
-  fapl_ = copy_access_list(fapl);
+  connector_ = std::make_shared<UnderConnector>(*(*info_)->connector);
   restore_wheel_filters();
-  if (h5.Pset_vol(fapl_.get(), info_->connector->id(), info_->under.get()) < 0)
+  if (!lend()) copy();
+}
+
+// Where nothing but sec2 would have to make room for the seat's driver, and no rank waits for
+// others.
+bool FileAccess::lend() {
+  if (!LentProperty::possible() || is_parallel(fapl_)) return false;
+  const DriverSeat& seat = connector_->seat();
+  const hid_t driver = h5.Pget_driver(fapl_);
+  const bool replaces = !seat.serial.empty() && driver == h5.sec2_driver();
+  if (!seat.serial.empty() && !replaces && placed().contains(driver)) return false;
+  if (replaces) {
+    const hid_t ours = driver_named(seat.serial);
+    if (ours < 0) fail_to_load(seat.serial);
+    note_placed(ours, {seat.serial, false});
+    if (!driver_.lend(fapl_, LentProperty::kDriver, driver_value(ours, seat.config.c_str())))
+      return false;
+  }
+  const auto below = connector_->in_list((*info_)->under.get());
+  if (below && below_.lend(fapl_, LentProperty::kConnector, *below)) return true;
+  driver_.give_back();
+  return false;
+}
+
+void FileAccess::copy() {
+  copy_ = copy_access_list(fapl_);
+  if (h5.Pset_vol(copy_.get(), connector_->id(), (*info_)->under.get()) < 0)
     throw Error("the connector below cannot be set on the file access property list");
-  if (Id<Kind::plist> ours = with_driver(fapl_.get(), info_->connector->seat()))
-    fapl_ = std::move(ours);
+  if (Id<Kind::plist> ours = with_driver(copy_.get(), connector_->seat())) copy_ = std::move(ours);
+}
+
+hid_t FileAccess::own_fapl() {
+  if (!copy_) {
+    below_.give_back();
+    driver_.give_back();
+    copy();
+  }
+  return copy_.get();
 }
 
 void hide_driver(hid_t fapl, const DriverSeat& seat) {

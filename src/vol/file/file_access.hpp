@@ -3,26 +3,36 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "vol/file/info.hpp"
 
 namespace headrace::vol {
 
 // While it lives, what was on the error stack is kept aside; the records of the file operation that
-// it was made for come on top of it in the end.
+// it was made for come on top of it in the end. The list for below is the program's own, changed
+// for as long, where that can be (hdf5/lent_property.hpp), else a copy.
 class FileAccess {
  public:
   // Throws Error when the list's connection string was malformed.
   FileAccess(hid_t fapl, const Layer& layer);
-  [[nodiscard]] hid_t under_fapl() const { return fapl_.get(); }
+  [[nodiscard]] hid_t under_fapl() const { return copy_ ? copy_.get() : fapl_; }
+  // The same, for changes of other properties: a copy from now on.
+  [[nodiscard]] hid_t own_fapl();
   // New for this file.
   [[nodiscard]] const UnderRef& connector() const { return connector_; }
 
  private:
+  [[nodiscard]] bool lend();
+  void copy();
+
   ErrorStackKeeper keep_;
-  std::unique_ptr<Info> info_;
+  hid_t fapl_;
+  std::optional<InfoOfList> info_;
   UnderRef connector_;
-  Id<Kind::plist> fapl_;
+  Id<Kind::plist> copy_;
+  LentProperty below_;
+  LentProperty driver_;
 };
 
 // A copy of the list with the seat's driver in place of sec2 or mpio, or below the driver that a

@@ -20,11 +20,14 @@ bool ask(const BelowFile& file, H5VL_file_get_args_t& args) {
 
 }  // namespace
 
-bool is_parallel(hid_t fapl) { return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0; }
+bool is_parallel(hid_t fapl) {
+  if (h5.mpio_driver == nullptr || h5.Pget_driver(fapl) == h5.sec2_driver()) return false;
+  return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0;
+}
 
 CommunicatorHandle ranks_of(hid_t fapl) {
-  const PrivateErrors own;
   if (!is_parallel(fapl)) return nullptr;
+  const PrivateErrors own;
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 #include "vol/file/info.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -34,9 +35,22 @@ UnderInfo read_under_info(const UnderRef& connector, const std::string& text) {
   return {connector, under};
 }
 
+void require_once(const Options& options, const Layer& layer) {
+  const auto is_this = [&](const std::string& text) {
+    int value = 0;
+    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() &&
+           value == layer.value;
+  };
+  if (std::ranges::any_of(values_down(options, "under_vol", "under_info"), is_this))
+    throw Error("connector " + std::string(layer.name) +
+                " is below itself (under_vol), where each would take what the other knows of a "
+                "file for its own: it may be in the chain once");
+}
+
 std::unique_ptr<Info> parse(const char* text, const Layer& layer) {
   Options options = parse_connection_string(text == nullptr ? "" : text);
   check_options(options, layer.settings, kUnderKeys, layer.name);
+  if (!layer.repeats) require_once(options, layer);
   const auto value = options.extract("under_vol");
   const auto under_text = options.extract("under_info");
   auto connector = std::make_shared<UnderConnector>(
@@ -96,13 +110,7 @@ char* format_info(const Info& info) {
 
 std::vector<std::string> connectors_below(const Info& info) {
   const std::unique_ptr<char, decltype(&std::free)> text(format_info(info), &std::free);
-  std::vector<std::string> found;
-  Options options = parse_connection_string(text.get());
-  while (options.contains("under_vol")) {
-    found.push_back(options["under_vol"]);
-    options = parse_connection_string(options["under_info"]);
-  }
-  return found;
+  return values_down(parse_connection_string(text.get()), "under_vol", "under_info");
 }
 
 int compare_info(const Info& a, const Info& b) {
@@ -114,13 +122,23 @@ int compare_info(const Info& a, const Info& b) {
   return result;
 }
 
-std::unique_ptr<Info> info_of(hid_t fapl, const Layer& layer) {
+InfoOfList::InfoOfList(hid_t fapl, const Layer& layer) {
   void* found = nullptr;
-  if (h5.Pget_vol_info(fapl, &found) < 0) throw Error("the access property list has no VOL info");
-  std::unique_ptr<Info> info(static_cast<Info*>(found));  // HDF5 gave us a copy
-  if (info == nullptr) info = parse_info(nullptr, layer);
-  if (!info->error.empty()) throw Error(info->error);
-  return info;
+  if (LentProperty::possible()) {
+    LentProperty::Value value{};
+    if (h5.peek_property(h5.object_of(fapl), LentProperty::kConnector, &value) < 0)
+      throw Error("the access property list has no VOL info");
+    info_ = static_cast<const Info*>(value.at(1));
+  } else {
+    if (h5.Pget_vol_info(fapl, &found) < 0) throw Error("the access property list has no VOL info");
+    own_.reset(static_cast<Info*>(found));  // HDF5 gave us a copy
+    info_ = own_.get();
+  }
+  if (info_ == nullptr) {
+    own_ = parse_info(nullptr, layer);
+    info_ = own_.get();
+  }
+  if (!info_->error.empty()) throw Error(info_->error);
 }
 
 }  // namespace headrace::vol

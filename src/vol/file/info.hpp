@@ -47,6 +47,8 @@ struct Layer {
   std::string_view name;
   std::span<const Setting> settings;
   DriverSeat (*seat)(const Options& options);  // may throw Error
+  H5VL_class_value_t value;
+  bool repeats;  // whether it may be below itself
 };
 
 // Parses a connection string. Malformed input ends up in Info::error. `text` may be null.
@@ -61,8 +63,19 @@ std::vector<std::string> connectors_below(const Info& info);
 // 0 when both lead to the same connectors with the same options, else -1 or 1.
 int compare_info(const Info& a, const Info& b);
 
-// The info of a file access property list: its own, or when it has none that of an empty string,
-// which leads to the native connector. Throws Info::error when there is one.
-std::unique_ptr<Info> info_of(hid_t fapl, const Layer& layer);
+// The info of a file access property list that the connector is called with: its own, or when it
+// has none that of an empty string, which leads to the native connector. Throws Info::error when
+// there is one. Good as long as the list has it: HDF5 would copy it where it can be looked at.
+class InfoOfList {
+ public:
+  InfoOfList(hid_t fapl, const Layer& layer);
+  const Info& operator*() const { return *info_; }
+  const Info* operator->() const { return info_; }
+
+ private:
+  std::unique_ptr<Info> own_;
+  const Info* info_ = nullptr;
+};
+inline InfoOfList info_of(hid_t fapl, const Layer& layer) { return {fapl, layer}; }
 
 }  // namespace headrace::vol

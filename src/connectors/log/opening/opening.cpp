@@ -13,11 +13,11 @@
 
 namespace headrace::log_layout {
 
-FormerLogs::FormerLogs(const char* name, unsigned flags, hid_t fapl) noexcept {
+FormerLogs::FormerLogs(const sidecar::OpeningGuard& guard, unsigned flags, hid_t fapl) noexcept {
+  if ((flags & vol::kTruncate) == 0 || !guard.has_folder()) return;
   const PrivateErrors own;
   try {
-    name_ = sidecar::path_of(name);
-    if ((flags & vol::kTruncate) == 0 || !sidecar::has_folder(name_)) return;
+    name_ = guard.path();
     size_ = std::filesystem::file_size(name_);
     owner_ = marker_on_storage(name_.c_str(), fapl);
   } catch (const std::exception& error) {  // one that is no HDF5 file
@@ -34,16 +34,14 @@ void FormerLogs::remove() const noexcept {
 }
 
 std::optional<engine::log::Owner> SerialFile::opened(const vol::Object& file,
-                                                     const Opening& opening, bool by_ranks,
+                                                     const Opening& opening,
+                                                     const std::string& path, bool by_ranks,
                                                      const LogOptions& options) {
   const PrivateErrors own;
   const bool writes = opening.writes();
   const bool swmr = (opening.flags & vol::kSwmr) != 0;
   const bool together = vol::is_parallel(opening.fapl);
-  const OpenFile place{{file.under, file.connector->id()},
-                       sidecar::path_of(opening.name),
-                       options.sync,
-                       options.budget};
+  const OpenFile place{{file.under, file.connector->id()}, path, options.sync, options.budget};
   const auto marker =
       opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
   if (swmr || together)
@@ -60,10 +58,11 @@ std::optional<engine::log::Owner> SerialFile::opened(const vol::Object& file,
     stored.reset();
   }
   if (swmr || (together && stored == nullptr)) return std::nullopt;
-  const auto when = writes && vol::makes_ordinary_files(opening.fapl) ? options.canonicalise
-                                                                      : Canonicalise::close;
-  auto state = std::make_shared<SerialFile>(*file.connector, place, when);
-  const auto number = number_of(place.below);
+  const bool later = writes && options.canonicalise != Canonicalise::close &&
+                     vol::makes_ordinary_files(opening.fapl);
+  auto state = std::make_shared<SerialFile>(*file.connector, place,
+                                            later ? options.canonicalise : Canonicalise::close);
+  const auto number = file.state.find<OpenedByProgram>()->number;
   if (!number) throw Error("HDF5 does not tell the number of file " + place.path);
   state->number_ = *number;
   state->asks_together_ = vol::reads_metadata_together(opening.fapl);

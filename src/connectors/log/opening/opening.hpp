@@ -6,14 +6,15 @@
 #include <string>
 
 #include "connectors/log/opening/marker.hpp"
+#include "sidecar/opening_guard.hpp"
 
 namespace headrace::log_layout {
 
 // The logs of a file that HDF5 is about to cut off and make anew: nobody can use them then.
 class FormerLogs {
  public:
-  // Finds them, where the program creates a file of that name with these flags.
-  FormerLogs(const char* name, unsigned flags, hid_t fapl) noexcept;
+  // Finds them, where the program creates the file with these flags.
+  FormerLogs(const sidecar::OpeningGuard& guard, unsigned flags, hid_t fapl) noexcept;
   // To be called when HDF5 has created it. Those of a file that is still there remain.
   void remove() const noexcept;
 

@@ -51,8 +51,8 @@ void end_library() {
 }  // namespace
 
 CommunicatorHandle ranks_of(hid_t fapl, LogsPer wanted) {
-  const PrivateErrors own;
   if (!vol::is_parallel(fapl)) return nullptr;
+  const PrivateErrors own;
   try {
     return communicator_of(fapl);
   } catch (const std::exception& error) {

@@ -24,6 +24,36 @@ bool gains(const Write& write) {
           write.elements * write.dataset->element / write.file.size() < kLongRow);
 }
 
+// The same of one that is not known yet: a single row, where nothing of its dataset may be in the
+// log. What it takes to know a dataset is many times what HDF5 takes for such a write.
+bool gains_nothing(const vol::Object& object, hid_t file_space) {
+  const LoggedFile* const file = LoggedFile::of(*object.connector);
+  if (file == nullptr || !file->logs() || static_cast<const SerialFile*>(file)->may_hold(object))
+    return false;
+  if (file_space == vol::kAll) return true;
+  const auto spread = vol::spread_of(file_space);
+  return spread && spread->rows <= 1;
+}
+
+// Whether HDF5 takes many short rows through its sieve buffer in less time than it takes to log
+// them and to put them in order: they are close to each other, and regular, as it is slow at
+// listing others.
+bool is_dense(const Dataset& dataset, hid_t file_space) {
+  constexpr std::uint64_t kMany = 1024;  // below it does not take long either way
+  constexpr std::uint64_t kClose = 256;  // bytes from one to the next
+  if (dataset.chunked() || dataset.pending) return false;
+  const auto spread = vol::spread_of(file_space);
+  return spread && spread->rows >= kMany &&
+         spread->extent * dataset.element / spread->rows <= kClose;
+}
+
+bool all_gain_nothing(std::span<void*> datasets, const hid_t file_space[]) {
+  const ErrorStackKeeper keep;
+  for (std::size_t i = 0; i < datasets.size(); ++i)
+    if (!gains_nothing(vol::Object::from(datasets[i]), file_space[i])) return false;
+  return true;
+}
+
 // Of large ones all the memory would be needed once more.
 bool too_large_to_convert(const Write& write) {
   constexpr std::uint64_t kMost = 64 << 20;
@@ -35,6 +65,8 @@ std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_spac
                              const void* buffer, Left& why) {
   auto write = begin_write(object, mem_type, buffer, why);
   if (!write) return std::nullopt;
+  why = Left::rows;
+  if (is_dense(*write->dataset, file_space)) return std::nullopt;
   why = Left::selection;
   if (!select_in_file(*write, file_space, kMostRows)) return std::nullopt;
   if (!gains(*write)) {
@@ -117,6 +149,11 @@ bool SerialFile::log_rows(Write& write) {
 
 bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                 hid_t file_space[], hid_t dxpl, const void* buf[]) {
+  if (count == 0) return false;
+  if (all_gain_nothing(std::span(dset, count), file_space)) {
+    count_left(Left::rows);
+    return false;
+  }
   const PrivateErrors own;
   std::vector<Write> writes;
   std::optional<Left> left;
@@ -133,7 +170,6 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
   const auto same_file = [&](const Write& one) {
     return one.dataset->file == writes.front().dataset->file;
   };
-  if (count == 0) return false;
   if (!left && !std::ranges::all_of(writes, same_file)) left = Left::several_files;
   if (!left && !vol::leaves_data_alone(dxpl)) left = Left::transfer_list;
   if (left) {

@@ -19,7 +19,7 @@
 namespace headrace::log_layout {
 
 SerialFile::SerialFile(vol::UnderConnector& connector, const OpenFile& place, Canonicalise when)
-    : LoggedFile(connector, place, when), room_(std::filesystem::path(path()).parent_path()) {}
+    : LoggedFile(connector, place, when), room_(path().substr(0, path().rfind('/') + 1)) {}
 
 SerialFile::~SerialFile() {
   forget();
@@ -217,6 +217,13 @@ bool SerialFile::is_touched(const vol::Touched& touched) const {
 bool SerialFile::has_closed() const {
   return std::ranges::any_of(datasets_,
                              [](const auto& known) { return known.second->closed != nullptr; });
+}
+
+bool SerialFile::may_hold(const vol::Object& dataset) const {
+  if (!pending_) return false;
+  const Handle* const handle = dataset.state.find<Handle>();
+  if (handle == nullptr || !handle->looked_up) return true;  // by another handle
+  return handle->dataset != nullptr && handle->dataset->pending;
 }
 
 bool SerialFile::holds(unsigned long number) const {

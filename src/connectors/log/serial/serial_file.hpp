@@ -22,7 +22,8 @@ class SerialFile final : public LoggedFile {
   // To be called when the program has opened a file, with its arguments. What an earlier program
   // has left in logs is put in order now if that is possible. Throws Error when it is neither
   // possible nor are reads of it. Where ranks open the file for writing (`by_ranks`), they do that
-  // together: returns what names the logs. Files over MPI and for SWMR are left to HDF5.
+  // together: returns what names the logs. Files over MPI and for SWMR are left to HDF5. The file
+  // is known as one opened by the program, and by its absolute `path`.
   struct Opening {
     const char* name;
     unsigned flags;
@@ -31,7 +32,8 @@ class SerialFile final : public LoggedFile {
     [[nodiscard]] bool writes() const { return created || (flags & vol::kReadWrite) != 0; }
   };
   static std::optional<engine::log::Owner> opened(const vol::Object& file, const Opening& opening,
-                                                  bool by_ranks, const LogOptions& options);
+                                                  const std::string& path, bool by_ranks,
+                                                  const LogOptions& options);
 
   [[nodiscard]] bool of_ranks() const override { return false; }
   [[nodiscard]] bool logs() const override;
@@ -63,6 +65,8 @@ class SerialFile final : public LoggedFile {
 
   // Whether the program means this file by that name.
   [[nodiscard]] bool is_called(const char* name) const;
+  // Whether something may be in the log of the dataset of a handle.
+  [[nodiscard]] bool may_hold(const vol::Object& dataset) const;
   // Whether something of a dataset in that file, or of what is touched, is in the log.
   [[nodiscard]] bool holds(unsigned long number) const;
   [[nodiscard]] bool is_touched(const vol::Touched& touched) const;

@@ -31,17 +31,17 @@ Value value_of(T number) {
 
 class List {
  public:
-  List(hid_t fapl, FileState& state) : fapl_(fapl), state_(state) {}
+  List(vol::FileAccess& access, FileState& state) : access_(access), state_(state) {}
 
-  [[nodiscard]] hid_t fapl() const { return fapl_; }
+  [[nodiscard]] hid_t fapl() const { return access_.under_fapl(); }
   // What the program has left as HDF5 has it; empty where it has not.
   [[nodiscard]] Value fallback(const char* property, std::size_t size) const {
     Value value = value_in(h5.access_list.get(), property, size);
-    return value == value_in(fapl_, property, size) ? value : Value();
+    return value == value_in(fapl(), property, size) ? value : Value();
   }
   void set(const char* property, const Value& wanted, Value before) {
     if (before.empty() || before == wanted) return;
-    if (h5.Pset(fapl_, property, wanted.data()) < 0)
+    if (h5.Pset(access_.own_fapl(), property, wanted.data()) < 0)
       throw Error(std::string("HDF5 does not take ") + property + " for " + state_.name);
     log(Level::info, std::string("tune: ") + property + " of " + state_.name + " is changed");
     ++statistics().lists;
@@ -54,20 +54,20 @@ class List {
   }
 
  private:
-  hid_t fapl_;
+  vol::FileAccess& access_;
   FileState& state_;
 };
 
 // Objects smaller than that lie as they did: with a threshold of 0 a file of 2 MB took 4.7 GB. HDF5
 // creates no file whose user block is no multiple of it.
 void align(List& list, std::uint64_t alignment, hsize_t user_block) {
+  if (alignment == 0 || user_block % alignment != 0) return;
   Value threshold = list.fallback("threshold", sizeof(hsize_t));
   Value multiple = list.fallback("align", sizeof(hsize_t));
   unsigned long features = 0;
   h5.FDdriver_query(h5.Pget_driver(list.fapl()), &features);
   if ((features & H5FD_FEAT_PAGED_AGGR) != 0) return;  // it cuts the file into parts of its own
-  if (alignment == 0 || user_block % alignment != 0 || threshold.empty() || multiple.empty())
-    return;
+  if (threshold.empty() || multiple.empty()) return;
   const Value wanted = value_of(static_cast<hsize_t>(alignment));
   list.set("threshold", wanted, std::move(threshold));
   list.set("align", wanted, std::move(multiple));
@@ -76,9 +76,10 @@ void align(List& list, std::uint64_t alignment, hsize_t user_block) {
 // A cache that grows by itself takes a while, in which it throws out what is needed again.
 void begin_large(List& list, std::uint64_t bytes) {
   constexpr const char* kProperty = "mdc_initCacheCfg";
+  if (bytes == 0) return;
   H5AC_cache_config_t config{};
   Value before = list.fallback(kProperty, sizeof config);
-  if (bytes == 0 || before.empty()) return;
+  if (before.empty()) return;
   std::memcpy(&config, before.data(), sizeof config);
   config.set_initial_size = true;
   config.initial_size = std::clamp<std::size_t>(bytes, config.min_size, kLargestMetadataCache);
@@ -119,9 +120,9 @@ bool is_buffered_wrongly(const vol::Object& file) {
   return h5.Pget(list.get(), "super_version", &superblock) >= 0 && superblock >= kOf1_10;
 }
 
-void change_access(hid_t fapl, FileState& state, const FileForm& form) {
+void change_access(vol::FileAccess& access, FileState& state, const FileForm& form) {
   const PrivateErrors own;
-  List list(fapl, state);
+  List list(access, state);
   list.set_number<std::size_t>("sieve_buf_size", state.options.sieve);
   if (form.roomy) list.set_number<hsize_t>("meta_block_size", state.options.metadata_block);
   begin_large(list, state.options.metadata_cache);
@@ -133,7 +134,7 @@ void change_access(hid_t fapl, FileState& state, const FileForm& form) {
     list.set_number<bool>("collective_metadata_write", 1);
   }
   if (!state.parallel && form.pages && state.options.page_buffer >= form.page &&
-      !(state.writes && makes_newer_indexes(fapl)))
+      !(state.writes && makes_newer_indexes(access.under_fapl())))
     list.set_number<std::size_t>("page_buffer_size", state.options.page_buffer);
 }
 

@@ -5,12 +5,13 @@
 #pragma once
 
 #include "connectors/tune/file_state.hpp"
+#include "vol/file/file_access.hpp"
 
 namespace headrace::tune {
 
 // Changes the list that the file is about to be opened with, and notes what was in it. Throws
 // Error where HDF5 does not take a value.
-void change_access(hid_t fapl, FileState& state, const FileForm& form);
+void change_access(vol::FileAccess& access, FileState& state, const FileForm& form);
 
 // Whether HDF5's page buffer may read the file wrongly that is being opened: it takes parts of the
 // chunk index of format 1.10, the fixed array, for others. Only files with the superblock of that
