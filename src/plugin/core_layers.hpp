@@ -1,5 +1,5 @@
-// NAME_layer() gives the row of each layer of the core. A source for each one, as the class tables that
-// these functions make take most of a build.
+// NAME_layer() gives the row of each layer of the core. A source for each one, as the class tables
+// that these functions make take most of a build.
 #pragma once
 
 #include "plugin/module.hpp"

@@ -14,9 +14,8 @@ struct Kind {
 };
 
 static const struct Kind kinds[] = {
-    {"v1", 0, 2, 0},          {"v1 fixed", 0, 0, 0}, {"v2", 1, 2, 0},
-    {"extensible", 1, 1, 0},  {"fixed", 1, 0, 0},    {"implicit", 1, 0, 1},
-    {"early v1", 0, 1, 1},
+    {"v1", 0, 2, 0},    {"v1 fixed", 0, 0, 0}, {"v2", 1, 2, 0},       {"extensible", 1, 1, 0},
+    {"fixed", 1, 0, 0}, {"implicit", 1, 0, 1}, {"early v1", 0, 1, 1},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, FILTERS = 4 };
 
@@ -66,7 +65,8 @@ static void write_some(hid_t dataset, struct Made *one) {
   REQUIRE(H5Sclose(memory));
 }
 
-/* All, a box, every so many, a union of rows, or points; `order` has the elements in HDF5's order. */
+/* All, a box, every so many, a union of rows, or points; `order` has the elements in HDF5's order.
+ */
 static hsize_t choose(const struct Made *one, hid_t space, hsize_t *order) {
   const hsize_t *dims = one->dims;
   const unsigned how = below(6);

@@ -101,7 +101,8 @@ TEST(Environment, OfAModuleOutsideTheCoreIsItsOwn) {
   setenv("HEADRACE_NULL_SEAT", "vol", 1);  // the core's
   EXPECT_EQ(environment_complaint(tables), "");
   setenv("OTHER_LEVEL", "high", 1);
-  EXPECT_EQ(environment_complaint(tables), "setting OTHER_LEVEL: 'high' is not a whole number, 0 or more");
+  EXPECT_EQ(environment_complaint(tables),
+            "setting OTHER_LEVEL: 'high' is not a whole number, 0 or more");
   unsetenv("OTHER_LEVEL");
   unsetenv("HEADRACE_NULL_SEAT");
 }

@@ -5,8 +5,10 @@
 #include "plugin/layer_entry.hpp"
 
 headrace::LayerEntry headrace::async_layer() {
-  return {"async", "writes behind, and compresses and decompresses chunks in parallel",
-                 async::kSettings, connector<async::Connector>("libheadrace_async.so"),
-                 driver<async::Driver<vfd::Over::sec2>>("libheadrace_async_vfd.so"),
-                 driver<async::Driver<vfd::Over::mpio>>("libheadrace_async_vfd_mpi.so")};
+  return {"async",
+          "writes behind, and compresses and decompresses chunks in parallel",
+          async::kSettings,
+          connector<async::Connector>("libheadrace_async.so"),
+          driver<async::Driver<vfd::Over::sec2>>("libheadrace_async_vfd.so"),
+          driver<async::Driver<vfd::Over::mpio>>("libheadrace_async_vfd_mpi.so")};
 }

@@ -4,9 +4,9 @@
 
 headrace::LayerEntry headrace::log_layer() {
   return {"log",
-                 "appends scattered writes, and puts them in order before they are looked at",
-                 log_layout::kSettings,
-                 connector<log_layout::Connector>("libheadrace_log.so"),
-                 {},
-                 {}};
+          "appends scattered writes, and puts them in order before they are looked at",
+          log_layout::kSettings,
+          connector<log_layout::Connector>("libheadrace_log.so"),
+          {},
+          {}};
 }

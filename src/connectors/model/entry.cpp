@@ -5,8 +5,9 @@
 
 headrace::LayerEntry headrace::model_layer() {
   return {"model",
-                 "counts requests, and predicts or delays them as a parallel file system would",
-                 model::kSettings, connector<model::Connector>("libheadrace_model.so"),
-                 driver<model::Driver<vfd::Over::sec2>>("libheadrace_model_vfd.so"),
-                 driver<model::Driver<vfd::Over::mpio>>("libheadrace_model_vfd_mpi.so")};
+          "counts requests, and predicts or delays them as a parallel file system would",
+          model::kSettings,
+          connector<model::Connector>("libheadrace_model.so"),
+          driver<model::Driver<vfd::Over::sec2>>("libheadrace_model_vfd.so"),
+          driver<model::Driver<vfd::Over::mpio>>("libheadrace_model_vfd_mpi.so")};
 }

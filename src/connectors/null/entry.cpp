@@ -5,8 +5,9 @@
 
 headrace::LayerEntry headrace::null_layer() {
   return {"null",
-                 "changes nothing: the template, and the proof that the base is transparent",
-                 null::kSettings, connector<null::Connector>("libheadrace_null.so"),
-                 driver<null::Driver<vfd::Over::sec2>>("libheadrace_null_vfd.so"),
-                 driver<null::Driver<vfd::Over::mpio>>("libheadrace_null_vfd_mpi.so")};
+          "changes nothing: the template, and the proof that the base is transparent",
+          null::kSettings,
+          connector<null::Connector>("libheadrace_null.so"),
+          driver<null::Driver<vfd::Over::sec2>>("libheadrace_null_vfd.so"),
+          driver<null::Driver<vfd::Over::mpio>>("libheadrace_null_vfd_mpi.so")};
 }

@@ -5,10 +5,10 @@
 #include "plugin/layer_entry.hpp"
 
 headrace::LayerEntry headrace::tune_layer() {
-  return {
-          "tune",
+  return {"tune",
           "sets what programs leave as HDF5 has it, where files and results stay as they are",
-          tune::kSettings, connector<tune::Connector>("libheadrace_tune.so"),
+          tune::kSettings,
+          connector<tune::Connector>("libheadrace_tune.so"),
           driver<tune::Driver>("libheadrace_tune_vfd.so"),
           driver<tune::MpiDriver>("libheadrace_tune_vfd_mpi.so")};
 }

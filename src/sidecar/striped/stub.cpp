@@ -23,9 +23,9 @@ constexpr std::string_view kTextBegin = "\x89HDF\r\n\x1a\n\n";
 constexpr std::string_view kNumber = "set=";
 constexpr std::size_t kMostDigits = 20;
 // Then what no other set has, as the system uses numbers again.
-constexpr std::string_view kId = "id=";
+constexpr std::string_view kIdKey = "id=";
 constexpr std::string_view kMade = "made=";
-constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::string_view kHexLetters = "0123456789abcdef";
 constexpr std::size_t kIdDigits = 16;
 constexpr std::string_view kDriver = "Subfilin";
 constexpr std::size_t kSuperblock = 48;  // bytes: version 2 and 3 have no more
@@ -53,7 +53,7 @@ bool is_number(std::string_view text) {
 void read_identity(std::string_view text, Stub& stub) {
   text.remove_prefix(kTextBegin.size());
   if (const auto number = take_line(text, kNumber); is_number(number)) stub.number = number;
-  if (const auto id = take_line(text, kId); is_set_id(id)) stub.id = id;
+  if (const auto id = take_line(text, kIdKey); is_set_id(id)) stub.id = id;
   stub.made = take_line(text, kMade);
 }
 
@@ -93,7 +93,7 @@ void write_stub(const std::string& path, const engine::StripeLayout& layout,
   const std::string name = std::filesystem::path(path).filename();
   std::string text(kTextBegin);
   text.append(kNumber).append(number).append("\n");
-  if (!id.empty()) text.append(kId).append(id).append("\n");
+  if (!id.empty()) text.append(kIdKey).append(id).append("\n");
   text.append(kMade).append(path).append("\n");
   text.append(name).append(" is a file in ").append(std::to_string(layout.count));
   text.append(" pieces, with stripes of ").append(std::to_string(layout.stripe));
@@ -112,13 +112,13 @@ std::string new_set_id() {
   if (::getrandom(&number, sizeof number, 0) != sizeof number)
     throw Error(std::string("no random number for a set: ") + std::strerror(errno), errno);
   std::string id;
-  for (std::size_t digit = 0; digit < kIdDigits; ++digit, number /= kHexDigits.size())
-    id.push_back(kHexDigits[number % kHexDigits.size()]);
+  for (std::size_t digit = 0; digit < kIdDigits; ++digit, number /= kHexLetters.size())
+    id.push_back(kHexLetters[number % kHexLetters.size()]);
   return id;
 }
 
 bool is_set_id(std::string_view text) {
-  return text.size() == kIdDigits && text.find_first_not_of(kHexDigits) == std::string_view::npos;
+  return text.size() == kIdDigits && text.find_first_not_of(kHexLetters) == std::string_view::npos;
 }
 
 }  // namespace headrace::sidecar
