@@ -52,7 +52,7 @@ def between_marks(lines: Iterable[str]) -> Counter[str]:
 def per_opening(stack: str, folder: Path) -> dict[str, float]:
     told = folder / stack
     program = [sys.executable, "-c", text_of(open_again_and_again)]
-    command = ["strace", "-f", "-s", "16", "-o", told, *program]
+    command: list[str | Path] = ["strace", "-f", "-s", "16", "-o", told, *program]
     done = run(command, env=stack_env(stack), cwd=folder)
     assert done.status == 0, done.text
     calls = between_marks(told.read_text().splitlines())

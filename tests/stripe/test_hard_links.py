@@ -15,7 +15,7 @@ import pytest
 from harness.layer import Layer
 from typer.testing import CliRunner
 
-from headrace.cli import app
+from headrace.cli.commands import app
 from headrace.errors import FileError
 from headrace.stripe.sets import find
 

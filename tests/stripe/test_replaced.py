@@ -18,7 +18,7 @@ from harness.layer import Layer
 from harness.replaced import forget_identity, leave
 from typer.testing import CliRunner
 
-from headrace.cli import app
+from headrace.cli.commands import app
 from headrace.stripe.configuration import read_configuration
 from headrace.stripe.sets import find
 from headrace.stripe.stub import read_stub

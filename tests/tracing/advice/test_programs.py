@@ -77,7 +77,7 @@ def forked(layer: Traced, jobs: list[tuple[str, str]], *, native: bool = False) 
     """The processes of programs that have all succeeded."""
     listed = layer.folder / "jobs.json"
     listed.write_text(json.dumps(jobs))
-    words = [sys.executable, FORKED, listed]
+    words: list[str | Path] = [sys.executable, FORKED, listed]
     done = layer.command(words, None if native else f"output={layer.output};", limit=300)
     assert done.status == 0, done.text
     return [int(line) for line in done.out.split()]
