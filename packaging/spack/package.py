@@ -42,6 +42,8 @@ class Headrace(PythonPackage):
         depends_on("python@3.11:")
         depends_on("py-typer@0.16:")
         depends_on("py-rich@13.7:")
+        depends_on("py-numpy@1.26:")
+        depends_on("py-backports-zstd@1:", when="^python@:3.13")
 
     # A module links the MPI it is for, and a Spack environment holds one MPI at a time.
     conflicts("+openmpi", when="+mpich")

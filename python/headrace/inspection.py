@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import select
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -76,25 +77,41 @@ def _may_fork(environ: tuple[tuple[str, str], ...]) -> bool:
 
 
 def _forked(arguments: tuple[str, ...], _environ: tuple[tuple[str, str], ...]) -> _Ended:
-    printed, errors = os.memfd_create("answers"), os.memfd_create("errors")
+    printed, errors = os.pipe(), os.pipe()  # files may be limited in their size
     child = os.fork()
     if child == 0:
         status = 1
         try:
             nothing = os.open(os.devnull, os.O_RDONLY)
-            for file, number in ((nothing, 0), (errors, 1), (errors, 2)):
+            for file, number in ((nothing, 0), (errors[1], 1), (errors[1], 2)):
                 os.dup2(file, number)
-            _inspect.answer(arguments, printed)
+            _inspect.answer(arguments, printed[1])
             status = 0
         finally:
             os._exit(status)
+    os.close(printed[1])
+    os.close(errors[1])
+    texts = _read(printed[0], errors[0])
     _, ended = os.waitpid(child, 0)
-    texts = []
-    for file in (printed, errors):
-        os.lseek(file, 0, os.SEEK_SET)
-        with open(file, "rb") as stream:  # noqa: PTH123, it has no name
-            texts.append(stream.read())
     return os.waitstatus_to_exitcode(ended), texts[0], texts[1]
+
+
+def _read(*files: int) -> list[bytes]:
+    """All of each pipe, of which none fills while another is read; closes them."""
+    texts = dict.fromkeys(files, b"")
+    waiting = select.poll()
+    for file in files:
+        waiting.register(file, select.POLLIN)
+    left = len(files)
+    while left > 0:
+        for file, _ in waiting.poll():
+            more = os.read(file, 65536)
+            texts[file] += more
+            if not more:
+                waiting.unregister(file)
+                os.close(file)
+                left -= 1
+    return list(texts.values())
 
 
 def _started(arguments: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> _Ended:

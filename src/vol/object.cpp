@@ -16,10 +16,7 @@ std::vector<const H5VL_class_t*>& classes() {
 
 }  // namespace
 
-const H5VL_class_t& note_class(const H5VL_class_t& cls) {
-  classes().push_back(&cls);
-  return cls;
-}
+void note_class(const H5VL_class_t& cls) { classes().push_back(&cls); }
 
 UnderConnector::~UnderConnector() {
   try {

@@ -89,8 +89,8 @@ inline bool is_tagged(const void* context) {
 }
 
 // Notes a class struct of this module, whose functions connectors above it may call as they are:
-// they print nothing. Returns it.
-const H5VL_class_t& note_class(const H5VL_class_t& cls);
+// they print nothing.
+void note_class(const H5VL_class_t& cls);
 
 // Stands for a file, group, dataset, datatype, attribute or request of the connector below.
 // Owned by HDF5: made by open and create, freed by a close (or request_free) that succeeds.

@@ -192,7 +192,10 @@ void end(OpenFile& file) {
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,
             std::span<std::byte> bytes) {
   constexpr std::uint64_t kWhile = 64U << 10U;
-  if (file.ahead == nullptr && (file.seen += bytes.size()) >= kWhile) read_ahead_from_now(file);
+  if (file.ahead == nullptr) {
+    file.seen += bytes.size();
+    if (file.seen >= kWhile) read_ahead_from_now(file);
+  }
   if (file.ahead == nullptr)
     return below(&file.pub, type, dxpl, address, bytes.size(), bytes.data());
   const std::size_t taken = file.ahead->take(address, bytes);

@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
@@ -82,11 +85,37 @@ void ReopenedDevice::open() {
     const int cause = errno;
     throw Error(path_ + " cannot be opened: " + std::strerror(cause), cause);
   }
+  if (closed_) require_same();
   device_ = posix_device(descriptor_, path_.c_str());
   leave_room(is_near_limit(descriptor_));
   Open& all = open_ones();
   const std::lock_guard listed(all.mutex);
   listed_ = all.devices.insert(all.devices.end(), this);
+}
+
+// Of the file that was closed: another one may have its name by now.
+void ReopenedDevice::require_same() {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) == 0 && status.st_dev == closed_->device &&
+      status.st_ino == closed_->inode)
+    return;
+  close_descriptor();
+  throw Error(path_ +
+              " was replaced while it was closed, as the process has too many open files: raise "
+              "the limit (ulimit -n)");
+}
+
+// By what the file is found again; the program may have changed its working folder, and others the
+// file's name. False for a file without a name, which nobody finds.
+bool ReopenedDevice::note_place() {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) != 0 || status.st_nlink == 0) return false;
+  std::error_code failed;
+  const auto place =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor_), failed);
+  if (!failed) path_ = place.string();
+  closed_ = {status.st_dev, status.st_ino};
+  return !failed;
 }
 
 // For the one that is being opened, and for a file that the program opens with it.
@@ -111,10 +140,12 @@ void ReopenedDevice::close_descriptor() noexcept {
 void ReopenedDevice::close_others(std::size_t count) {
   Open& all = open_ones();
   const std::lock_guard lock(all.mutex);
-  for (std::size_t looked = 2 * all.devices.size(); count > 0 && looked > 0; --looked) {
+  for (std::size_t looked = 2 * all.devices.size(); count > 0 && looked > 0 && !all.devices.empty();
+       --looked) {
     ReopenedDevice* const first = all.devices.front();
     const std::unique_lock own(first->mutex_, std::try_to_lock);  // who uses it keeps it
-    if (!own.owns_lock() || first->used_.exchange(false, std::memory_order_relaxed)) {
+    if (!own.owns_lock() || first->used_.exchange(false, std::memory_order_relaxed) ||
+        !first->note_place()) {
       all.devices.splice(all.devices.end(), all.devices, all.devices.begin());
       continue;
     }

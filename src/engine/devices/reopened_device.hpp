@@ -2,9 +2,12 @@
 // when it is used. No HDF5.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <list>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 
@@ -16,6 +19,8 @@ class ReopenedDevice final : public Device {
  public:
   // Throws Error. `writable`: as it is opened.
   ReopenedDevice(std::string path, bool writable);
+  ReopenedDevice(const ReopenedDevice&) = delete;
+  ReopenedDevice& operator=(const ReopenedDevice&) = delete;
   ~ReopenedDevice() override;
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
@@ -34,19 +39,26 @@ class ReopenedDevice final : public Device {
   template <typename Action>
   void use(const Action& action);
   void open();
+  void require_same();
+  bool note_place();
   void close_descriptor() noexcept;
   static void leave_room(bool near_limit);
   // Of those that nobody uses, the ones first that have not been used since it was last asked.
   static void close_others(std::size_t count);
 
-  const std::string path_;
+  struct Identity {
+    dev_t device;
+    ino_t inode;
+  };
+  std::string path_;
   const bool writable_;
   std::shared_mutex mutex_;  // shared while it is used
   int descriptor_ = -1;
   std::unique_ptr<Device> device_;  // by that
   All::iterator listed_;            // while it is open
   std::atomic<bool> used_{false};
-  int failed_ = 0;  // errno of a close
+  std::optional<Identity> closed_;  // once it was closed for others
+  int failed_ = 0;                  // errno of a close
 };
 
 }  // namespace headrace::engine

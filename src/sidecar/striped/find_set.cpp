@@ -184,7 +184,11 @@ std::optional<StripedSet> find_set(const std::string& path, const std::string& c
                 folder);
   if (!config) return std::nullopt;
   const StripedConfig& told = config->told;
-  StripedSet set{path, config->path, told.layout, told.id};
+  StripedSet set;
+  set.stub = path;
+  set.config = config->path;
+  set.layout = told.layout;
+  set.id = told.id;
   set.has_text = text;
   set.busy = config->busy;
   auto state = read_set_state(set.config);

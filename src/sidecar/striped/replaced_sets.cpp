@@ -53,14 +53,14 @@ bool is_told_by(const std::string& path, const StripedConfig& config) try {
 
 bool is_told_in(const std::string& folder, const Listing& listing, const StripedConfig& config) {
   return std::ranges::any_of(listing.files, [&](const auto& each) {
-    return is_told_by(folder + "/" + each.second, config);
+    return is_told_by(std::string(folder).append("/").append(each.second), config);
   });
 }
 
 void keep_only(const std::string& id, const std::vector<std::string>& configs,
                const std::string& folder, const Listing& listing) {
   for (const std::string& name : configs) {
-    const std::string path = folder + "/" + name;
+    const std::string path = std::string(folder).append("/").append(name);
     const StripedConfig config = read_striped_config(path);
     if (config.id.empty() || config.id == id || is_told_in(folder, listing, config)) continue;
     remove_set_of("", path);

@@ -55,7 +55,11 @@ std::string make_subfile(const std::string& beside, const SetFolders& folders, s
 
 StripedSet set_beside(const std::string& stub, const std::string& config) {
   const StripedConfig told = read_striped_config(config);
-  StripedSet set{stub, config, told.layout, told.id};
+  StripedSet set;
+  set.stub = stub;
+  set.config = config;
+  set.layout = told.layout;
+  set.id = told.id;
   for (const std::string& name : told.names) set.subfiles.push_back(parent_of(config) + "/" + name);
   return set;
 }
@@ -123,7 +127,11 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   const std::string beside = parent_of(stub);
   const std::string number = std::to_string(status.st_ino);
   const std::string begin = begin_of_names(stub, number);
-  StripedSet set{stub, config_of_new(stub, folders.config), layout, new_set_id()};
+  StripedSet set;
+  set.stub = stub;
+  set.config = config_of_new(stub, folders.config);
+  set.layout = layout;
+  set.id = new_set_id();
   set.nodes = folders.nodes;
   remove_set_of(stub, set.config);
   const StripedConfig config{layout, stub, set.id, beside, subfile_names(begin, layout.count)};

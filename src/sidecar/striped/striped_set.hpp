@@ -21,14 +21,14 @@ struct StripedSet {
   // What tells it from other sets whose stubs have had that inode; empty where HDF5's subfiling or
   // an older version has made it.
   std::string id;
-  std::vector<std::string> subfiles = {};  // their paths, in order
-  std::optional<SetState> state = {};
-  std::vector<std::string> nodes = {};  // as in the state
+  std::vector<std::string> subfiles;  // their paths, in order
+  std::optional<SetState> state;
+  std::vector<std::string> nodes;  // as in the state
   // As find_set() has seen them, unless there are nodes:
-  std::vector<std::uint64_t> sizes = {};  // of the subfiles, in bytes
-  std::size_t devices = 1;                // that they lie on, as the system counts them
-  bool has_text = false;                  // the stub is the layer's
-  bool busy = false;                      // somebody makes one file of it
+  std::vector<std::uint64_t> sizes;  // of the subfiles, in bytes
+  std::size_t devices = 1;           // that they lie on, as the system counts them
+  bool has_text = false;             // the stub is the layer's
+  bool busy = false;                 // somebody makes one file of it
 };
 
 // The set of a stub; nothing for an ordinary file. `config_folder`: where the configuration is,

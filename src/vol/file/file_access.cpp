@@ -71,7 +71,7 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
 
 FileAccess::FileAccess(hid_t fapl, const Layer& layer) : fapl_(fapl) {
   const auto malformed = error_of([&] {
-    info_.emplace(fapl, layer);
+    info_ = std::make_unique<InfoOfList>(fapl, layer);
     require_environment();
   });
   // Before the list is copied, which ranks do together: those with well formed settings would wait.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "vol/file/info.hpp"
 
@@ -28,7 +27,7 @@ class FileAccess {
 
   ErrorStackKeeper keep_;
   hid_t fapl_;
-  std::optional<InfoOfList> info_;
+  std::unique_ptr<InfoOfList> info_;
   UnderRef connector_;
   Id<Kind::plist> copy_;
   LentProperty below_;

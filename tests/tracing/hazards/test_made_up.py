@@ -244,7 +244,7 @@ def test_attributes_that_some_ranks_write() -> None:
     assert told in terminal.lines(made.trace)
     page = report.render(made.trace)
     assert told in page
-    assert "<td>neither</td>" in page
+    assert '<td data-label="unsafe with">neither</td>' in page
 
 
 def test_attributes_that_all_ranks_write_together() -> None:
@@ -361,7 +361,8 @@ def test_the_report_has_a_table_of_them() -> None:
     made.moves(1, READ, np.s_[0:1])
     page = report.render(made.trace)
     case = "rank 1 reads /u[0] of x.h5 (sim.py:11) after rank 0 wrote it (sim.py:10)"
-    assert f"<td>read after write</td><td><bdi>{case}</bdi></td>" in page
-    assert "<td>mpi_staging, mpi_logs</td>" in page
+    shown = f'<td class="line" data-label="first case"><bdi>{case}</bdi></td>'
+    assert f'<td data-label="what">read after write</td>{shown}' in page
+    assert '<td data-label="unsafe with">mpi_staging, mpi_logs</td>' in page
     made.parallel = False
     assert "Ranks that touch" not in report.render(made.trace)
