@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 LATER = "canonicalise=later;"
 BACKGROUND = "canonicalise=background;"
 FILE = "small/x.h5"
-LITTLE = 2000  # columns; 4.8 MB
-MUCH = 6000  # 14.4 MB
+LITTLE = 300  # rows; 4.8 MB
+MUCH = 900  # 14.4 MB
+COLUMNS = 2000
 LAYOUTS: dict[str, dict[str, Any]] = {
     "contiguous": {},
     "chunked": {"chunks": (25, 200)},
@@ -33,8 +34,8 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 
-def given(columns: int) -> np.ndarray:
-    return np.random.default_rng(1).random((300, columns))
+def given(rows: int) -> np.ndarray:
+    return np.random.default_rng(1).random((rows, COLUMNS))
 
 
 def write(d: h5py.Dataset, values: np.ndarray) -> None:
@@ -83,8 +84,8 @@ def refusal(action: Callable[[], object]) -> str:
     return told(action, (OSError, RuntimeError))
 
 
-def check(columns: int) -> None:
-    assert (h5py.File(FILE)["d"][...] == expected(given(columns))).all()
+def check(rows: int) -> None:
+    assert (h5py.File(FILE)["d"][...] == expected(given(rows))).all()
 
 
 @pytest.fixture
