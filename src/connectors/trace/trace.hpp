@@ -14,6 +14,7 @@ struct Connector : vol::PassThrough<Connector> {
   using Callback = vol::Callback;
   static constexpr const char* kName = "headrace_trace";
   static constexpr H5VL_class_value_t kValue = 7210;
+  static constexpr bool kRepeats = true;  // each level tells what it sees
   static constexpr std::span<const Setting> kSettings = trace::kSettings;
   static constexpr std::array kOverrides{Callback::terminate, Callback::file_create,
                                          Callback::file_open, Callback::file_specific};

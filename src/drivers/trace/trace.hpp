@@ -17,6 +17,7 @@ struct Driver : vfd::Observing<Driver<over>, over, FileRequests> {
   static constexpr const char* kName =
       over == vfd::Over::sec2 ? "headrace_trace" : "headrace_trace_mpi";
   static constexpr H5FD_class_value_t kValue = over == vfd::Over::sec2 ? 7210 : 7211;
+  static constexpr bool kRepeats = true;
   static constexpr std::span<const Setting> kSettings = trace::kSettings;
   static constexpr auto kOverrides =
       Observed::template overrides_with<Callback::open, Callback::close, Callback::terminate>();

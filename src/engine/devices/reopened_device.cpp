@@ -1,6 +1,8 @@
 #include "engine/devices/reopened_device.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +38,12 @@ bool is_near_limit(int descriptor) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
          static_cast<rlim_t>(descriptor) + kLeft >= limit.rlim_cur;
+}
+
+// That tells a file from another one that gets its inode later; 0 where the file system has none.
+unsigned generation_of(int descriptor) {
+  unsigned generation = 0;
+  return ::ioctl(descriptor, FS_IOC_GETVERSION, &generation) == 0 ? generation : 0;
 }
 
 }  // namespace
@@ -85,7 +93,7 @@ void ReopenedDevice::open() {
     const int cause = errno;
     throw Error(path_ + " cannot be opened: " + std::strerror(cause), cause);
   }
-  if (closed_) require_same();
+  if (closed_) require(*closed_);
   device_ = posix_device(descriptor_, path_.c_str());
   leave_room(is_near_limit(descriptor_));
   Open& all = open_ones();
@@ -94,10 +102,10 @@ void ReopenedDevice::open() {
 }
 
 // Of the file that was closed: another one may have its name by now.
-void ReopenedDevice::require_same() {
+void ReopenedDevice::require(const Identity& same) {
   struct stat status{};
-  if (::fstat(descriptor_, &status) == 0 && status.st_dev == closed_->device &&
-      status.st_ino == closed_->inode)
+  if (::fstat(descriptor_, &status) == 0 && status.st_dev == same.device &&
+      status.st_ino == same.inode && generation_of(descriptor_) == same.generation)
     return;
   close_descriptor();
   throw Error(path_ +
@@ -114,7 +122,7 @@ bool ReopenedDevice::note_place() {
   const auto place =
       std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor_), failed);
   if (!failed) path_ = place.string();
-  closed_ = {status.st_dev, status.st_ino};
+  closed_ = Identity{status.st_dev, status.st_ino, generation_of(descriptor_)};
   return !failed;
 }
 

@@ -35,21 +35,22 @@ class ReopenedDevice final : public Device {
  private:
   using All = std::list<ReopenedDevice*>;
   struct Open;
+  struct Identity {
+    dev_t device;
+    ino_t inode;
+    unsigned generation;
+  };
   static Open& open_ones();
   template <typename Action>
   void use(const Action& action);
   void open();
-  void require_same();
+  void require(const Identity& same);
   bool note_place();
   void close_descriptor() noexcept;
   static void leave_room(bool near_limit);
   // Of those that nobody uses, the ones first that have not been used since it was last asked.
   static void close_others(std::size_t count);
 
-  struct Identity {
-    dev_t device;
-    ino_t inode;
-  };
   std::string path_;
   const bool writable_;
   std::shared_mutex mutex_;  // shared while it is used
