@@ -39,7 +39,7 @@ def settings() -> None:
         "headrace_trace budget=1024;depth=1;under_vol=0;under_info={}"
     )
     assert headrace.settings.log_level == "info"
-    assert (headrace.settings.trace_budget, headrace.settings.trace_depth) == (1024, 3)
+    assert (headrace.settings.trace_budget, headrace.settings.trace_depth) == (1024, 1)
     headrace.enable("null,trace(label='a b;{}=%'),model(delay=3ms)", trace_budget="2KiB")
     assert headrace.settings.trace_label == "a b;{}=%"
     assert (headrace.settings.trace_budget, headrace.settings.trace_depth) == (2048, 8)
