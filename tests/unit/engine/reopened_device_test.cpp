@@ -48,6 +48,7 @@ class ReopenedDevices : public testing::Test {
   [[nodiscard]] std::string path(std::size_t i) const { return folder_ / std::to_string(i); }
   [[nodiscard]] std::vector<std::unique_ptr<ReopenedDevice>> open() const {
     std::vector<std::unique_ptr<ReopenedDevice>> all;
+    all.reserve(kFiles);
     for (std::size_t i = 0; i < kFiles; ++i)
       all.push_back(std::make_unique<ReopenedDevice>(path(i), true));
     return all;
@@ -104,6 +105,7 @@ TEST_F(ReopenedDevices, AreNotClosedWhileTheyAreUsed) {
   const FewLeft few;
   auto all = open();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (std::size_t first = 0; first < 4; ++first)
     threads.emplace_back([&all, first] {
       for (std::size_t round = 0; round < 50; ++round)
