@@ -46,6 +46,18 @@ def test_small_independent_writes(hdf5: Hdf5, tmp_path: Path) -> None:
     assert "independent_writes" not in {each.rule for each in near}
 
 
+def test_ranks_that_differ_in_what_took_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(subject: str, gain: float) -> Advice:
+        return Advice("independent_writes", subject, "e", "c", "", gain, "e", "r", "")
+
+    ranks_of_run = [of("/a", 2), of("/b", 1)], [of("/a", 3), of("/b", 4)], [of("/c", 1)]
+    monkeypatch.setattr("headrace.trace.advice._given", lambda _: ranks_of_run)
+    monkeypatch.setattr("headrace.trace.advice.Run", lambda *_: SimpleNamespace(noise=0))
+    monkeypatch.setattr("headrace.trace.advice.totals", lambda *_: None)
+    found = [(each.subject, each.gain) for each in advise(SimpleNamespace(), ())]  # type: ignore[arg-type]
+    assert found == [("/b and 1 more", 7), ("/c", 1)]
+
+
 class Fake:
     """A rank that has written to one file: (begin, duration, bytes) of each request, in µs."""
 

@@ -68,32 +68,34 @@ def advise(trace: Trace, found: Sequence[Use], most: int | None = None) -> list[
     Of several processes it is told for the one that it would help most.
     """
     run = Run(trace, found, totals(trace, found))
-    best: dict[tuple[str, str], Advice] = {}
+    best: dict[tuple[str, str | frozenset[str]], Advice] = {}
     for process in _given(run):
-        for advice in _merged([each for each in process if each.gain > 0]):
-            key = (advice.rule, advice.line or advice.subject)
+        for subjects, advice in _merged([each for each in process if each.gain > 0]):
+            # Which of several datasets is the dearest differs from one rank to another.
+            key = (advice.rule, advice.line or subjects)
             if key not in best or best[key].gain < advice.gain:
                 best[key] = advice
     worth = [each for each in best.values() if each.gain >= run.noise]
     return sorted(worth, key=lambda each: -each.gain)[:most]
 
 
-def _merged(found: Sequence[Advice]) -> Iterator[Advice]:
-    """One piece for all that a rule finds at one line, with the evidence of the dearest."""
+def _merged(found: Sequence[Advice]) -> Iterator[tuple[frozenset[str], Advice]]:
+    """One piece for all that a rule finds at one line, with the evidence of the dearest.
+
+    Each with the subjects of all that it is for.
+    """
     alike: dict[tuple[str, str], list[Advice]] = defaultdict(list)
     for each in sorted(found, key=lambda each: -each.gain):
         alike[each.rule, each.line].append(each)
     for first, *others in alike.values():
-        names = len({each.subject for each in (first, *others)}) - 1
+        subjects = frozenset(each.subject for each in (first, *others))
+        names = len(subjects) - 1
         times = sum(each.subject == first.subject for each in others)
         subject = f"{first.subject} and {count(names)} more" if names else first.subject
         if times:
             subject = f"{subject}, {count(times + 1)} times"
-        yield replace(
-            _for_all(first, others),
-            subject=subject,
-            gain=sum(each.gain for each in (first, *others)),
-        )
+        gain = sum(each.gain for each in (first, *others))
+        yield subjects, replace(_for_all(first, others), subject=subject, gain=gain)
 
 
 def _for_all(first: Advice, others: Sequence[Advice]) -> Advice:
