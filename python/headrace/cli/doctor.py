@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headrace.bench import units
 from headrace.cli import execute
 from headrace.cli.output import (
     ConfigOption,
@@ -141,7 +142,7 @@ def _pieces_of(file: Path) -> str:
         if read_stub(file).kind != "text":
             return ""
         layout = find(file).layout
-        return f"it lies in {layout.count} pieces, with stripes of {layout.stripe} bytes"
+        return f"it lies in {layout.count} pieces, with stripes of {units.size(layout.stripe)}"
     return ""
 
 

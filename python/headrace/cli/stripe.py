@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
+from headrace.bench import units
 from headrace.cli.output import console, error_console, fail, note, reports_errors
 from headrace.stripe import check
 from headrace.stripe import fuse as making
@@ -88,7 +89,7 @@ def fuse(
     found = find(file, config_dir)
     with _progress("fusing", found.size) as done:
         making.make_whole(found, output, done, verify=verify)
-    note(f"{output or file}: {found.size} bytes of {found.layout.count} subfiles")
+    note(f"{output or file}: {units.size(found.size)} of {found.layout.count} subfiles")
 
 
 @reports_errors
@@ -110,7 +111,7 @@ def split(
     _require_free(output)
     with _progress("splitting", file.stat().st_size) as done:
         made = making.split(file, output or file, layout, folders, done)
-    note(f"{made.stub}: {layout.count} subfiles with stripes of {layout.stripe} bytes")
+    note(f"{made.stub}: {layout.count} subfiles with stripes of {units.size(layout.stripe)}")
 
 
 @reports_errors
@@ -128,7 +129,7 @@ def restripe(
     folders = [Path(each) for each in dirs.split(",") if each]
     with _progress("restriping", 2 * found.size) as done:
         making.restripe(found, layout, folders, done)
-    note(f"{file}: {layout.count} subfiles with stripes of {layout.stripe} bytes")
+    note(f"{file}: {layout.count} subfiles with stripes of {units.size(layout.stripe)}")
 
 
 @app.command("ls")
@@ -136,7 +137,8 @@ def restripe(
 def ls(file: StubArgument, config_dir: ConfigOption = None) -> None:
     """Show how a file is dealt out, and its pieces."""
     found = find(file, config_dir)
-    console().print(f"{file}: {found.size} bytes, stripes of {found.layout.stripe} bytes in "
+    console().print(f"{file}: {units.count(found.size)} bytes, stripes of "
+                    f"{units.size(found.layout.stripe)} in "
                     f"{found.layout.count} subfiles", markup=False, highlight=False)  # fmt: skip
     for path, size in zip(found.subfiles, found.sizes, strict=True):
         where = f" -> {path.resolve()}" if path.is_symlink() else ""
@@ -154,7 +156,9 @@ def verify(file: StubArgument, config_dir: ConfigOption = None) -> None:
              f"flushed, {found.size} bytes")  # fmt: skip
     sums = check.require_checksums(found)
     told = "checksums fit" if sums else "there are no checksums of it"
-    console().print(f"{file}: complete, {found.size} bytes; {told}", markup=False, highlight=False)
+    console().print(
+        f"{file}: complete, {units.size(found.size)}; {told}", markup=False, highlight=False
+    )
 
 
 @app.command("move")

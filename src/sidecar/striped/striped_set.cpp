@@ -13,7 +13,6 @@
 
 #include "base/error.hpp"
 #include "sidecar/copy_file.hpp"
-#include "sidecar/striped/replaced_sets.hpp"
 #include "sidecar/striped/set_names.hpp"
 #include "sidecar/striped/striped_config.hpp"
 #include "sidecar/striped/stub.hpp"
@@ -143,7 +142,6 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   set.has_text = true;
   set.sizes.assign(layout.count, 0);
   if (folders.nodes.empty() && !folders.subfiles.empty()) set.devices = devices_of(set);
-  if (folders.config.empty()) remove_replaced_sets(beside);
   return set;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.what(), error.code().value());
