@@ -156,9 +156,8 @@ def verify(file: StubArgument, config_dir: ConfigOption = None) -> None:
              f"flushed, {found.size} bytes")  # fmt: skip
     sums = check.require_checksums(found)
     told = "checksums fit" if sums else "there are no checksums of it"
-    console().print(
-        f"{file}: complete, {units.size(found.size)}; {told}", markup=False, highlight=False
-    )
+    said = f"{file}: complete, {units.size(found.size)}; {told}"
+    console().print(said, markup=False, highlight=False)
 
 
 @app.command("move")
