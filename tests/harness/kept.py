@@ -1,7 +1,7 @@
 """What native runs ended with, kept on disk: no change of Headrace changes that.
 
 What they depend on is the key: programs, libraries and tests by their content, who runs them and
-how the harness reads them. `make clean` forgets all.
+how the harness reads them. Other checkouts of this machine find them, too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from harness.build import ROOT
-
-_FOLDER = ROOT / "build/native"
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+_FOLDER = _CACHE / "headrace/native"
 
 
 @functools.cache
