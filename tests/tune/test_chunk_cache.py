@@ -298,12 +298,19 @@ with h5py.File("x.h5", "w") as f:
     )
 
 
-def test_filters_that_round(tune: Layer) -> None:
+@pytest.mark.parametrize(
+    "how",
+    ["dtype='f4', scaleoffset=2", "dtype='u2', dcpl=drops_unused_bits"],
+    ids=["round", "nbit"],
+)
+def test_filters_that_lose_something(tune: Layer, how: str) -> None:
     """When a chunk leaves the cache decides on values: that stays while they are written."""
     tune.python(
-        """
+        f"""
+drops_unused_bits = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+drops_unused_bits.set_filter(h5py.h5z.FILTER_NBIT, 0, ())
 with h5py.File("x.h5", "w") as f:
-    d = f.create_dataset("d", (400_000,), "f4", chunks=(100_000,), scaleoffset=2)
+    d = f.create_dataset("d", (400_000,), chunks=(100_000,), {how})
     for i in range(0, 400_000, 10_000):
         d[i] = i / 7
     for i in range(4):

@@ -12,8 +12,8 @@ from typing import Any
 import h5py
 
 from headrace.control import why_not
+from headrace.trace import filters
 
-_NAMES = {1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset"}
 _LAYOUTS = {
     h5py.h5d.COMPACT: "compact",
     h5py.h5d.CONTIGUOUS: "contiguous",
@@ -49,7 +49,7 @@ def _told(dataset: Any) -> dict[str, Any]:
 def _filter(properties: Any, place: int) -> str:
     number, _, _, name = properties.get_filter(place)
     first = name.decode(errors="replace").partition(";")[0]
-    return _NAMES.get(number) or f"{first or 'unknown'} ({number})"
+    return filters.names.get(number) or f"{first or 'unknown'} ({number})"
 
 
 def main() -> None:

@@ -9,6 +9,7 @@
 #include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/registry.hpp"
 #include "vol/dataset/selection.hpp"
 #include "vol/dataset/told_addresses.hpp"
@@ -54,18 +55,11 @@ H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
 }
 
 bool read_chunk(hid_t dcpl, Elements& dataset) {
-  std::array<hsize_t, engine::kMaxRank> chunk{};
-  const int rank = h5.Pget_chunk(dcpl, chunk.size(), chunk.data());
-  if (rank <= 0) return false;
-  dataset.rank = static_cast<unsigned>(rank);
-  for (unsigned d = 0; d < dataset.rank; ++d) dataset.chunk[d] = chunk.at(d);
+  const auto chunks = vol::chunk_shape(dcpl);
+  if (!chunks) return false;
+  dataset.rank = chunks->rank;
+  dataset.chunk = chunks->lengths;
   return true;
-}
-
-// Whether the chunks at the borders are like all others.
-bool chunks_alike(hid_t dcpl) {
-  unsigned options = 0;
-  return h5.Pget_chunk_opts(dcpl, &options) >= 0 && options == 0;
 }
 
 bool countable(Dataset& dataset) {
@@ -103,7 +97,7 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   const Id<Kind::plist> dcpl = creation_list(object);
   auto dataset = std::make_shared<Dataset>();
   if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk(dcpl.get(), *dataset) ||
-      !chunks_alike(dcpl.get()))
+      !vol::filters_all_chunks(dcpl.get()))
     return nullptr;
   handle.why = "left_for_datatype";
   if (!vol::read_type(object, *dataset) || !countable(*dataset)) return nullptr;

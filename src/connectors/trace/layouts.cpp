@@ -8,25 +8,21 @@
 #include "base/json.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/own_question.hpp"
 
 namespace headrace::trace {
 namespace {
 
-std::string filters_of(hid_t dcpl) {
+std::string filters_in(hid_t dcpl) {
+  constexpr std::size_t kMost = 8;  // parameters of each
   std::string list;
-  const int count = h5.Pget_nfilters(dcpl);
-  for (int i = 0; i < count; ++i) {
-    unsigned flags = 0;
-    std::array<unsigned, 8> values{};
-    std::size_t given = values.size();
-    const auto filter = h5.Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &given,
-                                        values.data(), 0, nullptr, nullptr);
-    if (filter < 0) continue;
-    const std::span<const unsigned> kept(values.data(), std::min(given, values.size()));
+  for (const auto& filter : vol::filters_of(dcpl).value_or(std::vector<vol::AppliedFilter>{})) {
+    const std::span<const unsigned> values(filter.values);
+    const auto kept = values.first(std::min(values.size(), kMost));
     list += (list.empty() ? "" : ",") +
-            JsonObject().number("id", filter).raw("values", list_of_numbers(kept)).str();
+            JsonObject().number("id", filter.id).raw("values", list_of_numbers(kept)).str();
   }
   return '[' + list + ']';
 }
@@ -45,12 +41,10 @@ void add_layout(JsonObject& fact, hid_t dcpl) {
                       : layout == H5D_COMPACT    ? "compact"
                                                  : "virtual");
   if (layout == H5D_CHUNKED) {
-    std::array<hsize_t, engine::kMaxRank> chunk{};
-    const int rank = h5.Pget_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data());
-    fact.raw("chunk", list_of_numbers(std::span<const hsize_t>(chunk).first(
-                          static_cast<std::size_t>(std::max(rank, 0)))));
+    const auto chunks = vol::chunk_shape(dcpl).value_or(vol::ChunkShape{});
+    fact.raw("chunk", list_of_numbers(std::span(chunks.lengths).first(chunks.rank)));
   }
-  fact.raw("filters", filters_of(dcpl)).boolean("fills", vol::fills(dcpl));
+  fact.raw("filters", filters_in(dcpl)).boolean("fills", vol::fills(dcpl));
 }
 
 }  // namespace

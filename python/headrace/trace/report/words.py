@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from headrace.bench import units
+from headrace.trace import filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _LONGEST: Final = 200  # characters of a name
-_FILTERS: Final = {
-    1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset",
-    305: "LZO", 307: "bzip2", 32000: "LZF", 32001: "Blosc", 32004: "LZ4", 32008: "bitshuffle",
-    32013: "ZFP", 32015: "Zstandard", 32026: "Blosc2",
-}  # fmt: skip
 
 
 def shortened(name: str) -> str:
@@ -60,7 +56,7 @@ def filter_(words: Mapping[str, Any]) -> str:
     """A name and its values; a number where there is no well-known name."""
     id_ = int(words.get("id", 0))
     values = ", ".join(str(each) for each in list(words.get("values", ()))[:8])
-    name = _FILTERS.get(id_, f"filter {id_}")
+    name = filters.names.get(id_, f"filter {id_}")
     return f"{name} ({values})" if values else name
 
 

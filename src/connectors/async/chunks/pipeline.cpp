@@ -5,20 +5,19 @@
 #include <optional>
 #include <span>
 
+#include "engine/codec/filters.hpp"
 #include "engine/codec/zstd.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "hdf5/filter_plug_in.hpp"
+#include "vol/chunks/layout.hpp"
 
 namespace headrace::async {
 namespace {
 
+namespace number = engine::filter_number;
 using engine::Filter;
 using Parameters = std::span<const unsigned>;  // the filter's parameters, as HDF5 stores them
 using enum Filter::Kind;
-
-constexpr H5Z_filter_t kLzf = 32000;
-constexpr H5Z_filter_t kLz4 = 32004;
-constexpr H5Z_filter_t kZstd = 32015;
 
 // Those whose function needs nothing of HDF5 and gives the same for the same chunk and parameters,
 // whatever it was given before.
@@ -27,11 +26,9 @@ struct KnownPlugIn {
   bool reads_environment;
 };
 constexpr std::array kKnownPlugIns{
-    KnownPlugIn{307, false},    // BZip2
-    KnownPlugIn{32001, true},   // Blosc
-    KnownPlugIn{32008, false},  // Bitshuffle
-    KnownPlugIn{32013, false},  // ZFP
-    KnownPlugIn{32026, true},   // Blosc2
+    KnownPlugIn{number::bzip2, false},      KnownPlugIn{number::blosc, true},
+    KnownPlugIn{number::bitshuffle, false}, KnownPlugIn{number::zfp, false},
+    KnownPlugIn{number::blosc2, true},
 };
 
 std::optional<Filter> zstd_of(Parameters given) {
@@ -62,19 +59,19 @@ std::optional<Filter> plug_in_of(H5Z_filter_t id, Parameters given) {
 
 std::optional<Filter> filter_of(H5Z_filter_t id, Parameters given) {
   switch (id) {
-    case H5Z_FILTER_FLETCHER32:
+    case number::fletcher32:
       return Filter{fletcher32};
-    case H5Z_FILTER_SHUFFLE:
+    case number::shuffle:
       if (given.size() != 1 || given[0] == 0) return std::nullopt;
       return Filter{shuffle, given[0]};
-    case H5Z_FILTER_DEFLATE:
+    case number::deflate:
       if (given.size() != 1 || given[0] > 9) return std::nullopt;
       return Filter{deflate, given[0]};
-    case kZstd:
+    case number::zstd:
       return zstd_of(given);
-    case kLzf:
+    case number::lzf:
       return lzf_of(given);
-    case kLz4:
+    case number::lz4:
       if (given.size() > 1) return std::nullopt;
       return Filter{lz4, given.empty() ? 0 : given[0]};
     default:
@@ -82,29 +79,25 @@ std::optional<Filter> filter_of(H5Z_filter_t id, Parameters given) {
   }
 }
 
-std::optional<Filter> read_filter(hid_t dcpl, unsigned place) {
-  std::array<unsigned, 64> values{};
-  std::size_t count = values.size();
-  unsigned flags = 0;
-  const H5Z_filter_t id =
-      h5.Pget_filter2(dcpl, place, &flags, &count, values.data(), 0, nullptr, nullptr);
-  if (id < 0 || count > values.size()) return std::nullopt;
+std::optional<Filter> usable(const vol::AppliedFilter& filter) {
+  if (filter.has_more) return std::nullopt;
   // Files must stay those that this HDF5 would write and can read. Asking loads the plug-in.
   constexpr unsigned kBoth = H5Z_FILTER_CONFIG_ENCODE_ENABLED | H5Z_FILTER_CONFIG_DECODE_ENABLED;
   unsigned config = 0;
-  if (h5.Zfilter_avail(id) <= 0 || h5.Zget_filter_info(id, &config) < 0 ||
+  if (h5.Zfilter_avail(filter.id) <= 0 || h5.Zget_filter_info(filter.id, &config) < 0 ||
       (config & kBoth) != kBoth)
     return std::nullopt;
-  return filter_of(id, Parameters(values).first(count));
+  return filter_of(filter.id, filter.values);
 }
 
 }  // namespace
 
 bool read_pipeline(hid_t dcpl, std::size_t chunk_bytes, engine::Pipeline& pipeline) {
-  const int count = h5.Pget_nfilters(dcpl);
+  const auto applied = vol::filters_of(dcpl);
+  if (!applied) return false;
   bool compressed = false;
-  for (int i = 0; i < count; ++i) {
-    const auto filter = read_filter(dcpl, static_cast<unsigned>(i));
+  for (const vol::AppliedFilter& each : *applied) {
+    const auto filter = usable(each);
     if (!filter) return false;
     if (engine::compresses(filter->kind)) {
       if (compressed || (filter->kind != deflate && chunk_bytes > engine::kLargestChunk))
@@ -113,7 +106,7 @@ bool read_pipeline(hid_t dcpl, std::size_t chunk_bytes, engine::Pipeline& pipeli
     }
     pipeline.push_back(*filter);
   }
-  return count > 0;
+  return !applied->empty();
 }
 
 }  // namespace headrace::async

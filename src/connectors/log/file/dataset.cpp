@@ -14,6 +14,7 @@
 #include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
@@ -32,11 +33,9 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
   const H5D_layout_t layout = h5.Pget_layout(dcpl.get());
   dataset.fills = vol::fills(dcpl.get());
   if (layout == H5D_CONTIGUOUS) return h5.Pget_external_count(dcpl.get()) == 0;
-  if (layout != H5D_CHUNKED) return false;
-  std::array<hsize_t, engine::kMaxRank> chunk{};
-  if (h5.Pget_chunk(dcpl.get(), chunk.size(), chunk.data()) != static_cast<int>(dataset.rank))
-    return false;
-  std::ranges::copy(chunk, dataset.chunk.begin());
+  const auto chunks = vol::chunk_shape(dcpl.get());
+  if (!chunks || chunks->rank != dataset.rank) return false;
+  std::ranges::copy(chunks->lengths, dataset.chunk.begin());
   return true;
 }
 

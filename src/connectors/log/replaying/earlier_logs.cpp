@@ -23,6 +23,7 @@
 #include "sidecar/folder.hpp"
 #include "sidecar/node_logs.hpp"
 #include "sidecar/rank_logs.hpp"
+#include "vol/chunks/layout.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -44,21 +45,10 @@ bool is_there(const OpenFile& place, const LoggedDataset& logged) {
 
 // The first filter of a dataset that may give other values back than it was given; else empty.
 std::string inexact_filter(const vol::Object& dataset) {
-  // Deflate, shuffle, Fletcher32, SZIP, BZip2, LZF, Blosc, LZ4, Bitshuffle and Zstd.
-  constexpr auto kExact =
-      std::to_array<H5Z_filter_t>({1, 2, 3, 4, 307, 32000, 32001, 32004, 32008, 32015});
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
-  const int filters = h5.Pget_nfilters(dcpl.get());
-  for (int i = 0; i < filters; ++i) {
-    unsigned flags = 0;
-    std::size_t values = 0;
-    std::array<char, 256> name{};
-    const H5Z_filter_t id = h5.Pget_filter2(dcpl.get(), static_cast<unsigned>(i), &flags, &values,
-                                            nullptr, name.size(), name.data(), nullptr);
-    if (std::ranges::find(kExact, id) == kExact.end())
-      return std::string(name.data()) + " (filter " + std::to_string(id) + ')';
-  }
-  return {};
+  const auto filters = vol::filters_of(dcpl.get());
+  const auto found = filters ? vol::inexact_filter(*filters) : std::nullopt;
+  return found ? found->name + " (filter " + std::to_string(found->id) + ')' : "";
 }
 
 bool has_before(const engine::log::Index& index, std::uint32_t dataset, std::uint64_t end) {

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "comm/agreement.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/box_io.hpp"
 
 namespace headrace::log_layout {
@@ -11,9 +12,7 @@ namespace headrace::log_layout {
 Filters filters_of(const vol::Object& dataset) {
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
   if (h5.Pget_nfilters(dcpl.get()) == 0) return Filters::none;
-  unsigned options = 0;
-  return h5.Pget_chunk_opts(dcpl.get(), &options) >= 0 && options == 0 ? Filters::all
-                                                                       : Filters::some;
+  return vol::filters_all_chunks(dcpl.get()) ? Filters::all : Filters::some;
 }
 
 ReplayTarget::ReplayTarget(const OpenFile& place, const vol::UnderRef& connector,

@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "connectors/tune/rules/reopen.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/selection.hpp"
 
 namespace headrace::tune {
@@ -65,29 +66,8 @@ std::size_t slots_for(std::uint64_t chunks, std::size_t least) {
 // Whether decoding gives back what was encoded. Elsewhere values depend on how often a chunk has
 // left the cache while it was written.
 bool loses_nothing(hid_t dcpl) {
-  constexpr H5Z_filter_t kBzip2 = 307, kLzf = 32000, kBlosc = 32001, kLz4 = 32004;
-  constexpr H5Z_filter_t kBitshuffle = 32008, kZstd = 32015;
-  constexpr std::array kLossless{H5Z_FILTER_DEFLATE,
-                                 H5Z_FILTER_SHUFFLE,
-                                 H5Z_FILTER_FLETCHER32,
-                                 H5Z_FILTER_SZIP,
-                                 H5Z_FILTER_NBIT,
-                                 kBzip2,
-                                 kLzf,
-                                 kBlosc,
-                                 kLz4,
-                                 kBitshuffle,
-                                 kZstd};
-  const int filters = h5.Pget_nfilters(dcpl);
-  for (int i = 0; i < filters; ++i) {
-    unsigned flags = 0;
-    unsigned settings = 0;
-    std::size_t count = 0;
-    const H5Z_filter_t filter = h5.Pget_filter2(dcpl, static_cast<unsigned>(i), &flags, &count,
-                                                nullptr, 0, nullptr, &settings);
-    if (std::ranges::find(kLossless, filter) == kLossless.end()) return false;
-  }
-  return filters >= 0;
+  const auto filters = vol::filters_of(dcpl);
+  return filters && !vol::inexact_filter(*filters);
 }
 
 // What a program selects, at most: lists and unions count as the box around them. None where that
@@ -118,15 +98,14 @@ bool lies_within(const engine::Box& box, const engine::Grid& grid) {
 bool Watched::learn(vol::Object& dataset, FileState& file) {
   const DatasetOptions options = file.options_of(dataset, H5I_DATASET, nullptr);
   const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
-  if (!options.chunk_cache || h5.Pget_layout(dcpl.get()) != H5D_CHUNKED) return false;
-  Numbers chunk{};
-  const int rank = h5.Pget_chunk(dcpl.get(), engine::kMaxRank, chunk.data());
+  const auto chunks = options.chunk_cache ? vol::chunk_shape(dcpl.get()) : std::nullopt;
+  if (!chunks) return false;
   const Id<Kind::datatype> type(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);
   const Id<Kind::plist> dapl = access_list_of(dataset);
   const auto cache = cache_in(dapl.get());
-  if (rank <= 0 || !type || !cache || cache != default_cache()) return false;
-  grid_.rank = static_cast<unsigned>(rank);
-  std::ranges::copy(chunk, grid_.chunk.begin());
+  if (!type || !cache || cache != default_cache()) return false;
+  grid_.rank = chunks->rank;
+  std::ranges::copy(chunks->lengths, grid_.chunk.begin());
   grid_.dims.fill(~std::uint64_t{0});  // none that is followed
   chunk_bytes_ = engine::volume(grid_.rank, grid_.chunk) * h5.Tget_size(type.get());
   const std::uint64_t assumed = options.assume_cache;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/elements.hpp"
 
 namespace headrace::tune {
@@ -94,16 +95,10 @@ class Creation {
 
  private:
   [[nodiscard]] bool deflates_at_most() const {
-    const int filters = h5.Pget_nfilters(list_.get());
-    for (int i = 0; i < filters; ++i) {
-      unsigned flags = 0;
-      unsigned settings = 0;
-      std::size_t count = 0;
-      const H5Z_filter_t filter = h5.Pget_filter2(list_.get(), static_cast<unsigned>(i), &flags,
-                                                  &count, nullptr, 0, nullptr, &settings);
-      if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_DEFLATE) return false;
-    }
-    return filters >= 0;
+    const auto filters = vol::filters_of(list_.get());
+    return filters && std::ranges::all_of(*filters, [](const vol::AppliedFilter& filter) {
+             return filter.id == H5Z_FILTER_SHUFFLE || filter.id == H5Z_FILTER_DEFLATE;
+           });
   }
 
   hid_t type_;

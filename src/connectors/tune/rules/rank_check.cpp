@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "comm/agreement.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/selection.hpp"
 
 namespace headrace::tune {
@@ -119,10 +120,9 @@ void RankCheck::note_chunk(const vol::Object& dataset, const hsize_t* origin, bo
       vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
   unsigned rank = 0;
   engine::Index dims{};
-  engine::Index count{};
-  if (!vol::read_dims(space.get(), rank, dims) ||
-      h5.Pget_chunk(list.get(), static_cast<int>(rank), count.data()) < 0)
-    return;
+  const auto chunks = vol::chunk_shape(list.get());
+  if (!chunks || !vol::read_dims(space.get(), rank, dims) || rank != chunks->rank) return;
+  engine::Index count = chunks->lengths;
   for (unsigned d = 0; d < rank; ++d) {
     if (origin[d] >= dims[d]) return;
     count[d] = std::min(count[d], dims[d] - origin[d]);
