@@ -10,6 +10,7 @@ namespace headrace::fault {
 struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_fault";
   static constexpr H5VL_class_value_t kValue = 7204;
+  static constexpr bool kRepeats = true;  // each with a plan of its own
   static constexpr std::span<const Setting> kSettings = fault::kSettings;
   static constexpr std::array<vol::Callback, 0> kOverrides{};
 

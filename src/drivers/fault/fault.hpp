@@ -24,6 +24,7 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
   static constexpr bool kMpi = over == vfd::Over::mpio;
   static constexpr const char* kName = kMpi ? "headrace_fault_mpi" : "headrace_fault";
   static constexpr H5FD_class_value_t kValue = kMpi ? 7205 : 7204;
+  static constexpr bool kRepeats = true;
   static constexpr std::span<const Setting> kSettings = fault::kSettings;
   static constexpr auto kOverrides = [] {
     if constexpr (kMpi)
