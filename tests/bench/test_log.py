@@ -48,6 +48,7 @@ def runner(tmp_path: Path) -> execute.Runner:
     return execute.Runner(folder, DATA, mpi_of(PARALLEL))
 
 
+@pytest.mark.long
 def test_measures_verifies_and_reports(tmp_path: Path) -> None:
     output = tmp_path / "output"
     only = ("--only", "e3sm/g-boxes-*", "e3sm-2-ranks/g-canonical-*")

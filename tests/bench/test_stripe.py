@@ -22,6 +22,7 @@ from bench.stripe.cases import on_disks_of_nodes, ours, subfiling  # noqa: E402
 from headrace.stripe.configuration import Layout  # noqa: E402
 
 
+@pytest.mark.long
 def test_it_runs(tmp_path: Path) -> None:
     only = ("ior-2-ranks/independent-1MiB", "fuse/256MiB-1MiB")
     done = subprocess.run(

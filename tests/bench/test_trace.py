@@ -20,6 +20,7 @@ from bench.trace import cases, claims, execute, page  # noqa: E402
 ATTRIBUTES = cases.Case(cases.PYTHON, "attributes", cases.INTERPRETED, parameters={"count": 80})
 
 
+@pytest.mark.long
 def test_measures_and_reports(tmp_path: Path) -> None:
     output = tmp_path / "output"
     done = subprocess.run(

@@ -19,7 +19,10 @@ REFUSED = {"log(canonicalise=later)": {"other_library"}}
 
 @pytest.mark.parametrize(
     "stack",
-    [NATIVE, "async", "async(filters=false)", "log", "log(canonicalise=later)", "async,log"],
+    [
+        *(pytest.param(stack, marks=pytest.mark.long) for stack in (NATIVE, "async", "log")),
+        *("async(filters=false)", "log(canonicalise=later)", "async,log"),
+    ],
 )
 def test_bytes_are_in_the_file(stacked: Stacked, stack: str) -> None:
     env = stack_env(stack, stacked.folder / "report")

@@ -184,7 +184,7 @@ def compare(natively: Natively, run: Run, bench: Bench, options: Options) -> Non
         assert done["not_staged_bytes"] == 0, done
 
 
-@pytest.mark.share(18)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("run", RUNS, ids=name_of)
 def test_the_same_files(natively: Natively, run: Run, tmp_path: Path) -> None:
     bench = Bench(tmp_path, SERIAL, run.ranks)

@@ -106,7 +106,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Native]:
     return native
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(1)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("mode", MODES)
 def test_all_is_as_native_hdf5_writes_it(

@@ -45,6 +45,7 @@ def vpic(hdf5: Hdf5, folder: Path, ranks: int, case: str) -> Path:
 CASES = pytest.mark.parametrize("case", ["strided-independent", "contiguous-collective"])
 
 
+@pytest.mark.share(1)
 @BOTH
 @CASES
 def test_each_rank_makes_its_requests(hdf5: Hdf5, tmp_path: Path, case: str) -> None:
@@ -60,6 +61,7 @@ def test_each_rank_makes_its_requests(hdf5: Hdf5, tmp_path: Path, case: str) -> 
         assert not differences(native, other)
 
 
+@pytest.mark.share(1)
 @BOTH
 @CASES
 def test_fewer_ranks_write_the_same(hdf5: Hdf5, tmp_path: Path, case: str) -> None:

@@ -238,6 +238,7 @@ def test_many_processes_are_a_map_of_heat() -> None:
     assert "rank 99" in text
 
 
+@pytest.mark.long
 def test_a_million_calls_make_a_small_page() -> None:
     trace = Trace(Path("t"), [synthetic(1_000_000, 1_000_000, path="/data/")])
     text = report.render(trace)

@@ -49,6 +49,7 @@ def natively(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return corpus(Layer(tmp_path_factory.mktemp("corpus"), "tune"), "native", None)
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("options", LAYOUTS)
 def test_same_content(tune: Layer, natively: Path, options: str) -> None:
     rules = tune.folder / "rules.toml"

@@ -73,6 +73,7 @@ def _values(name: str) -> str:
     return f"sys.argv[1:] = [{name!r}]\n{VALUES}"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_written_by_us(layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
     ranks = Ranks(layer, hdf5, layout)
@@ -90,6 +91,7 @@ def test_written_by_us(layer: Layer, hdf5: Hdf5, layout: Layout) -> None:
     ranks.serial()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("layout", LAYOUTS[:2], ids=str)
 @pytest.mark.parametrize("room", ["16MiB", "1"])
 def test_written_for_the_node(layer: Layer, hdf5: Hdf5, layout: Layout, room: str) -> None:
