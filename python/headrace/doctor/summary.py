@@ -34,6 +34,7 @@ mpi_remedy: Final = (
 _COUNTED: Final = ("log", "stripe")
 mpi_logs_reason: Final = "left_for_mpi"
 _ADDRESS: Final = "the program asked where the data lies in the file (H5Dget_offset and the like)"
+_MEMORY: Final = "their buffers are in a GPU's memory, which is HDF5's to read and write"
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("log", mpi_logs_reason): "files that ranks open together need mpi_logs, as in "
     "--stack 'log(mpi_logs=rank)'",
@@ -46,6 +47,7 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("log", "left_for_rows"): "long rows, whole blocks and dense rows gain nothing from a log",
     ("log", "left_for_selection"): "HDF5 writes what they select itself",
     ("log", "left_for_conversion"): "HDF5 converts what they write itself",
+    ("log", "left_for_memory"): _MEMORY,
     ("log", "left_for_several_files"): "each writes to several files",
     ("log", "left_for_transfer_list"): "their transfer property list may change data",
     ("log", "left_for_error"): "the log could not be written",
@@ -57,6 +59,8 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("async", "left_for_driver_below"): "the driver below does not let threads write",
     ("async", "left_for_address"): _ADDRESS,
     ("async", "left_for_descriptor"): "the program took the files' descriptors or began SWMR",
+    ("async", "left_for_memory"): _MEMORY,
+    ("async_filters", "left_for_memory"): _MEMORY,
     ("async_filters", "left_for_address"): _ADDRESS,
     ("async_filters", "left_for_selection"): "selections of up to a million pieces are taken over",
     ("async_filters", "left_for_conversion"): "only numbers are converted",

@@ -23,6 +23,7 @@ enum class Left {
   rows,
   selection,
   conversion,
+  memory,
   several_files,
   transfer_list,
   room,

@@ -77,6 +77,8 @@ struct Driver<vfd::Over::sec2>
                      void* buffer) {
     OpenFile& mine = OpenFile::of(file);
     const std::span bytes(static_cast<std::byte*>(buffer), size);
+    if (left_for_memory(mine, type, address, size, buffer))
+      return Base::read(file, type, dxpl, address, size, buffer);
     if (read_behind(mine, address, bytes)) return 0;
     if (mine.staged == nullptr || mine.synchronous)
       return async::read(mine, Base::read, type, dxpl, address, bytes);
@@ -93,6 +95,12 @@ struct Driver<vfd::Over::sec2>
   static herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,
                       const void* buffer) {
     OpenFile& mine = OpenFile::of(file);
+    if (left_for_memory(mine, type, address, size, buffer)) {
+      mine.left += size;
+      const herr_t written = Base::write(file, type, dxpl, address, size, buffer);
+      if (mine.staged != nullptr && written >= 0) mine.staged->note_write(address, size);
+      return written;
+    }
     herr_t result = -1;
     const auto put = [&] {
       result = stage_or_write(file, type, dxpl, address, size, buffer);

@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "drivers/async/program_buffers.hpp"
 #include "drivers/async/settings.hpp"
+#include "engine/memory/kind.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vfd/device.hpp"
 
@@ -57,7 +58,9 @@ std::vector<Bytes> pieces_of(std::uint32_t count, const std::size_t sizes[],
 bool may_stage(const MpiFile& file, std::span<const Bytes> pieces) {
   const ProgramBuffers* buffers = ProgramBuffers::current();
   return file.staged != nullptr && !file.synchronous && !file.raw_at_once && buffers != nullptr &&
-         std::ranges::all_of(pieces, [&](Bytes piece) { return buffers->have(piece); });
+         std::ranges::all_of(pieces, [&](Bytes piece) {
+           return buffers->have(piece) && !engine::is_device_memory(piece.data());
+         });
 }
 
 // Its ranks wait for each other where a rank that stages would transfer by itself.

@@ -15,6 +15,7 @@
 #include "base/events.hpp"
 #include "base/summary.hpp"
 #include "drivers/async/settings.hpp"
+#include "engine/memory/kind.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::async {
@@ -241,6 +242,16 @@ void drain(OpenFile& file) {
     std::throw_with_nested(Error("a write behind to file " + file.name + " failed; " + left +
                                  " bytes written before are not in the file yet"));
   }
+}
+
+bool left_for_memory(OpenFile& file, H5FD_mem_t type, haddr_t address, std::size_t size,
+                     const void* buffer) {
+  if (type != H5FD_MEM_DRAW || !engine::is_device_memory(buffer)) return false;
+  if (file.background != nullptr) file.background->wait_for(address, size);
+  if (file.staged != nullptr && file.staged->any_staged(address, size)) drain(file);
+  if (file.ahead != nullptr) file.ahead->forget(address, size);
+  file.left_for = "left_for_memory";
+  return true;
 }
 
 void stop(OpenFile& file) {

@@ -84,6 +84,12 @@ void drain(OpenFile& file);
 // Tells the statistics, for `headrace run --stats`, and forgets what is still staged.
 void end(OpenFile& file);
 
+// Whether raw data of that place in the file is in a device's memory, so that the driver below gets
+// it as it is. Then what is staged of the place is in the file, and nothing of it is read ahead.
+// Throws Error where it cannot be written.
+bool left_for_memory(OpenFile& file, H5FD_mem_t type, haddr_t address, std::size_t size,
+                     const void* buffer);
+
 // Reads from what has been read ahead, the rest by the driver below, and goes on reading ahead.
 using Reader = herr_t (*)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, void*);
 herr_t read(OpenFile& file, Reader below, H5FD_mem_t type, hid_t dxpl, haddr_t address,

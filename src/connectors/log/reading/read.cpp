@@ -11,6 +11,7 @@
 #include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "engine/buffer.hpp"
+#include "engine/memory/kind.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/selection.hpp"
@@ -105,7 +106,7 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Logge
   const auto file = vol::file_rows_of(dataset, read.file_space, kAny);
   const bool all = read.file_space == 0;  // H5S_ALL: then there is nothing
   if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0)) return read_below(read);
-  if (!file) refuse(read, before);
+  if (!file || engine::is_device_memory(read.buffer)) refuse(read, before);
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kAny);
   // HDF5 says what it is.
   if (!memory || elements_of(*memory) != elements_of(*file)) return read_below(read);
@@ -115,7 +116,7 @@ herr_t read_through(Read& read, const Dataset& dataset, const engine::log::Logge
 bool read_logged(Read& read) {
   constexpr std::size_t kMostRows = 4096;
   constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
-  if (read.buffer == nullptr) return false;
+  if (read.buffer == nullptr || engine::is_device_memory(read.buffer)) return false;
   Dataset* const dataset = dataset_of(read.object);
   if (dataset == nullptr || !dataset->fills || dataset->file->of_ranks()) return false;
   auto& logged = static_cast<SerialFile&>(*dataset->file);

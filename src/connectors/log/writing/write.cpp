@@ -13,6 +13,7 @@
 #include "base/summary.hpp"
 #include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/state.hpp"
+#include "engine/memory/kind.hpp"
 #include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
@@ -21,10 +22,11 @@ namespace {
 using engine::Run;
 
 // In the order of Left.
-constexpr std::array<std::string_view, 12> kLeftNames{
-    "left_for_mpi",           "left_for_swmr",          "left_for_ended",     "left_for_dataset",
-    "left_for_address",       "left_for_rows",          "left_for_selection", "left_for_conversion",
-    "left_for_several_files", "left_for_transfer_list", "left_for_room",      "left_for_error"};
+constexpr std::array<std::string_view, 13> kLeftNames{
+    "left_for_mpi",     "left_for_swmr",          "left_for_ended",         "left_for_dataset",
+    "left_for_address", "left_for_rows",          "left_for_selection",     "left_for_conversion",
+    "left_for_memory",  "left_for_several_files", "left_for_transfer_list", "left_for_room",
+    "left_for_error"};
 
 struct Statistics {
   std::uint64_t writes = 0;
@@ -129,6 +131,8 @@ std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void
     if (logs && handle_of(object).addresses_told(object)) why = Left::address;
     return std::nullopt;
   }
+  why = Left::memory;
+  if (engine::is_device_memory(buffer)) return std::nullopt;
   why = Left::conversion;
   Write write = write_of(*dataset, object, mem_type, buffer);
   if (write.mem_element == 0 || (write.converts && !converts_alone(*dataset, mem_type)) ||

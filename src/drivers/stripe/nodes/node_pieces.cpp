@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/log.hpp"
+#include "engine/memory/kind.hpp"
 
 namespace headrace::stripe {
 namespace {
@@ -137,7 +138,7 @@ std::byte* NodePieces::share_of(std::size_t place) const {
 }
 
 bool NodePieces::put(std::uint64_t address, std::span<const std::byte> bytes) {
-  if (memory_ == nullptr) return false;
+  if (memory_ == nullptr || engine::is_device_memory(bytes.data())) return false;
   std::byte* const share = share_of(place_);
   const auto used = number_at<std::uint64_t>(share);
   const std::uint64_t left = share_ - sizeof used - used;
