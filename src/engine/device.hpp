@@ -50,9 +50,6 @@ std::unique_ptr<Device> posix_device(int descriptor, const char* name);
 // An existing regular file, by a descriptor of the device's own; null when it cannot be opened for
 // reading and writing.
 std::unique_ptr<Device> posix_device(const char* name);
-// A file that is opened when it is read, and closed when too many others are open; for reading
-// only. Another one may be there under its name then.
-std::unique_ptr<Device> on_demand_device(const std::string& path);
 // Is told why the file system does not take direct writes.
 using Refused = std::function<void(const std::string&)>;
 

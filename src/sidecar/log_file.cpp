@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "engine/device.hpp"
+#include "engine/devices/reopened_device.hpp"
 
 namespace headrace::sidecar {
 
@@ -20,7 +21,7 @@ std::uint64_t bytes_of(const std::string& path) {
 LogFile::LogFile(std::string path)
     : path_(std::move(path)),
       size_(bytes_of(path_)),
-      reader_(std::make_unique<Reader>(engine::on_demand_device(path_), size_)) {}
+      reader_(std::make_unique<Reader>(std::make_unique<engine::ReopenedDevice>(path_), size_)) {}
 
 LogFile::LogFile(std::string path, std::unique_ptr<engine::Device> log, std::uint64_t size)
     : path_(std::move(path)),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "engine/devices/reopened_device.hpp"
 #include "sidecar/folder.hpp"
 
 namespace headrace::sidecar {
@@ -101,7 +102,7 @@ std::unique_ptr<engine::Device> LogStore::log_of(int rank,
 }
 
 std::unique_ptr<engine::Device> LogStore::device_of(int rank) const {
-  return log_of(rank, engine::on_demand_device(path_of(rank)));
+  return log_of(rank, std::make_unique<engine::ReopenedDevice>(path_of(rank)));
 }
 
 std::unique_ptr<engine::Device> LogStore::own_device(int descriptor) const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "engine/devices/reopened_device.hpp"
 #include "engine/log/node_file.hpp"
 #include "sidecar/rank_logs.hpp"
 
@@ -20,7 +21,8 @@ std::string path_of(const std::string& file, const Owner& owner, std::uint32_t n
 }
 
 NodeFile header_of(const std::string& path, const Owner& owner, std::uint32_t node) {
-  NodeFile header = engine::log::node_file_of(*engine::on_demand_device(path));
+  engine::ReopenedDevice file(path);
+  NodeFile header = engine::log::node_file_of(file);
   if (header.owner != owner || header.node != node) throw Error("it belongs to another file");
   return header;
 }
@@ -29,9 +31,9 @@ void add_logs(std::map<std::uint32_t, LogFile>& logs, const std::string& path,
               const NodeFile& node) {
   const std::uint64_t bytes = bytes_of(path);
   for (std::size_t place = 0; place < node.ranks.size(); ++place) {
-    const auto file = engine::on_demand_device(path);
-    const std::uint64_t length = engine::log::length_of(*file, node, place, bytes);
-    auto log = engine::log::log_in(engine::on_demand_device(path), node, place);
+    engine::ReopenedDevice file(path);
+    const std::uint64_t length = engine::log::length_of(file, node, place, bytes);
+    auto log = engine::log::log_in(std::make_unique<engine::ReopenedDevice>(path), node, place);
     if (!logs.try_emplace(node.ranks[place], path, std::move(log), length).second)
       throw Error("it has a log that another file has, too");
   }

@@ -58,6 +58,8 @@ ReopenedDevice::ReopenedDevice(std::string path, bool writable)
   open();
 }
 
+ReopenedDevice::ReopenedDevice(std::string path) : path_(std::move(path)), writable_(false) {}
+
 ReopenedDevice::~ReopenedDevice() {
   Open& all = open_ones();
   const std::lock_guard lock(all.mutex);

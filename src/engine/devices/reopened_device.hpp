@@ -19,6 +19,8 @@ class ReopenedDevice final : public Device {
  public:
   // Throws Error. `writable`: as it is opened.
   ReopenedDevice(std::string path, bool writable);
+  // For reading only, and opened when it is read first.
+  explicit ReopenedDevice(std::string path);
   ReopenedDevice(const ReopenedDevice&) = delete;
   ReopenedDevice& operator=(const ReopenedDevice&) = delete;
   ~ReopenedDevice() override;

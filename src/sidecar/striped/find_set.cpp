@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
+#include "engine/devices/reopened_device.hpp"
 #include "sidecar/copy_file.hpp"
 #include "sidecar/striped/set_names.hpp"
 #include "sidecar/striped/striped_config.hpp"
@@ -150,7 +151,8 @@ void require_own_subfiles(const StripedSet& set, const Stub& stub, const std::st
 bool begins_alike(const StripedSet& set, const Stub& stub) {
   std::vector<std::unique_ptr<engine::Device>> opened(set.layout.count);
   engine::StripedDevice pieces(set.layout, [&](std::uint32_t number) -> engine::Device& {
-    if (opened[number] == nullptr) opened[number] = engine::on_demand_device(set.subfiles[number]);
+    if (opened[number] == nullptr)
+      opened[number] = std::make_unique<engine::ReopenedDevice>(set.subfiles[number]);
     return *opened[number];
   });
   std::string there(stub.superblock.size(), '\0');

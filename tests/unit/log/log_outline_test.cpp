@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -71,44 +70,6 @@ TEST(LogOutline, HasAllButTheData) {
     EXPECT_THROW(
         log::outlined({outline.begin(), outline.begin() + static_cast<long>(cut)}, nullptr), Error)
         << cut;
-}
-
-// A process that may open few files, as long as it lives.
-class FewFiles {
- public:
-  explicit FewFiles(rlim_t most) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit few = before_;
-    few.rlim_cur = most;
-    ::setrlimit(RLIMIT_NOFILE, &few);
-  }
-  FewFiles(const FewFiles&) = delete;
-  FewFiles& operator=(const FewFiles&) = delete;
-  ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
-TEST(OnDemandDevice, ThereMayBeMoreThanAProcessMayOpen) {
-  constexpr int kFiles = 100;
-  const TestFolder folder;
-  const FewFiles few(64);
-  std::vector<std::unique_ptr<Device>> devices;
-  for (int i = 0; i < kFiles; ++i) {
-    const std::string path = folder / std::to_string(i);
-    std::ofstream(path) << 1000 + i;
-    devices.push_back(on_demand_device(path));
-  }
-  for (int round = 0; round < 3; ++round)
-    for (int i = 0; i < kFiles; ++i) {
-      std::string text(4, ' ');
-      devices[static_cast<std::size_t>(i)]->read(0, std::as_writable_bytes(std::span(text)));
-      EXPECT_EQ(text, std::to_string(1000 + i));
-    }
-  std::filesystem::remove(folder / "0");
-  std::byte byte{};
-  EXPECT_THROW(devices[0]->read(0, std::span(&byte, 1)), Error);
 }
 
 }  // namespace
