@@ -82,16 +82,16 @@ TEST_F(ReopenedDevices, MayBeOpenedWhenTheyAreReadFirst) {
   const std::size_t before = descriptors();
   std::vector<std::unique_ptr<ReopenedDevice>> all;
   for (std::size_t i = 0; i < kFiles; ++i) {
-    write(*posix_device(path(i).c_str()), 0, byte(i));
+    write(*posix_device(path(i).c_str()), 0, {byte(i)});
     all.push_back(std::make_unique<ReopenedDevice>(path(i)));
   }
   EXPECT_EQ(descriptors(), before);
   for (std::size_t round = 0; round < 3; ++round)
     for (std::size_t i = 0; i < kFiles; ++i) EXPECT_EQ(read(*all[i], 0, 1), byte(i));
   EXPECT_LE(descriptors(), before + kMore - 3) << "some are left for others";
-  EXPECT_THROW(write(*all[0], 0, byte(0)), Error);
-  std::filesystem::remove(path(0));
-  EXPECT_THROW(read(*all[0], 0, 1), Error) << "it was closed for others";
+  EXPECT_THROW(write(*all[0], 0, {"x"}), Error);
+  std::filesystem::remove(path(1));
+  EXPECT_THROW(read(*all[1], 0, 1), Error) << "it was closed for others";
 }
 
 TEST_F(ReopenedDevices, AreFoundAgainFromAnotherFolder) {
