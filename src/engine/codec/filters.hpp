@@ -1,27 +1,34 @@
 // Filters by their numbers in files (engine/codec/filters.def). No HDF5. Any thread.
 #pragma once
 
-namespace headrace::engine::filter_number {
+#include <algorithm>
+#include <array>
+
+namespace headrace::engine {
+
+namespace filter_number {
 
 #define HEADRACE_FILTER(identifier, number, name, exact) inline constexpr int identifier = number;
 #include "engine/codec/filters.def"
 #undef HEADRACE_FILTER
 
-}  // namespace headrace::engine::filter_number
+}  // namespace filter_number
 
-namespace headrace::engine {
+struct KnownFilter {
+  int number;
+  bool exact;
+};
+
+inline constexpr auto kKnownFilters = std::to_array<KnownFilter>({
+#define HEADRACE_FILTER(identifier, number, name, exact) {number, exact},
+#include "engine/codec/filters.def"
+#undef HEADRACE_FILTER
+});
 
 // Whether a filter is known to give back what it was given, bit by bit.
 [[nodiscard]] constexpr bool is_exact(int filter) {
-  switch (filter) {
-#define HEADRACE_FILTER(identifier, number, name, exact) \
-  case number:                                           \
-    return exact;
-#include "engine/codec/filters.def"
-#undef HEADRACE_FILTER
-    default:
-      return false;
-  }
+  const auto* const known = std::ranges::find(kKnownFilters, filter, &KnownFilter::number);
+  return known != kKnownFilters.end() && known->exact;
 }
 
 }  // namespace headrace::engine
