@@ -24,7 +24,7 @@ LONG ?= 0
 export LONG
 # As many C++ tests run side by side; of programs more, as those wait for disks and each other.
 CORES := $(shell nproc)
-WORKERS := $(shell echo $$(( 2 * $(CORES) )))
+WORKERS := $(shell echo $$(( (3 * $(CORES) + 1) / 2 )))
 # The tests of a group, usually a file, stay together. Files begin in the order of
 # PYTHON_TESTS, in which those that take minutes come first.
 # Programs are interrupted in tests, which a shell's background job and what it starts ignore.

@@ -29,7 +29,7 @@ PAST_HDF5 = [
 
 
 def h5py_suite(spec: str, folder: Path, part: str = "h5py") -> SuiteRun:
-    return run_suite(spec, folder / "run", ["--pyargs", part], limit=180)
+    return run_suite(spec, folder / "run", ["--pyargs", part], limit=400)
 
 
 @pytest.fixture(scope="module")
