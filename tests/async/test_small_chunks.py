@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STEPS = 3000
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_index_filter_and_selection(hdf5: Hdf5, layer: Layer, seed: int) -> None:
     """B-trees of both versions, extensible, fixed and implicit arrays, behind a user block, too."""
@@ -127,6 +128,7 @@ def grow_and_read(coded: dict[str, Any]) -> None:
                 assert (one[len(model) // 3 :] == model[len(model) // 3 :]).all(), i
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("coded", [{}, {"compression": 2}, {"fletcher32": True}], ids=str)
 def test_what_was_just_written(layer: Layer, coded: dict[str, Any]) -> None:
     layer.python(partial(grow_and_read, coded))
@@ -186,6 +188,7 @@ def with_known_addresses() -> None:
         assert f["t"][...][STEPS // 2] == 7
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "program",
     [

@@ -50,6 +50,7 @@ def verify(layer: Layer) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("stack", ["", "async"])
 @pytest.mark.parametrize(
     "change",
@@ -99,6 +100,7 @@ def test_open_twice_in_a_program(layer: Layer) -> None:
     assert found_in(layer).state == SetState(closed=True, size=found_in(layer).size)
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_piece_copied_in_part(layer: Layer, number: int) -> None:
     """Without a state what is missing in the middle reads as zeros."""
