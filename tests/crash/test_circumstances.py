@@ -80,7 +80,11 @@ def drivers(*layers: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     "chain",
     [
-        *((layer, layer) for layer in VALUES if layer not in ("null", "pass_through", "trace")),
+        *(
+            (layer, layer)
+            for layer in VALUES
+            if layer not in ("null", "pass_through", "trace", "fault")
+        ),
         ("async", "null", "async"),
         ("async", "pass_through", "log", "async"),
         ("null", "null", "log", "async", "log"),

@@ -135,10 +135,10 @@ for i in range(20):
 """)
     assert left.exists()
     done("stripe", "orphans", layer.folder)
-    back = layer.folder / "back.h5"
+    back = layer.folder / "a.h5"
     number = re.findall(r"_(\d+)\.config", left.name)[0].encode()
     back.write_bytes(re.sub(rb"set=\d+", b"set=" + number, away, count=1)[: len(away)])
-    layer.python(f"{MAKE}assert read('back.h5') == (1, 1)")
+    layer.python(f"{MAKE}assert read('a.h5') == (1, 1)")
 
 
 @pytest.mark.parametrize("how", ["unlinked", "damaged", "linked"])
