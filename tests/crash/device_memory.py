@@ -56,11 +56,10 @@ def among_others() -> None:
     array, address = on_device(8 * COLUMNS)
     for first, columns in ((8, COLUMNS), (20, 100), (30, COLUMNS)):
         part = array[: 8 * columns]
-        give(address, np.arange(8.0 * columns) + first)
+        given = np.arange(8.0 * columns) + first
+        give(address, given)
         transfer(d.id.write, d, part, first, columns)
-        expected[first : first + 8, :columns] = (np.arange(8.0 * columns) + first).reshape(
-            8, columns
-        )
+        expected[first : first + 8, :columns] = given.reshape(8, columns)
         transfer(d.id.read, d, part, first + 4, columns)
         found = take(address, 8 * columns).reshape(8, columns)
         assert (found == expected[first + 4 : first + 12, :columns]).all(), first

@@ -107,8 +107,11 @@ Plan make_plan(const Arguments& call, const void* buffer, bool asynchronous, boo
   plan.dataset = dataset_of(call.object);
   plan.elements = plan.dataset.get();
   plan.why = why_not(call.object);
-  if (engine::is_device_memory(buffer)) plan.why = "left_for_memory";
-  if (buffer == nullptr || plan.why == "left_for_memory") return plan;
+  if (buffer == nullptr) return plan;
+  if (engine::is_device_memory(buffer)) {
+    plan.why = "left_for_memory";
+    return plan;
+  }
   const bool on = filters_on(*call.object.connector);
   const bool may_wait = asynchronous && on && (!writes || may_write(*call.object.connector));
   if (on && !writes && plan.dataset == nullptr && goes_by_map(plan, call)) return plan;

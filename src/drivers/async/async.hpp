@@ -97,6 +97,7 @@ struct Driver<vfd::Over::sec2>
     OpenFile& mine = OpenFile::of(file);
     if (left_for_memory(mine, type, address, size, buffer)) {
       mine.left += size;
+      mine.left_for = "left_for_memory";
       const herr_t written = Base::write(file, type, dxpl, address, size, buffer);
       if (mine.staged != nullptr && written >= 0) mine.staged->note_write(address, size);
       return written;

@@ -250,7 +250,6 @@ bool left_for_memory(OpenFile& file, H5FD_mem_t type, haddr_t address, std::size
   if (file.background != nullptr) file.background->wait_for(address, size);
   if (file.staged != nullptr && file.staged->any_staged(address, size)) drain(file);
   if (file.ahead != nullptr) file.ahead->forget(address, size);
-  file.left_for = "left_for_memory";
   return true;
 }
 

@@ -34,10 +34,14 @@ namespace {
 // one tells how many are in use.
 constexpr rlim_t kLeft = 4;
 
-bool is_near_limit(int descriptor) {
+// How many files the process may have open.
+rlim_t most_files() {
   rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-         static_cast<rlim_t>(descriptor) + kLeft >= limit.rlim_cur;
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+bool is_near_limit(int descriptor) {
+  return static_cast<rlim_t>(descriptor) + kLeft >= most_files();
 }
 
 // That tells a file from another one that gets its inode later; 0 where the file system has none.
@@ -131,14 +135,20 @@ bool ReopenedDevice::note_place() {
 // For the one that is being opened, and for a file that the program opens with it.
 void ReopenedDevice::leave_room(bool near_limit) {
   constexpr std::size_t kForEach = 2;
+  bool scarce = false;
+  bool many = false;  // the program opens files without asking: half of them are for it
   {
     Open& all = open_ones();
     const std::lock_guard lock(all.mutex);
     if (near_limit) all.scarce = true;
-    if (!all.scarce) return;
+    scarce = all.scarce;
+    many = all.devices.size() >= most_files() / 2;
     if (all.devices.empty()) all.scarce = false;
   }
-  close_others(near_limit ? kLeft : kForEach);
+  if (scarce)
+    close_others(near_limit ? kLeft : kForEach);
+  else if (many)
+    close_others(1);
 }
 
 void ReopenedDevice::close_descriptor() noexcept {

@@ -27,9 +27,9 @@ std::size_t descriptors() {
 // Few descriptors are left while it lives.
 class FewLeft {
  public:
-  FewLeft() {
+  explicit FewLeft(rlim_t more = kMore) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit few{descriptors() + kMore, before_.rlim_max};
+    const rlimit few{descriptors() + more, before_.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &few);
   }
   FewLeft(const FewLeft&) = delete;
@@ -92,6 +92,17 @@ TEST_F(ReopenedDevices, MayBeOpenedWhenTheyAreReadFirst) {
   EXPECT_THROW(write(*all[0], 0, {"x"}), Error);
   std::filesystem::remove(path(1));
   EXPECT_THROW(read(*all[1], 0, 1), Error) << "it was closed for others";
+}
+
+TEST_F(ReopenedDevices, LeaveHalfOfAllToTheProgram) {
+  const FewLeft few(kFiles);
+  const std::size_t before = descriptors();
+  std::vector<std::unique_ptr<ReopenedDevice>> all;
+  for (std::size_t i = 0; i < kFiles; ++i) {
+    all.push_back(std::make_unique<ReopenedDevice>(path(i)));
+    EXPECT_EQ(read(*all[i], 0, 1).size(), 1U);
+  }
+  EXPECT_LE(descriptors() - before, (before + kFiles) / 2);
 }
 
 TEST_F(ReopenedDevices, AreFoundAgainFromAnotherFolder) {

@@ -10,6 +10,7 @@
 #include "connectors/log/reading/read.hpp"
 #include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/writing/write.hpp"
+#include "engine/memory/kind.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -244,8 +245,8 @@ herr_t write_rest(Call<const void*>& call, hid_t dxpl) {
 }
 
 // By this rank alone, also of a call that all ranks make: none waits for those that log theirs.
-herr_t write_alone(Call<const void*>& call, hid_t dxpl) {
-  count_left(Left::rows);
+herr_t write_alone(Call<const void*>& call, hid_t dxpl, Left why) {
+  count_left(why);
   const auto write = [&](hid_t list) {
     return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
                                    call.mem_space.data(), call.file_space.data(), list,
@@ -289,6 +290,7 @@ herr_t write_over_ranks(std::size_t count, void* dset[], hid_t mem_type[], hid_t
   Call<const void*> rest;
   Call<const void*> alone;
   std::vector<std::size_t> logged;
+  std::vector<std::size_t> on_device;
   std::vector<vol::Written> written;
   for (std::size_t i = 0; i < count; ++i) {
     vol::Object& object = vol::Object::from(dset[i]);
@@ -301,16 +303,21 @@ herr_t write_over_ranks(std::size_t count, void* dset[], hid_t mem_type[], hid_t
     const PrivateErrors own;
     if (!vol::is_default(dxpl))
       written.push_back(written_of(*dataset, object, mem_type[i], mem_space[i], file_space[i]));
-    if (goes_to_hdf5(*dataset, object, file_space[i]))
+    const bool by_hdf5 = engine::is_device_memory(buf[i]);
+    if (by_hdf5) on_device.push_back(i);
+    if (by_hdf5 || goes_to_hdf5(*dataset, object, file_space[i]))
       alone.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
     else
       logged.push_back(i);
   }
   if (!rest.dset.empty() && write_rest(rest, dxpl) < 0) return -1;
   if (rest.dset.size() == count) return 0;
-  if (!alone.dset.empty() && write_alone(alone, dxpl) < 0) return -1;
+  const Left why = on_device.empty() ? Left::rows : Left::memory;
+  if (!alone.dset.empty() && write_alone(alone, dxpl, why) < 0) return -1;
   const LibraryContext apart;
   const PrivateErrors own;
+  for (const std::size_t i : on_device)
+    log_again(*logged_dataset(dset[i]), vol::Object::from(dset[i]), file_space[i]);
   for (const std::size_t i : logged) {
     vol::Object& object = vol::Object::from(dset[i]);
     log_write(*logged_dataset(dset[i]), object, mem_type[i], mem_space[i], file_space[i], dxpl,
