@@ -73,14 +73,14 @@ struct Connector : vol::PassThrough<Connector> {
     std::string what;
     Clock::time_point begun;
 
-    template <Callback callback, typename... Args>
-    void begin(const Args&... args) {
+    template <Callback callback>
+    void begin(const vol::Arguments<callback>& args) {
       the_log();  // what is logged is the time since it was made
-      what = meaning<callback>(args...);
+      what = args.each([](const auto&... all) { return meaning<callback>(all...); });
       begun = Clock::now();
     }
-    template <Callback callback, typename R, typename... Args>
-    void end(const vol::Outcome<R>& outcome, const Args&... /*args*/) const {
+    template <Callback callback, typename R>
+    void end(const vol::Outcome<R>& outcome, const vol::Arguments<callback>& /*args*/) const {
       the_log().add(callback, what, begun, !outcome.failed());
     }
   };

@@ -2,7 +2,10 @@
 // carry an errno; std::throw_with_nested adds context, one HDF5 error record each.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <cerrno>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -18,5 +21,18 @@ class Error : public std::runtime_error {
  private:
   int errno_;
 };
+
+// What an action throws; null where it throws nothing. A thread that ends goes on ending.
+template <typename Action>
+std::exception_ptr error_of(const Action& action) {
+  try {
+    action();
+    return nullptr;
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
 
 }  // namespace headrace

@@ -4,21 +4,12 @@
 #include <exception>
 #include <string>
 
+#include "base/error.hpp"
 #include "comm/communicator.hpp"
 
 namespace headrace {
 
 std::string text_of(const std::exception_ptr& error);
-
-template <typename Action>
-std::exception_ptr error_of(const Action& action) {
-  try {
-    action();
-    return nullptr;
-  } catch (...) {
-    return std::current_exception();
-  }
-}
 
 // Collective. Throws Error, on all ranks that of the first that has one; a process that is alone
 // its own.

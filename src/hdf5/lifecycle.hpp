@@ -32,7 +32,7 @@ struct ForkAction {
 // registered its own functions by then, which are to run after these in the parent.
 void around_forks(const ForkAction& action);
 
-// Lives as long as a callback runs: layers with a ForkAction have one as their `During`.
+// Lives as long as a callback runs: the `During` of layers with a ForkAction derives from it.
 class InCallback {
  public:
   InCallback();

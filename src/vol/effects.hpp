@@ -3,11 +3,7 @@
 // call that is not in the table may look at all that the process has.
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-
-#include "vol/callbacks.hpp"
-#include "vol/object.hpp"
+#include "vol/arguments.hpp"
 
 namespace headrace::vol {
 
@@ -32,8 +28,10 @@ enum Effect : unsigned {
   gives_handle = 1U << 14U,      // the program may read and write the file's bytes by itself
   lets_others_read = 1U << 15U,  // other processes, what has been written (SWMR)
   makes_atomic = 1U << 16U,      // ranks see what others write at once
-  unknown = 1U << 17U,           // all of these, perhaps
+  copies = 1U << 17U,            // objects, also into other files
+  unknown = 1U << 18U,           // all of these, perhaps
 };
+constexpr unsigned kAll = (unknown << 1U) - 1;
 }  // namespace effect
 
 // Whose: of the callback's object (which, if it is a virtual dataset, is made of others), of what
@@ -47,9 +45,6 @@ struct Effects {
 
   [[nodiscard]] constexpr bool any(unsigned of) const { return (what & of) != 0; }
 };
-
-// Of callbacks that have no operations.
-constexpr int kAnyOperation = -1;
 
 // What the table does not have: what HDF5 may add, and the operations of connectors, which have the
 // higher numbers and do nothing past the calls that all programs may make.
@@ -90,30 +85,9 @@ constexpr unsigned all_effects_of(Callback callback) {
   return all;
 }
 
-// The operation among a callback's arguments.
-template <typename Argument>
-constexpr int operation_of(const Argument& argument) {
-  if constexpr (requires { argument->op_type; })
-    return static_cast<int>(argument->op_type);
-  else
-    return kAnyOperation;
-}
-
-template <Callback callback, typename... Args>
-constexpr Effects effects_of(const Args&... args) {
-  int operation = kAnyOperation;
-  ((operation = std::max(operation, operation_of(args))), ...);
-  return effects_of_operation<callback>(operation);
-}
-
-// The object that a callback is called for, among its arguments; null where it has none, and for
-// the transfers of several datasets.
-inline Object* object_of() { return nullptr; }
-template <typename First, typename... Rest>
-Object* object_of(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, void*> || std::is_same_v<First, const void*>)
-    if (first != nullptr) return &Object::from(first);
-  return object_of(rest...);
+template <Callback callback>
+constexpr Effects effects_of(const Arguments<callback>& args) {
+  return effects_of_operation<callback>(operation_of(args));
 }
 
 }  // namespace headrace::vol

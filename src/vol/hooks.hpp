@@ -1,21 +1,24 @@
 // What a connector does around every call that HDF5 makes to it, whether or not it shadows the
-// callback. All of these are optional members of the connector:
+// callback. All of these are optional members of the connector; arguments have names
+// (vol/arguments.hpp):
 //
-//   template <Callback callback, typename... Args> static void before(const Args&... args);
-//     Called first, in callbacks that work on objects. What it throws is the callback's error, and
-//     nothing else is done then.
+//   template <Callback callback> static auto before(const Arguments<callback>& args);
+//     Called before the connector's function, in callbacks that work on objects. What it throws is
+//     the callback's error, and nothing else is done then. It may return what is called with
+//     whether the function has succeeded, which may throw.
 //   struct During { … };
-//     An object for each call, made before it and gone after it. In all callbacks it may have
-//     template <Callback callback, typename... Args> void begin(const Args&... args);
+//     An object for each call, made before it and gone after it, in callbacks that it has one of
+//     these for. In all callbacks it may have
+//     template <Callback callback> void begin(const Arguments<callback>& args);
 //       called first, before before();
-//     template <Callback callback, typename R, typename... Args>
-//     void end(const Outcome<R>& outcome, const Args&... args);
+//     template <Callback callback, typename R>
+//     void end(const Outcome<R>& outcome, const Arguments<callback>& args);
 //       called last, also after a call that has failed or was refused by before(). Neither may
 //       throw.
 //
 // They run on the program's thread, in the context of the program's call and with the error stack
-// as HDF5 has it: what a hook asks HDF5, it asks within PrivateErrors. Arguments are the
-// callback's; after the close of an object, HDF5 has freed what `self` points to.
+// as HDF5 has it: what a hook asks HDF5, it asks within PrivateErrors. After the close of an
+// object, HDF5 has freed what `object` points to.
 #pragma once
 
 #include <cxxabi.h>
@@ -24,7 +27,8 @@
 #include <type_traits>
 
 #include "base/edge.hpp"
-#include "vol/callbacks.hpp"
+#include "base/error.hpp"
+#include "vol/arguments.hpp"
 
 namespace headrace::vol {
 
@@ -53,65 +57,80 @@ constexpr bool works_on_objects(Callback callback) {
   return callback > Callback::wrap_free_wrap_ctx;
 }
 
-template <typename C, Callback callback, typename... Args>
-constexpr bool has_before() {
-  return works_on_objects(callback) &&
-         requires(const Args&... args) { C::template before<callback>(args...); };
-}
-template <typename C, Callback callback, typename... Args>
-constexpr bool has_begin() {
-  return requires(DuringOf<C>& during, const Args&... args) {
-    during.template begin<callback>(args...);
-  };
-}
-template <typename C, Callback callback, typename R, typename... Args>
-constexpr bool has_end() {
-  return requires(DuringOf<C>& during, const Outcome<R>& outcome, const Args&... args) {
-    during.template end<callback>(outcome, args...);
-  };
+// The connector's function, with before() and what that returns.
+template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
+struct Prepared;
+
+template <typename C, Callback callback, auto function, typename R, typename... Args>
+struct Prepared<C, callback, function, R (*)(Args...)> {
+  static constexpr bool kBefore =
+      works_on_objects(callback) &&
+      requires(const Arguments<callback>& args) { C::template before<callback>(args); };
+
+  static R call(Args... args) {
+    using After = decltype(C::template before<callback>(Arguments<callback>{args...}));
+    if constexpr (std::is_void_v<After>) {
+      C::template before<callback>(Arguments<callback>{args...});
+      return function(args...);
+    } else {
+      const After after = C::template before<callback>(Arguments<callback>{args...});
+      R result = failure_value<R>();
+      const std::exception_ptr error = error_of([&] { result = function(args...); });
+      const std::exception_ptr late = error_of([&] { after(result != failure_value<R>()); });
+      if (error != nullptr || late != nullptr) std::rethrow_exception(error ? error : late);
+      return result;
+    }
+  }
+};
+
+template <typename C, Callback callback, auto function>
+constexpr auto prepared() {
+  using With = Prepared<C, callback, function>;
+  if constexpr (With::kBefore)
+    return &With::call;
+  else
+    return function;
 }
 
+// A function with what is around the whole call.
 template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
 struct Hooked;
 
 template <typename C, Callback callback, auto function, typename R, typename... Args>
 struct Hooked<C, callback, function, R (*)(Args...)> {
-  static constexpr bool kBefore = has_before<C, callback, Args...>();
-  static constexpr bool kBegin = has_begin<C, callback, Args...>();
-  static constexpr bool kEnd = has_end<C, callback, R, Args...>();
+  using Named = Arguments<callback>;
+  static constexpr bool kBegin =
+      requires(DuringOf<C>& during, const Named& args) { during.template begin<callback>(args); };
+  static constexpr bool kEnd =
+      requires(DuringOf<C>& during, const Outcome<R>& outcome, const Named& args) {
+        during.template end<callback>(outcome, args);
+      };
 
   static R call(Args... args) {
     [[maybe_unused]] DuringOf<C> during{};
-    if constexpr (kBegin) during.template begin<callback>(args...);
+    if constexpr (kBegin) during.template begin<callback>(Named{args...});
     if constexpr (!kEnd) {
-      return carry_out(args...);
+      return function(args...);
     } else {
       try {
-        const R result = carry_out(args...);
-        during.template end<callback>(Outcome<R>{result, nullptr}, args...);
+        const R result = function(args...);
+        during.template end<callback>(Outcome<R>{result, nullptr}, Named{args...});
         return result;
       } catch (const abi::__forced_unwind&) {
         throw;  // the thread is ending
       } catch (...) {
         const Outcome<R> outcome{failure_value<R>(), std::current_exception()};
-        during.template end<callback>(outcome, args...);
+        during.template end<callback>(outcome, Named{args...});
         throw;
       }
     }
   }
-
- private:
-  static R carry_out(Args... args) {
-    if constexpr (kBefore) C::template before<callback>(args...);
-    return function(args...);
-  }
 };
 
-// The function of the class struct for a callback, with the hooks around it.
 template <typename C, Callback callback, auto function>
 constexpr auto hooked() {
   using With = Hooked<C, callback, function>;
-  if constexpr (With::kBefore || With::kBegin || With::kEnd)
+  if constexpr (With::kBegin || With::kEnd)
     return &With::call;
   else
     return function;

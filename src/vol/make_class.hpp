@@ -62,9 +62,10 @@ H5VL_class_t make_class() {
                   ": kOverrides must name exactly the callbacks that the connector shadows");  \
     constexpr signature::name kNone = nullptr; /* HDF5 does without it */                      \
     if constexpr (!same_function<kFunction, kNone>) {                                          \
+      constexpr signature::name kPrepared = prepared<C, Callback::name, kFunction>();          \
       constexpr signature::name kEntry = hooked<                                               \
           C, Callback::name,                                                                   \
-          C::Inherited::template entry<Callback::name, HEADRACE_CLOSES_##how, kFunction>()>(); \
+          C::Inherited::template entry<Callback::name, HEADRACE_CLOSES_##how, kPrepared>()>(); \
       cls.member = &Edge<Traits<C>, Callback::name, kEntry>::call;                             \
     }                                                                                          \
   }

@@ -35,14 +35,14 @@ struct Watching : vol::PassThrough<Watching> {
 
   struct During {
     bool begun = false;
-    template <Callback callback, typename... Args>
-    void begin(const Args&... /*args*/) {
+    template <Callback callback>
+    void begin(const vol::Arguments<callback>& /*args*/) {
       begun = true;
       ++seen().begun;
       seen().running.push_back(callback);
     }
-    template <Callback callback, typename R, typename... Args>
-    void end(const vol::Outcome<R>& outcome, const Args&... /*args*/) const {
+    template <Callback callback, typename R>
+    void end(const vol::Outcome<R>& outcome, const vol::Arguments<callback>& /*args*/) const {
       Seen& all = seen();
       all.in_order = all.in_order && begun && all.running.back() == callback;
       all.running.pop_back();
@@ -50,8 +50,8 @@ struct Watching : vol::PassThrough<Watching> {
       all.refused += outcome.refusal != nullptr ? 1 : 0;
     }
   };
-  template <Callback callback, typename... Args>
-  static void before(const Args&... /*args*/) {
+  template <Callback callback>
+  static void before(const vol::Arguments<callback>& /*args*/) {
     if (callback == seen().refuses) throw Error("refused by the hook");
   }
 };

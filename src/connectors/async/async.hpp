@@ -5,11 +5,11 @@
 #include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/closings.hpp"
+#include "connectors/async/coherence.hpp"
 #include "connectors/async/control.hpp"
 #include "connectors/async/dataset.hpp"
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/mpi_staging.hpp"
-#include "connectors/async/prepare.hpp"
 #include "connectors/async/requests/queue.hpp"
 #include "connectors/async/requests/request.hpp"
 #include "connectors/async/statistics.hpp"
@@ -28,20 +28,21 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr H5VL_class_value_t kValue = 7206;
   static constexpr std::span<const Setting> kSettings = async::kSettings;
   static constexpr std::array kOverrides{
-      Callback::initialize,       Callback::terminate,        Callback::introspect_opt_query,
-      Callback::file_create,      Callback::file_open,        Callback::file_optional,
-      Callback::file_close,       Callback::dataset_create,   Callback::dataset_read,
-      Callback::dataset_write,    Callback::dataset_optional, Callback::dataset_close,
-      Callback::request_wait,     Callback::request_notify,   Callback::request_cancel,
-      Callback::request_specific, Callback::request_optional, Callback::request_free};
+      Callback::initialize,     Callback::terminate,        Callback::introspect_opt_query,
+      Callback::file_create,    Callback::file_open,        Callback::file_optional,
+      Callback::file_close,     Callback::dataset_create,   Callback::dataset_read,
+      Callback::dataset_write,  Callback::dataset_optional, Callback::dataset_close,
+      Callback::group_close,    Callback::request_wait,     Callback::request_notify,
+      Callback::request_cancel, Callback::request_specific, Callback::request_optional,
+      Callback::request_free};
 
   static vol::DriverSeat driver_seat(const Options& options) {
     return vol::driver_seat(kSettings, options, "headrace_async", "headrace_async_mpi");
   }
 
-  template <Callback callback, typename... Args>
-  static void before(const Args&... args) {
-    prepare_for<callback>(args...);
+  template <Callback callback>
+  static auto before(const vol::Arguments<callback>& args) {
+    return vol::coherence::before<Coherence>(args);
   }
 
   static herr_t initialize(hid_t vipl) {
@@ -85,6 +86,8 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {
     const vol::UnderRef connector = vol::Object::from(self).connector;
+    forget_closed_datasets();
+    note_closing(vol::Object::from(self));
     forget_ranks(*connector);
     const herr_t result = PassThrough::file_close(self, dxpl, req);
     if (result >= 0) end_pauses_for(*connector);
@@ -112,11 +115,17 @@ struct Connector : vol::PassThrough<Connector> {
 
   static herr_t dataset_close(void* self, hid_t dxpl, void** req) {
     vol::Object& object = vol::Object::from(self);
+    drain_before_close();
     carry_out_queue();
     store_encoded();
     if (close_behind(object)) return 0;
     before_handle_closes(object);
     return PassThrough::dataset_close(self, dxpl, req);
+  }
+
+  static herr_t group_close(void* self, hid_t dxpl, void** req) {
+    drain_before_close();
+    return PassThrough::group_close(self, dxpl, req);
   }
 
   static constexpr auto dataset_read = &async::read_datasets;

@@ -3,7 +3,6 @@
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/reads_behind.hpp"
 #include "connectors/async/dataset.hpp"
-#include "connectors/async/file_state.hpp"
 
 namespace headrace::async {
 
@@ -13,27 +12,12 @@ vol::Touched touched_by(vol::Object& dataset) {
   return elements == nullptr ? vol::Touched() : vol::Touched::dataset(elements->identity);
 }
 
-vol::Touched touched_by(const vol::Effects& effects, vol::Object* object) {
-  if (object == nullptr || !filters_on(*object->connector)) return {};
-  if (effects.reach == vol::Reach::object) return touched_by(*object);
-  return effects.reach == vol::Reach::file ? file_touched_by(effects, *object) : vol::Touched();
-}
-
 void forget_touched(const vol::Touched& touched, bool masks) {
   end_reads(true);  // HDF5 might have to read for them what was there at their time
   store_chunks(touched);
   extents_may_have_changed();
   drop_chunks(touched);
   if (masks) masks_are_possible(touched);
-}
-
-bool only_grows(const vol::Object& object, const hsize_t* extent) {
-  const auto dataset = known_dataset_of(object);
-  if (dataset == nullptr || !extent_known(*dataset) || extent[0] < dataset->dims[0]) return false;
-  for (unsigned d = 1; d < dataset->rank; ++d)
-    if (extent[d] != dataset->dims[d]) return false;
-  extents_may_have_changed();
-  return true;
 }
 
 void before_handle_closes(const vol::Object& object) {

@@ -7,16 +7,10 @@ namespace headrace::async {
 
 // What reads and writes of a dataset, by HDF5, may touch.
 vol::Touched touched_by(vol::Object& dataset);
-// What a call that HDF5 is about to carry out may touch. `object`: it is made for, or null.
-vol::Touched touched_by(const vol::Effects& effects, vol::Object* object);
 
 // HDF5 is about to change what is touched in a way of its own: chunks are dropped when they are
 // stored, extents are asked for anew. With `masks` chunks may lack filters from now on.
 void forget_touched(const vol::Touched& touched, bool masks);
-
-// Whether the dataset is about to grow by further rows of chunks only: those that it has stay what
-// and where they are. The extent is asked for anew then.
-bool only_grows(const vol::Object& object, const hsize_t* extent);
 
 // A handle is about to be closed: what waits for being stored through it is stored.
 void before_handle_closes(const vol::Object& object);

@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "base/meaning.hpp"
 #include "comm/agreement.hpp"
-#include "connectors/log/hooks.hpp"
+#include "connectors/log/coherence.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/opening/recovery.hpp"
 #include "connectors/log/ranks/parallel_file.hpp"
@@ -24,7 +24,6 @@
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/lifecycle.hpp"
 #include "sidecar/opening_guard.hpp"
-#include "vol/effects.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::log_layout {
@@ -35,54 +34,22 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_log";
   static constexpr H5VL_class_value_t kValue = 7208;
   static constexpr std::array kOverrides{
-      Callback::initialize,    Callback::terminate,        Callback::file_create,
-      Callback::file_open,     Callback::file_specific,    Callback::introspect_opt_query,
-      Callback::file_close,    Callback::dataset_create,   Callback::dataset_open,
-      Callback::dataset_read,  Callback::dataset_write,    Callback::dataset_optional,
-      Callback::dataset_close, Callback::dataset_specific, Callback::object_open};
+      Callback::initialize,     Callback::terminate,        Callback::file_create,
+      Callback::file_open,      Callback::file_specific,    Callback::introspect_opt_query,
+      Callback::dataset_create, Callback::dataset_open,     Callback::dataset_read,
+      Callback::dataset_write,  Callback::dataset_optional, Callback::dataset_close,
+      Callback::object_open};
 
-  using During = InCallback;
+  // It is there for all calls that have such a hook.
+  struct During : InCallback {
+    template <Callback callback>
+      requires(vol::works_on_objects(callback))
+    void begin(const vol::Arguments<callback>& /*args*/) {}
+  };
 
-  // Whatever HDF5 does next, it finds what was logged in the datasets.
-  template <Callback callback, typename... Args>
-  static void before(const Args&... args) {
-    const vol::Effects effects = vol::effects_of<callback>(args...);
-    if constexpr (callback == Callback::attr_create || callback == Callback::attr_specific)
-      refuse_new_marker(args...);
-    if (sees_to_it_itself(callback) || effects.what == vol::effect::nothing) return;
-    if constexpr (callback == Callback::dataset_optional)
-      if (writes_boxes(args...)) return;
-    if constexpr (callback == Callback::dataset_specific)
-      if (only_grows(args...)) return;
-    if constexpr (callback == Callback::file_close) return before_close(args...);
-    if constexpr (callback == Callback::file_specific)
-      if (before_flush(args...)) return;
-    if constexpr (callback == Callback::object_copy || callback == Callback::dataset_optional)
-      refuse_stored(args...);
-    if constexpr (callback == Callback::file_open || callback == Callback::file_create ||
-                  callback == Callback::file_specific)
-      if (const char* name = name_in(args...)) return drain_and_unmark(name);
-    vol::Object* const object = vol::object_of(args...);
-    prepare(callback, effects, object);
-    if constexpr (callback == Callback::group_specific) prepare_mounted(effects, args...);
-    if constexpr (callback == Callback::dataset_optional)
-      if (effects.any(vol::effect::tells_addresses)) before_addresses_are_told(*object);
-    if constexpr (callback == Callback::group_specific) refuse_mounted(args...);
-    require_reachable<callback>(args...);
-  }
-
-  static constexpr bool sees_to_it_itself(Callback callback) {
-    return callback == Callback::dataset_read || callback == Callback::dataset_write ||
-           callback == Callback::dataset_close || callback == Callback::group_close;
-  }
-
-  // What is not there in full is not copied, deleted, or read and written past HDF5's datasets.
-  template <Callback callback, typename... Args>
-  static void require_reachable(const Args&... args) {
-    if constexpr (callback == Callback::object_copy) require_source(args...);
-    if constexpr (callback == Callback::link_specific) require_group(args...);
-    if constexpr (callback == Callback::dataset_specific) require_extent_elsewhere(args...);
-    if constexpr (callback == Callback::dataset_optional) require_chunks(args...);
+  template <Callback callback>
+  static auto before(const vol::Arguments<callback>& args) {
+    return vol::coherence::before<Coherence>(args);
   }
 
   static constexpr std::span<const Setting> kSettings = log_layout::kSettings;
@@ -221,23 +188,10 @@ struct Connector : vol::PassThrough<Connector> {
     return opened;
   }
 
-  static herr_t file_close(void* self, hid_t dxpl, void** req) {
-    const auto closed = after_close(self);
-    herr_t result = -1;
-    const auto error = error_of([&] { result = PassThrough::file_close(self, dxpl, req); });
-    if (closed != nullptr) closed(error == nullptr && result >= 0);
-    if (error != nullptr) std::rethrow_exception(error);
-    return result;
-  }
-
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
     const herr_t result = PassThrough::file_specific(self, args, dxpl, req);
-    if (result < 0) return result;
-    if (args->op_type == H5VL_FILE_FLUSH) {
-      if (LoggedFile* const file = file_of(self))
-        file->after_flush(vol::Object::from(self), args->args.flush.obj_type);
-    }
-    if (args->op_type == H5VL_FILE_REOPEN) note_number(vol::Object::from(*args->args.reopen.file));
+    if (result >= 0 && args->op_type == H5VL_FILE_REOPEN)
+      note_number(vol::Object::from(*args->args.reopen.file));
     return result;
   }
 
@@ -300,17 +254,6 @@ struct Connector : vol::PassThrough<Connector> {
     before_writes(std::span(dset, count));
     require_usable(std::span(dset, count));
     return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
-  }
-
-  static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
-                                 void** req) {
-    Dataset* const cut = reshaped(self, args);
-    if (cut != nullptr) cut->file->before_reshape(*cut);
-    const herr_t result = PassThrough::dataset_specific(self, args, dxpl, req);
-    vol::extents_may_have_changed();
-    if (result < 0) replay_again();
-    if (cut != nullptr) cut->file->after_reshape(result >= 0);
-    return result;
   }
 
   static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {

@@ -79,7 +79,7 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
-    const auto effects = vol::effects_of<Callback::dataset_optional>(self, args);
+    const auto effects = vol::effects_of_operation<Callback::dataset_optional>(args->op_type);
     if (effects.any(vol::effect::tells_addresses) && vol::OwnQuestion::current() == nullptr)
       before_addresses_are_told(vol::Object::from(self),
                                 args->op_type == H5VL_NATIVE_DATASET_GET_OFFSET);

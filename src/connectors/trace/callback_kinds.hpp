@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "vol/callbacks.hpp"
+#include "vol/arguments.hpp"
 #include "vol/hooks.hpp"
 
 namespace headrace::trace {
@@ -27,10 +27,9 @@ constexpr bool is_of_file(Callback callback) {
 }
 
 // Those that name a file, which may be what a process does first: some are made of no object.
-inline bool is_null(const void* self) { return self == nullptr; }
-template <Callback callback, typename First, typename... Rest>
-bool names_file(const First& first, const Rest&... /*rest*/) {
-  if constexpr (callback == Callback::file_specific) return is_null(first);
+template <Callback callback>
+bool names_file(const vol::Arguments<callback>& args) {
+  if constexpr (callback == Callback::file_specific) return args.object == nullptr;
   return is_of_file(callback);
 }
 
@@ -66,32 +65,32 @@ constexpr H5I_type_t opened_by(Callback callback) {
   return name.starts_with("attr_") ? H5I_ATTR : type_of(callback);
 }
 
-inline const H5VL_loc_params_t* place_of() { return nullptr; }
-template <typename First, typename... Rest>
-const H5VL_loc_params_t* place_of(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, const H5VL_loc_params_t*>)
-    return first;
+// Where the object lies that a call is for, as seen from what it is given; null where it is that.
+template <Callback callback>
+const H5VL_loc_params_t* place_of(const vol::Arguments<callback>& args) {
+  if constexpr (requires { args.place; })
+    return args.place;
+  else if constexpr (requires { args.from_place; })
+    return args.from_place;
   else
-    return place_of(rest...);
+    return nullptr;
 }
 
-inline const char* name_among() { return nullptr; }
-template <typename First, typename... Rest>
-const char* name_among(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, const char*>)
-    return first;
+template <Callback callback>
+const char* name_in(const vol::Arguments<callback>& args) {
+  if constexpr (requires { args.name; })
+    return args.name;
   else
-    return name_among(rest...);
+    return nullptr;
 }
 
-// Whether the call ends later: the last argument is where its request goes.
-inline bool is_in_event_set() { return false; }
-template <typename First, typename... Rest>
-bool is_in_event_set(const First& first, const Rest&... rest) {
-  if constexpr (sizeof...(rest) == 0 && std::is_same_v<First, void**>)
-    return first != nullptr;
+// Whether the call ends later.
+template <Callback callback>
+bool is_in_event_set(const vol::Arguments<callback>& args) {
+  if constexpr (requires { args.req; })
+    return args.req != nullptr;
   else
-    return is_in_event_set(rest...);
+    return false;
 }
 
 // Those that a program makes again to make what it made; others are of HDF5's own making or waits.

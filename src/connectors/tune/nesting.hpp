@@ -14,8 +14,8 @@ class Nesting {
   ~Nesting() { --depth; }
 
   // It is there for all calls that have such a hook.
-  template <vol::Callback callback, typename... Args>
-  void begin(const Args&... /*args*/) {}
+  template <vol::Callback callback>
+  void begin(const vol::Arguments<callback>& /*args*/) {}
 
   // Whether the call that is under way on this thread is the only one.
   static bool outermost() { return depth == 1; }

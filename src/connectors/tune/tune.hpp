@@ -12,6 +12,7 @@
 #include "connectors/tune/settings.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 #include "drivers/tune/fresh_storage.hpp"
+#include "vol/coherence/coherence.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::tune {
@@ -31,6 +32,23 @@ struct OpeningFile : CallScope<OpeningFile> {
   FileForm form;
 };
 
+// The layer holds fill values back.
+struct Coherence {
+  using Call = vol::coherence::Call;
+  using Strength = vol::coherence::Strength;
+  static constexpr std::array kNeeds{
+      vol::coherence::Need{kFillsMustBeThere | vol::effect::unknown, Strength::emptied},
+      vol::coherence::Need{vol::effect::kAll & ~(kFillsMustBeThere | vol::effect::unknown),
+                           Strength::none}};
+  static vol::Touched touched(const Call& /*call*/) { return {}; }
+  static void publish(const Call& call, const vol::Touched& /*what*/, Strength strength) {
+    if (strength != Strength::none && call.object != nullptr)
+      keep_no_more_fills(*call.object->connector);
+  }
+  static constexpr unsigned kStops = vol::effect::lets_others_read;
+  static void stop(const Call& /*call*/) { enlarge_no_more(); }
+};
+
 struct Connector : vol::PassThrough<Connector> {
   using Callback = vol::Callback;
   using During = Nesting;
@@ -47,15 +65,9 @@ struct Connector : vol::PassThrough<Connector> {
     return vol::driver_seat(kSettings, options, "headrace_tune", "headrace_tune_mpi");
   }
 
-  template <Callback callback, typename... Args>
-  static void before(const Args&... args) {
-    if constexpr ((vol::all_effects_of(callback) & kFillsMustBeThere) != 0) {
-      const vol::Object* const object = vol::object_of(args...);
-      const vol::Effects effects = vol::effects_of<callback>(args...);
-      if (effects.any(vol::effect::lets_others_read)) enlarge_no_more();
-      if (object != nullptr && effects.any(kFillsMustBeThere))
-        keep_no_more_fills(*object->connector);
-    }
+  template <Callback callback>
+  static auto before(const vol::Arguments<callback>& args) {
+    return vol::coherence::before<Coherence>(args);
   }
 
   static herr_t terminate() {

@@ -79,9 +79,11 @@ class LoggedFile {
   // when it is HDF5's. Throws Error.
   virtual bool log_rows(Write& write) = 0;
 
-  // Before HDF5 does that with the object, by which the program has this file.
-  virtual void prepare(vol::Callback callback, const vol::Effects& effects,
-                       vol::Object& object) = 0;
+  // Before a call that ranks make together: all that they have logged is in the datasets.
+  virtual void publish_together() {}
+  // Before a call with these effects, after which others read and write past the log, or find
+  // datasets by other names.
+  virtual void stop_before(const vol::Effects& effects) = 0;
   // The program has made a dataset without a name: once it is linked, other handles of it, which
   // nothing tells apart from those of logged ones, would be logged.
   virtual void leave_unnamed() {}

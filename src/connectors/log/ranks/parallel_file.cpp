@@ -257,21 +257,13 @@ bool ParallelFile::has_read(const vol::Identity& identity) const {
   return known != datasets_.end() && known->second->over_ranks.read;
 }
 
-// Most calls are a rank's own, or leave raw data alone.
-void ParallelFile::prepare(vol::Callback callback, const vol::Effects& effects,
-                           vol::Object& object) {
-  const auto known = [&](unsigned one) {
-    return !effects.any(vol::effect::unknown) && effects.any(one);
-  };
-  if (callback == vol::Callback::object_copy) drain_together();
-  // Logs that are kept find datasets by their names.
-  if (known(vol::effect::renames) && later_) stop();
-  // Ranks see what others have written when it is written, from then on. The token of what is
-  // deleted may become a new dataset's. Mounted files have other names.
-  if (known(vol::effect::makes_atomic | vol::effect::unlinks | vol::effect::mounts)) stop();
-  if (callback == vol::Callback::dataset_optional &&
-      effects.any(vol::effect::tells_addresses | vol::effect::reads_stored))
-    require_none_logged(object);
+// Logs that are kept find datasets by their names. Ranks see what others have written when it is
+// written, from then on; the token of what is deleted may become a new dataset's; mounted files
+// have other names. What else ends the log of one process, a rank does on its own.
+void ParallelFile::stop_before(const vol::Effects& effects) {
+  if (effects.any(vol::effect::makes_atomic | vol::effect::unlinks | vol::effect::mounts) ||
+      (effects.any(vol::effect::renames) && later_))
+    stop();
 }
 
 // Chunks that are cut stay changed in the memory of each rank, which after_reshape() is for. It

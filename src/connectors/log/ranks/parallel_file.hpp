@@ -60,7 +60,8 @@ class ParallelFile final : public LoggedFile {
   [[nodiscard]] const char* until() const override;
   bool log_rows(Write& write) override;
   // Collective, for calls that ranks make together.
-  void prepare(vol::Callback callback, const vol::Effects& effects, vol::Object& object) override;
+  void publish_together() override { drain_together(); }
+  void stop_before(const vol::Effects& effects) override;
   void leave_unnamed() override { stop(); }
   void before_reshape(const Dataset& dataset) override;
   void after_reshape(bool done) override;

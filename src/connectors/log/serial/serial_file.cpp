@@ -81,11 +81,8 @@ void SerialFile::ask_early(vol::Object& handle, bool /*made*/) {
 }
 
 // Whoever has the descriptor may read and write by it.
-void SerialFile::prepare(vol::Callback /*callback*/, const vol::Effects& effects,
-                         vol::Object& /*object*/) {
-  const bool known = !effects.any(vol::effect::unknown);
-  if (known && effects.any(vol::effect::gives_handle) && vol::OwnQuestion::current() == nullptr)
-    stop();
+void SerialFile::stop_before(const vol::Effects& effects) {
+  if (effects.any(vol::effect::gives_handle) && vol::OwnQuestion::current() == nullptr) stop();
 }
 
 engine::log::Writer& SerialFile::log() {

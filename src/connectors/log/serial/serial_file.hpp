@@ -43,7 +43,7 @@ class SerialFile final : public LoggedFile {
   void ask_early(vol::Object& handle, bool made) override;
   [[nodiscard]] const char* until() const override;
   bool log_rows(Write& write) override;
-  void prepare(vol::Callback callback, const vol::Effects& effects, vol::Object& object) override;
+  void stop_before(const vol::Effects& effects) override;
   void before_flush(const vol::Object& object, H5I_type_t type) override;
   void after_flush(const vol::Object& object, H5I_type_t type) override;
   void before_close(const vol::Object& file) override;
