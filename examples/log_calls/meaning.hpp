@@ -11,8 +11,8 @@
 #include "base/enum_name.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
-#include "vol/dataset/transfer.hpp"
 #include "vol/object.hpp"
+#include "vol/transfer.hpp"
 
 namespace log_calls {
 
@@ -139,7 +139,9 @@ std::string meaning(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
     names += name_of(dset[i], H5I_DATASET) + ' ';
-    bytes += vol::transfer_bytes(dset[i], mem_type[i], mem_space[i], file_space[i]);
+    bytes += vol::Transfer(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i],
+                           kDefaultPlist)
+                 .bytes();
   }
   return names + ' ' + std::to_string(count) + " dataset(s), " + std::to_string(bytes) + " bytes, ";
 }

@@ -8,7 +8,7 @@
 #include "intervals.hpp"
 #include "plugin/layer_entry.hpp"
 #include "vol/dataset/registry.hpp"
-#include "vol/dataset/selection.hpp"
+#include "vol/transfer.hpp"
 
 namespace overlap {
 namespace {
@@ -168,12 +168,12 @@ struct Connector : vol::PassThrough<Connector> {
     state = {};
     return PassThrough::file_close(self, dxpl, req);
   }
-  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    for (std::size_t i = 0; i < count; ++i)
-      overlap::count(vol::Object::from(dset[i]), file_space[i]);
-    return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  static herr_t write(const vol::Writes& writes) {
+    for (std::size_t i = 0; i < writes.size(); ++i)
+      overlap::count(writes.dataset(i), writes.file_space(i));
+    return vol::pass_on(writes);
   }
+  static constexpr auto dataset_write = &vol::on_write<&write>;
 
  private:
   static void* followed(void* file, const char* name, CommunicatorHandle ranks) {

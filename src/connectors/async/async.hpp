@@ -128,8 +128,8 @@ struct Connector : vol::PassThrough<Connector> {
     return PassThrough::group_close(self, dxpl, req);
   }
 
-  static constexpr auto dataset_read = &async::read_datasets;
-  static constexpr auto dataset_write = &async::write_datasets;
+  static constexpr auto dataset_read = &vol::on_read<&async::read_datasets>;
+  static constexpr auto dataset_write = &vol::on_write<&async::write_datasets>;
   static constexpr auto request_wait = &async::request_wait;
   static constexpr auto request_notify = &async::request_notify;
   static constexpr auto request_cancel = &async::request_cancel;

@@ -2,7 +2,6 @@
 
 #include "drivers/async/mpi_file.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 namespace {
@@ -12,12 +11,11 @@ using Bytes = std::span<const std::byte>;
 bool unlinked = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // Empty where it cannot be told; then nothing of it is staged.
-Bytes buffer_of(void* dataset, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                const void* buffer) {
+Bytes buffer_of(const vol::Transfer& transfer, const void* buffer) {
   if (buffer == nullptr) return {};
-  const auto range = vol::regular_memory_bounds(dataset, mem_space, file_space);
+  const auto range = transfer.memory_bounds();
   if (!range) return {};
-  const std::size_t element = h5.Tget_size(mem_type);
+  const std::size_t element = h5.Tget_size(transfer.mem_type);
   return {static_cast<const std::byte*>(buffer) + range->first * element, range->count * element};
 }
 
@@ -30,16 +28,14 @@ bool writes_independently(hid_t dxpl) {
 
 }  // namespace
 
-void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void* dset[],
-                  hid_t mem_type[], hid_t mem_space[], hid_t file_space[], hid_t dxpl,
-                  const void* buf[]) {
+void mark_buffers(std::optional<ProgramBuffers>& scope, const vol::Writes& writes) {
   if (!staging_over_mpi()) return;
   const PrivateErrors own;
   std::vector<Bytes> buffers;
-  buffers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i)
-    buffers.push_back(buffer_of(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]));
-  scope.emplace(std::move(buffers), writes_independently(dxpl));
+  buffers.reserve(writes.size());
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    buffers.push_back(buffer_of(writes[i], writes.buffer(i)));
+  scope.emplace(std::move(buffers), writes_independently(writes.dxpl()));
 }
 
 void note_unlinked() { unlinked = true; }

@@ -5,15 +5,12 @@
 #include <optional>
 
 #include "drivers/async/program_buffers.hpp"
-#include "vol/object.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::async {
 
-// Marks the program's buffers in `scope`, for the H5Dwrite with these arguments, when some file is
-// staged over MPI.
-void mark_buffers(std::optional<ProgramBuffers>& scope, std::size_t count, void* dset[],
-                  hid_t mem_type[], hid_t mem_space[], hid_t file_space[], hid_t dxpl,
-                  const void* buf[]);
+// Marks the program's buffers in `scope`, for an H5Dwrite, when some file is staged over MPI.
+void mark_buffers(std::optional<ProgramBuffers>& scope, const vol::Writes& writes);
 
 // An object without a name was made, or one was unlinked: closing an object may free its space from
 // now on, which other data may then be put into.

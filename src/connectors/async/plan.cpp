@@ -9,7 +9,6 @@
 #include "connectors/async/selections/blocks.hpp"
 #include "engine/memory/kind.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 namespace {
@@ -18,9 +17,9 @@ constexpr std::size_t kSmall = ReadPace::kSmall;  // what is larger gains nothin
 
 // Whether a small asynchronous read is better made in the program's call. Beside what waits it may
 // find its place, and what waits may be what it reads.
-bool better_at_once(const Arguments& call, const Elements& elements) {
+bool better_at_once(const vol::Transfer& call, const Elements& elements) {
   return queue_is_empty() && elements.pace.fast() && vol::is_dataspace(call.mem_space) &&
-         vol::transfer_bytes(&call.object, call.mem_type, call.mem_space, call.mem_space) <= kSmall;
+         call.bytes() <= kSmall;
 }
 
 bool is_for_queue(const Plan& plan) {
@@ -44,10 +43,10 @@ std::string_view why_not_at_all(const Plan& plan, const vol::Object& object, boo
 }
 
 // Whether a transfer of a dataset whose filters are taken over goes by its chunks.
-bool goes_by_chunks(Plan& plan, const Arguments& call, bool writes) {
+bool goes_by_chunks(Plan& plan, const vol::Transfer& call, bool writes) {
   Dataset& dataset = *plan.dataset;
   if (!plan.transfer && plan.why != "left_for_selection") return false;
-  if (const auto why = why_not_at_all(plan, call.object, writes); !why.empty()) {
+  if (const auto why = why_not_at_all(plan, call.dataset, writes); !why.empty()) {
     if (plan.transfer) plan.why = why;
     return false;
   }
@@ -58,13 +57,13 @@ bool goes_by_chunks(Plan& plan, const Arguments& call, bool writes) {
     plan.why = "left_for_chunk_cache";
     return false;
   }
-  dataset.handle = &call.object;
+  dataset.handle = &call.dataset;
   return true;
 }
 
 // At most so many chunks of a dataset have elements that a call reads. Its extent is known where
 // that matters.
-std::uint64_t most_chunks_of(const Arguments& call, const Dataset& dataset) {
+std::uint64_t most_chunks_of(const vol::Transfer& call, const Dataset& dataset) {
   std::array<hsize_t, engine::kMaxRank> first{};
   std::array<hsize_t, engine::kMaxRank> last{};
   const PrivateErrors own;
@@ -80,43 +79,43 @@ std::uint64_t most_chunks_of(const Arguments& call, const Dataset& dataset) {
 }
 
 // Whether a read may gain by a map, by what costs little to find out.
-bool may_go_by_map(const Arguments& call, Dataset& dataset) {
+bool may_go_by_map(const vol::Transfer& call, Dataset& dataset) {
   std::uint64_t chunks = ~std::uint64_t{0};
   if (vol::is_dataspace(call.file_space)) chunks = most_chunks_of(call, dataset);
   if (chunks < kFewestMapped) return false;
   const PrivateErrors own;
-  return update_dims(dataset, call.object) && may_gain_by_map(dataset, chunks, call.object);
+  return update_dims(dataset, call.dataset) && may_gain_by_map(dataset, chunks, call.dataset);
 }
 
 // Whether a read of a dataset without filters goes by a map of its chunks; then it is planned.
-bool goes_by_map(Plan& plan, const Arguments& call) {
-  const auto small = small_chunks_of(call.object, call.file_space);
+bool goes_by_map(Plan& plan, const vol::Transfer& call) {
+  const auto small = small_chunks_of(call.dataset, call.file_space);
   if (small == nullptr || !may_go_by_map(call, *small)) return false;
   std::string_view why;
   auto transfer = hyperslab_transfer_of(*small, call, why);
   if (!transfer && why == "left_for_selection") transfer = scattered_transfer_of(*small, call, why);
-  if (!transfer || !gains_by_map(small, *transfer, call.object)) return false;
+  if (!transfer || !gains_by_map(small, *transfer, call.dataset)) return false;
   plan.small = small;
   plan.transfer = std::move(transfer);
   plan.route = Route::map;
   return true;
 }
 
-Plan make_plan(const Arguments& call, const void* buffer, bool asynchronous, bool writes) {
+Plan make_plan(const vol::Transfer& call, const void* buffer, bool asynchronous, bool writes) {
   Plan plan;
-  plan.dataset = dataset_of(call.object);
+  plan.dataset = dataset_of(call.dataset);
   plan.elements = plan.dataset.get();
-  plan.why = why_not(call.object);
+  plan.why = why_not(call.dataset);
   if (buffer == nullptr) return plan;
   if (engine::is_device_memory(buffer)) {
     plan.why = "left_for_memory";
     return plan;
   }
-  const bool on = filters_on(*call.object.connector);
-  const bool may_wait = asynchronous && on && (!writes || may_write(*call.object.connector));
+  const bool on = filters_on(*call.dataset.connector);
+  const bool may_wait = asynchronous && on && (!writes || may_write(*call.dataset.connector));
   if (on && !writes && plan.dataset == nullptr && goes_by_map(plan, call)) return plan;
-  if (plan.elements == nullptr && (may_wait || (on && vol::is_scattered(call.file_space))))
-    plan.elements = elements_of(call.object);
+  if (plan.elements == nullptr && (may_wait || (on && call.is_scattered())))
+    plan.elements = elements_of(call.dataset);
   if (plan.elements == nullptr) return plan;
   plan.at_once = may_wait && !writes && better_at_once(call, *plan.elements);
   if (may_wait || plan.dataset != nullptr) {
@@ -129,19 +128,19 @@ Plan make_plan(const Arguments& call, const void* buffer, bool asynchronous, boo
   else if (plan.dataset != nullptr)
     plan.route = goes_by_chunks(plan, call, writes) ? Route::chunks : Route::hdf5;
   else if (on && !plan.transfer && may_go_by_blocks(call) &&
-           (!writes || may_write(*call.object.connector)))
+           (!writes || may_write(*call.dataset.connector)))
     plan.route = Route::blocks;
   return plan;
 }
 
 }  // namespace
 
-Plan plan_read(const Arguments& arguments, const void* buffer, bool asynchronous) {
-  return make_plan(arguments, buffer, asynchronous, false);
+Plan plan_read(const vol::Transfer& call, const void* buffer, bool asynchronous) {
+  return make_plan(call, buffer, asynchronous, false);
 }
 
-Plan plan_write(const Arguments& arguments, const void* buffer, bool asynchronous) {
-  return make_plan(arguments, buffer, asynchronous, true);
+Plan plan_write(const vol::Transfer& call, const void* buffer, bool asynchronous) {
+  return make_plan(call, buffer, asynchronous, true);
 }
 
 Plan plan_box(vol::Object& object, Elements& elements, const engine::Box& box, bool writes) {
@@ -158,7 +157,8 @@ Plan plan_box(vol::Object& object, Elements& elements, const engine::Box& box, b
   transfer.mem_element = elements.element;
   transfer.mem_strides = engine::strides_of(elements.rank, box.count, elements.element);
   plan.transfer = transfer;
-  const Arguments none{object, elements.type.get(), vol::kAll, vol::kAll, h5.transfer_list.get()};
+  const vol::Transfer none{object, elements.type.get(), vol::kAll, vol::kAll,
+                           h5.transfer_list.get()};
   if (goes_by_chunks(plan, none, writes)) plan.route = Route::chunks;
   return plan;
 }

@@ -30,8 +30,8 @@ struct Plan {
 };
 
 // `buffer`: the program's, or null. `asynchronous`: the call may leave a request.
-Plan plan_read(const Arguments& arguments, const void* buffer, bool asynchronous);
-Plan plan_write(const Arguments& arguments, const void* buffer, bool asynchronous);
+Plan plan_read(const vol::Transfer& call, const void* buffer, bool asynchronous);
+Plan plan_write(const vol::Transfer& call, const void* buffer, bool asynchronous);
 
 // For a block of a dataset, row by row in memory, in the dataset's own type.
 Plan plan_box(vol::Object& object, Elements& elements, const engine::Box& box, bool writes);

@@ -20,9 +20,7 @@
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/box_io.hpp"
-#include "vol/dataset/transfer.hpp"
 #include "vol/dataset/transfer_list.hpp"
-#include "vol/pass_through.hpp"
 
 namespace headrace::async {
 namespace {
@@ -37,10 +35,10 @@ void leave_for_error(Plan& plan, const vol::Object& object, const char* what,
 }
 
 // Of a transfer by chunks.
-void read_by_chunks(const Plan& plan, const Transfer& transfer, const Arguments& call,
+void read_by_chunks(const Plan& plan, const Transfer& transfer, const vol::Transfer& call,
                     std::byte* program, void** req) {
-  if (gains_by_map(plan.dataset, transfer, call.object))
-    read_by_map(ChunkTransfer(*plan.dataset, transfer, call.dxpl), call.object, program);
+  if (gains_by_map(plan.dataset, transfer, call.dataset))
+    read_by_map(ChunkTransfer(*plan.dataset, transfer, call.dxpl), call.dataset, program);
   else if (req != nullptr && may_read_behind(*plan.dataset, transfer))
     read_parts_behind(plan.dataset, transfer, call.dxpl, program, req);
   else
@@ -49,7 +47,7 @@ void read_by_chunks(const Plan& plan, const Transfer& transfer, const Arguments&
 }
 
 // False when HDF5 must read.
-bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req) {
+bool read_here(Plan& plan, const vol::Transfer& call, std::byte* program, void** req) {
   if (plan.route == Route::hdf5 && !plan.at_once) return false;
   try {
     const PrivateErrors own;
@@ -60,21 +58,21 @@ bool read_here(Plan& plan, const Arguments& call, std::byte* program, void** req
     }
     if (!plan.transfer) return false;
     if (plan.route == Route::map) {
-      read_by_map(ChunkTransfer(*plan.small, *plan.transfer, call.dxpl), call.object, program);
+      read_by_map(ChunkTransfer(*plan.small, *plan.transfer, call.dxpl), call.dataset, program);
       return true;
     }
-    if (plan.at_once && read_directly(call.object, *plan.elements, *plan.transfer, program))
+    if (plan.at_once && read_directly(call.dataset, *plan.elements, *plan.transfer, program))
       return true;
     if (plan.route == Route::chunks) read_by_chunks(plan, *plan.transfer, call, program, req);
     return plan.route == Route::chunks;
   } catch (const std::exception& error) {
-    leave_for_error(plan, call.object, " is read by HDF5: ", error);
+    leave_for_error(plan, call.dataset, " is read by HDF5: ", error);
   }
   return false;
 }
 
 // False when HDF5 must write.
-bool write_here(Plan& plan, const Arguments& call, const std::byte* program) {
+bool write_here(Plan& plan, const vol::Transfer& call, const std::byte* program) {
   if (plan.dataset != nullptr && plan.dataset->reading > 0) end_reads(true);
   if (plan.route == Route::hdf5) return false;
   try {
@@ -89,7 +87,7 @@ bool write_here(Plan& plan, const Arguments& call, const std::byte* program) {
     if (plan.transfer->is_scattered()) ++statistics().scattered;
     return true;
   } catch (const std::exception& error) {
-    leave_for_error(plan, call.object, " is written by HDF5: ", error);
+    leave_for_error(plan, call.dataset, " is written by HDF5: ", error);
   }
   return false;
 }
@@ -106,19 +104,9 @@ void leave_to_hdf5(const Plan& plan, const vol::Object& object, bool writes) {
 }
 
 // For the summary: of filters that this layer has, where a call is not one for it.
-void count_left(const Plan& plan, const Arguments& call) {
+void count_left(const Plan& plan, const vol::Transfer& call) {
   if (!summary_wanted() || plan.dataset == nullptr || plan.why == "left_for_no_gain") return;
-  share_of("async_filters").left[plan.why] +=
-      vol::transfer_bytes(&call.object, call.mem_type, call.mem_space, call.file_space);
-}
-
-herr_t read_by_hdf5(const Arguments& call, void* buffer, void** req) {
-  void* self = &call.object;
-  hid_t mem_type = call.mem_type;
-  hid_t mem_space = call.mem_space;
-  hid_t file_space = call.file_space;
-  return vol::own::dataset_read(1, &self, &mem_type, &mem_space, &file_space, call.dxpl, &buffer,
-                                req);
+  share_of("async_filters").left[plan.why] += call.bytes();
 }
 
 // HDF5 has nothing to do with the elements after it has read them: no conversion, perhaps in their
@@ -134,7 +122,7 @@ bool is_independent(hid_t dxpl) {
 }
 
 // Of a file over MPI, of which a rank decodes what it reads on its own.
-herr_t read_over_mpi(const Arguments& call, void* buffer, void** req) {
+herr_t read_over_mpi(const vol::Transfer& call, void* buffer, void** req) {
   carry_out_queue();
   {
     const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
@@ -147,16 +135,16 @@ herr_t read_over_mpi(const Arguments& call, void* buffer, void** req) {
         return 0;
       }
     }
-    leave_to_hdf5(plan, call.object, false);
+    leave_to_hdf5(plan, call.dataset, false);
   }
-  return read_by_hdf5(call, buffer, req);
+  return vol::pass_on(call, buffer, req);
 }
 
-herr_t read_one(const Arguments& call, void* buffer, void** req) {
-  if (only_decodes(*call.object.connector)) return read_over_mpi(call, buffer, req);
+herr_t read_one(const vol::Transfer& call, void* buffer, void** req) {
+  if (only_decodes(*call.dataset.connector)) return read_over_mpi(call, buffer, req);
   Plan plan = plan_read(call, buffer, req != nullptr);
   if (plan.route == Route::queue && plan.transfer) {
-    enqueue(call.object, *plan.elements, *plan.transfer, false, static_cast<std::byte*>(buffer),
+    enqueue(call.dataset, *plan.elements, *plan.transfer, false, static_cast<std::byte*>(buffer),
             req);
     return 0;
   }
@@ -165,105 +153,88 @@ herr_t read_one(const Arguments& call, void* buffer, void** req) {
   if (plan.at_once) req = nullptr;
   herr_t result = 0;
   if (!read_here(plan, call, static_cast<std::byte*>(buffer), req)) {
-    leave_to_hdf5(plan, call.object, false);
-    result = req != nullptr && lies_as_in_file(plan, call.object)
-                 ? lend(call, buffer, req, [&] { return read_by_hdf5(call, buffer, req); })
-                 : read_by_hdf5(call, buffer, req);
+    leave_to_hdf5(plan, call.dataset, false);
+    result = req != nullptr && lies_as_in_file(plan, call.dataset)
+                 ? lend(call, buffer, req, [&] { return vol::pass_on(call, buffer, req); })
+                 : vol::pass_on(call, buffer, req);
   }
   if (plan.at_once) plan.elements->pace.note_at_once(Clock::now() - begin);
   return result;
 }
 
-herr_t write_by_hdf5(const Arguments& call, const void* buffer, void** req) {
-  void* self = &call.object;
-  hid_t mem_type = call.mem_type;
-  hid_t mem_space = call.mem_space;
-  hid_t file_space = call.file_space;
+herr_t write_by_hdf5(const vol::Transfer& call, const void* buffer, void** req) {
+  vol::SingleTransfer<const void> single(call, buffer, req);
   std::optional<ProgramBuffers> buffers;
-  mark_buffers(buffers, 1, &self, &mem_type, &mem_space, &file_space, call.dxpl, &buffer);
-  const auto write = [&] {
-    return vol::own::dataset_write(1, &self, &mem_type, &mem_space, &file_space, call.dxpl, &buffer,
-                                   req);
-  };
+  mark_buffers(buffers, single.call());
+  const auto write = [&] { return vol::pass_on(single.call()); };
   return req == nullptr ? write() : lend(call, buffer, req, write);
 }
 
-herr_t write_one(const Arguments& call, const void* buffer, void** req) {
+herr_t write_one(const vol::Transfer& call, const void* buffer, void** req) {
   Plan plan;
   plan.why = "left_for_file";
-  if (!only_decodes(*call.object.connector)) plan = plan_write(call, buffer, req != nullptr);
+  if (!only_decodes(*call.dataset.connector)) plan = plan_write(call, buffer, req != nullptr);
   if (plan.route == Route::queue && plan.transfer) {
     // Nobody writes to the buffer.
-    enqueue(call.object, *plan.elements, *plan.transfer, true,
+    enqueue(call.dataset, *plan.elements, *plan.transfer, true,
             static_cast<std::byte*>(const_cast<void*>(buffer)), req);
     return 0;
   }
   carry_out_queue();
   if (write_here(plan, call, static_cast<const std::byte*>(buffer))) return 0;
   count_left(plan, call);
-  leave_to_hdf5(plan, call.object, true);
+  leave_to_hdf5(plan, call.dataset, true);
   return write_by_hdf5(call, buffer, req);
 }
 
 // Whether a call on several datasets is made one by one, for chunks that this layer takes over.
 // HDF5 refuses such calls on virtual datasets and on several files.
-bool splits(std::size_t count, void* const dset[]) {
-  if (!filters_on(*vol::Object::from(dset[0]).connector)) return false;
+template <typename Bytes>
+bool splits(const vol::Transfers<Bytes>& call) {
+  if (call.size() == 0 || !filters_on(*call.dataset(0).connector)) return false;
   const auto taken_over = [](void* one) { return dataset_of(vol::Object::from(one)) != nullptr; };
   const auto splittable = [&](void* one) {
     const vol::Object& object = vol::Object::from(one);
-    return object.connector == vol::Object::from(dset[0]).connector &&
+    return object.connector == call.dataset(0).connector &&
            (taken_over(one) || stands_alone(object));
   };
-  return std::any_of(dset, dset + count, taken_over) && std::all_of(dset, dset + count, splittable);
-}
-
-Arguments arguments_of(std::size_t i, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                       hid_t file_space[], hid_t dxpl) {
-  return {vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl};
+  return std::ranges::any_of(call.datasets(), taken_over) &&
+         std::ranges::all_of(call.datasets(), splittable);
 }
 
 }  // namespace
 
-herr_t read_datasets(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                     hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-  const auto one = [&](std::size_t i) {
-    return arguments_of(i, dset, mem_type, mem_space, file_space, dxpl);
-  };
-  if (count == 1) return read_one(one(0), buf[0], req);
-  if (count > 0 && splits(count, dset)) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (read_one(one(i), buf[i], nullptr) < 0) return -1;
+herr_t read_datasets(const vol::Reads& reads) {
+  if (reads.size() == 1) return read_one(reads[0], reads.buffer(0), reads.req());
+  if (splits(reads)) {
+    for (std::size_t i = 0; i < reads.size(); ++i)
+      if (read_one(reads[i], reads.buffer(i), nullptr) < 0) return -1;
     return 0;
   }
   carry_out_queue();
   store_chunks();
-  return vol::own::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  return vol::pass_on(reads);
 }
 
-herr_t write_datasets(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                      hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-  const auto one = [&](std::size_t i) {
-    return arguments_of(i, dset, mem_type, mem_space, file_space, dxpl);
-  };
-  if (count == 1) return write_one(one(0), buf[0], req);
-  if (count > 0 && splits(count, dset)) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (write_one(one(i), buf[i], nullptr) < 0) return -1;
+herr_t write_datasets(const vol::Writes& writes) {
+  if (writes.size() == 1) return write_one(writes[0], writes.buffer(0), writes.req());
+  if (splits(writes)) {
+    for (std::size_t i = 0; i < writes.size(); ++i)
+      if (write_one(writes[i], writes.buffer(i), nullptr) < 0) return -1;
     return 0;
   }
   carry_out_queue();
   store_chunks();
-  for (std::size_t i = 0; i < count; ++i)
-    forget_touched(touched_by(vol::Object::from(dset[i])), true);
+  for (void* one : writes.datasets()) forget_touched(touched_by(vol::Object::from(one)), true);
   std::optional<ProgramBuffers> buffers;
-  mark_buffers(buffers, count, dset, mem_type, mem_space, file_space, dxpl, buf);
-  return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  mark_buffers(buffers, writes);
+  return vol::pass_on(writes);
 }
 
 bool read_box(vol::Object& object, Elements& elements, const engine::Box& box, std::byte* to) {
   Plan plan = plan_box(object, elements, box, false);
-  const Arguments call{object, elements.type.get(), vol::kAll, vol::kAll, h5.transfer_list.get()};
+  const vol::Transfer call{object, elements.type.get(), vol::kAll, vol::kAll,
+                           h5.transfer_list.get()};
   if (read_here(plan, call, to, nullptr)) return true;
   leave_to_hdf5(plan, object, false);
   return vol::read_box(object, elements, box, to);
@@ -272,7 +243,8 @@ bool read_box(vol::Object& object, Elements& elements, const engine::Box& box, s
 bool write_box(vol::Object& object, Elements& elements, const engine::Box& box,
                const std::byte* from) {
   Plan plan = plan_box(object, elements, box, true);
-  const Arguments call{object, elements.type.get(), vol::kAll, vol::kAll, h5.transfer_list.get()};
+  const vol::Transfer call{object, elements.type.get(), vol::kAll, vol::kAll,
+                           h5.transfer_list.get()};
   if (write_here(plan, call, from)) return true;
   leave_to_hdf5(plan, object, true);
   return vol::write_box(object, elements, box, from);

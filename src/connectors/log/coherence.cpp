@@ -188,17 +188,17 @@ void Coherence::refuse(const Arguments<Callback::link_specific>& args) {
                            group_of_link(*args.place).c_str());
 }
 
-void before_reads(std::span<void*> datasets) {
+void before_reads(std::span<void* const> datasets) {
   if (!anything_pending()) return;
   for (void* one : datasets) replay(touched_by(vol::Object::from(one)));
 }
 
-void before_writes(std::span<void*> datasets) {
+void before_writes(std::span<void* const> datasets) {
   if (!anything_pending()) return;
   for (void* one : datasets) drain(touched_by(vol::Object::from(one)));
 }
 
-void require_usable(std::span<void*> datasets) {
+void require_usable(std::span<void* const> datasets) {
   for (void* one : datasets) {
     require_no_log_elsewhere(vol::Object::from(one));
     if (const LoggedFile* const file = file_of(one)) file->require_whole();

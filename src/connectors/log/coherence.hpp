@@ -70,10 +70,10 @@ struct Coherence {
 
 // Before HDF5 reads datasets it gets what is logged of them; before it writes to them, nothing is
 // logged of them any more: a log that is replayed once more must not undo that.
-void before_reads(std::span<void*> datasets);
-void before_writes(std::span<void*> datasets);
+void before_reads(std::span<void* const> datasets);
+void before_writes(std::span<void* const> datasets);
 
 // Throws Error where what HDF5 would find of the datasets is not all there.
-void require_usable(std::span<void*> datasets);
+void require_usable(std::span<void* const> datasets);
 
 }  // namespace headrace::log_layout

@@ -225,36 +225,32 @@ struct Connector : vol::PassThrough<Connector> {
     return opened;
   }
 
-  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    if (count == 1 && anything_pending()) {
-      Read read{vol::Object::from(dset[0]), mem_type[0], mem_space[0], file_space[0], dxpl, buf[0]};
-      if (read_logged(read)) return 0;
-    }
-    const std::span datasets(dset, count);
+  static herr_t read(const vol::Reads& reads) {
+    if (reads.size() == 1 && anything_pending() && read_logged({reads[0], reads.buffer(0)}))
+      return 0;
+    const auto datasets = reads.datasets();
     before_reads(datasets);
     if (any_of_ranks(datasets))
-      prepare_read(count, dset, dxpl);
+      prepare_read(reads);
     else
       require_usable(datasets);
-    if (reads_logs(datasets))
-      return read_on_top(count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    const herr_t result =
-        PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+    if (reads_logs(datasets)) return read_on_top(reads);
+    const herr_t result = vol::pass_on(reads);
     if (result < 0) replay_again();
     return result;
   }
+  static constexpr auto dataset_read = &vol::on_read<&read>;
 
-  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    if (any_of_ranks(std::span(dset, count)))
-      return write_over_ranks(count, dset, mem_type, mem_space, file_space, dxpl, buf);
-    for (void* one : std::span(dset, count)) require_no_log_elsewhere(vol::Object::from(one));
-    if (log_writes(count, dset, mem_type, mem_space, file_space, dxpl, buf)) return 0;
-    before_writes(std::span(dset, count));
-    require_usable(std::span(dset, count));
-    return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, req);
+  static herr_t write(const vol::Writes& writes) {
+    const auto datasets = writes.datasets();
+    if (any_of_ranks(datasets)) return write_over_ranks(writes);
+    for (void* one : datasets) require_no_log_elsewhere(vol::Object::from(one));
+    if (log_writes(writes)) return 0;
+    before_writes(datasets);
+    require_usable(datasets);
+    return vol::pass_on(writes);
   }
+  static constexpr auto dataset_write = &vol::on_write<&write>;
 
   static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
     if (!is_operation(args->op_type)) return PassThrough::dataset_optional(self, args, dxpl, req);

@@ -86,31 +86,12 @@ struct Connector : vol::PassThrough<Connector> {
     return PassThrough::dataset_optional(self, args, dxpl, req);
   }
 
-  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    if (!together(dxpl))
-      return PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space, dxpl, buf,
-                                       req);
-    const Transfers<void> all(count, dset, mem_type, mem_space, file_space, buf);
-    return apart(all, dxpl, [&](Transfers<void>& part, hid_t list) {
-      return PassThrough::dataset_read(part.datasets.size(), part.datasets.data(),
-                                       part.mem_types.data(), part.mem_spaces.data(),
-                                       part.file_spaces.data(), list, part.buffers.data(), req);
-    });
+  template <typename Bytes>
+  static herr_t transfer(const vol::Transfers<Bytes>& all) {
+    return together(all.dxpl()) ? apart(all) : vol::pass_on(all);
   }
-
-  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    if (!together(dxpl))
-      return PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
-                                        req);
-    const Transfers<const void> all(count, dset, mem_type, mem_space, file_space, buf);
-    return apart(all, dxpl, [&](Transfers<const void>& part, hid_t list) {
-      return PassThrough::dataset_write(part.datasets.size(), part.datasets.data(),
-                                        part.mem_types.data(), part.mem_spaces.data(),
-                                        part.file_spaces.data(), list, part.buffers.data(), req);
-    });
-  }
+  static constexpr auto dataset_read = &vol::on_read<&transfer<void>>;
+  static constexpr auto dataset_write = &vol::on_write<&transfer<const void>>;
 
  private:
   static void* opened(void* file) {
@@ -124,23 +105,24 @@ struct Connector : vol::PassThrough<Connector> {
   // Filtered chunks are encoded and decoded by all ranks together, and go to the driver as plain
   // pieces; other transfers are made by each rank alone, or by one rank of each node for the
   // others. Ranks meet before, as HDF5 has them meet, and all are done when one returns.
-  template <typename Bytes, typename Pass>
-  static herr_t apart(const Transfers<Bytes>& all, hid_t dxpl, const Pass& pass) {
+  template <typename Bytes>
+  static herr_t apart(const vol::Transfers<Bytes>& all) {
     auto [alone, together] = parted(all);
-    if (!alone.datasets.empty()) {
-      const Id<Kind::plist> list = independent(dxpl);
+    if (!alone.empty()) {
+      const Id<Kind::plist> list = independent(all.dxpl());
       const LibraryContext own;  // HDF5 keeps the mode of the first transfer in a context
-      StripedFile& file = **transferred(vol::Object::from(alone.datasets.front())).file;
+      const vol::Transfers<Bytes> call = alone.call(list.get(), all.req());
+      StripedFile& file = **transferred(call.dataset(0)).file;
       file.meet();
       herr_t result = -1;
-      const auto transfer = [&] { result = pass(alone, list.get()); };
+      const auto transfer = [&] { result = vol::pass_on(call); };
       if constexpr (std::is_const_v<Bytes>) {
         file.write_together(
             [&] {
               transfer();
               if (result < 0) throw Error("dataset write failed");
             },
-            alone.datasets.size() > 1);
+            alone.size() > 1);
       } else {
         const std::exception_ptr failed = error_of(transfer);
         file.meet();
@@ -148,7 +130,7 @@ struct Connector : vol::PassThrough<Connector> {
         if (result < 0) return result;
       }
     }
-    return together.datasets.empty() ? 0 : pass(together, dxpl);
+    return together.empty() ? 0 : vol::pass_on(together.call(all.dxpl(), all.req()));
   }
 };
 

@@ -4,43 +4,15 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "hdf5/id.hpp"
 #include "vol/dataset/transfer_list.hpp"
 #include "vol/file/driver_seat.hpp"
-#include "vol/object.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::stripe {
 
 class StripedFile;
-
-// A read or write of several datasets, as HDF5's callbacks have it. All members are as long.
-template <typename Bytes>
-struct Transfers {
-  Transfers() = default;
-  Transfers(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-            hid_t file_space[], Bytes* buf[])
-      : datasets(dset, dset + count),
-        mem_types(mem_type, mem_type + count),
-        mem_spaces(mem_space, mem_space + count),
-        file_spaces(file_space, file_space + count),
-        buffers(buf, buf + count) {}
-
-  void add(const Transfers& from, std::size_t i) {
-    datasets.push_back(from.datasets[i]);
-    mem_types.push_back(from.mem_types[i]);
-    mem_spaces.push_back(from.mem_spaces[i]);
-    file_spaces.push_back(from.file_spaces[i]);
-    buffers.push_back(from.buffers[i]);
-  }
-
-  std::vector<void*> datasets;  // vol::Object
-  std::vector<hid_t> mem_types;
-  std::vector<hid_t> mem_spaces;
-  std::vector<hid_t> file_spaces;
-  std::vector<Bytes*> buffers;
-};
 
 // What a transfer has to know of a dataset, kept with the program's id of it.
 struct Transferred {
@@ -53,11 +25,11 @@ const Transferred& transferred(vol::Object& dataset);
 
 // Those of datasets that ranks transfer by themselves, and the others.
 template <typename Bytes>
-std::pair<Transfers<Bytes>, Transfers<Bytes>> parted(const Transfers<Bytes>& all) {
-  std::pair<Transfers<Bytes>, Transfers<Bytes>> parts;
-  for (std::size_t i = 0; i < all.datasets.size(); ++i)
-    (transferred(vol::Object::from(all.datasets[i])).apart ? parts.first : parts.second)
-        .add(all, i);
+std::pair<vol::TransferList<Bytes>, vol::TransferList<Bytes>> parted(
+    const vol::Transfers<Bytes>& all) {
+  std::pair<vol::TransferList<Bytes>, vol::TransferList<Bytes>> parts;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    (transferred(all.dataset(i)).apart ? parts.first : parts.second).add(all[i], all.buffer(i));
   return parts;
 }
 

@@ -285,9 +285,9 @@ class RecordedCall : CurrentCall {
         row.object = told->known->id;
         if (!row.failed)
           answered([&] {
-            const Transfer transfer{args.mem_types[i], args.mem_spaces[i], args.file_spaces[i],
-                                    args.dxpl};
-            tell_transfer(dataset, *told, transfer, row);
+            const vol::Transfer transfer{dataset, args.mem_types[i], args.mem_spaces[i],
+                                         args.file_spaces[i], args.dxpl};
+            tell_transfer(transfer, *told, row);
           });
       }
       if (i == 0) row_.bytes = row.bytes;

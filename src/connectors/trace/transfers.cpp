@@ -169,11 +169,10 @@ Selected all_of(const vol::Object& dataset, TracedObject& traced) {
 }
 
 // As many as of the other dataspace.
-std::uint64_t elements_of(const vol::Object& dataset, TracedObject& traced,
-                          const Transfer& transfer) {
+std::uint64_t elements_of(const vol::Transfer& transfer, TracedObject& traced) {
   const hid_t space =
       vol::is_dataspace(transfer.mem_space) ? transfer.mem_space : transfer.file_space;
-  if (!vol::is_dataspace(space)) return all_of(dataset, traced).elements;
+  if (!vol::is_dataspace(space)) return all_of(transfer.dataset, traced).elements;
   return static_cast<std::uint64_t>(std::max<hssize_t>(h5.Sget_select_npoints(space), 0));
 }
 
@@ -225,15 +224,15 @@ Held& held() {
 
 }  // namespace
 
-void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer,
-                   Call& row) {
+void tell_transfer(const vol::Transfer& transfer, TracedObject& traced, Call& row) {
+  vol::Object& dataset = transfer.dataset;
   const auto* const file = dataset.connector->state.find<TracedFile>();
   row.collective = file != nullptr && file->parallel && !vol::is_default(transfer.dxpl) &&
                    vol::collective(transfer.dxpl);
   const KnownType& type = type_of(transfer.mem_type);
   row.type = type.fact;
   if (Recorder::get().choices().sums) {
-    row.bytes = elements_of(dataset, traced, transfer) * type.size;
+    row.bytes = elements_of(transfer, traced) * type.size;
     return;
   }
   std::uint64_t elements = 0;

@@ -7,19 +7,12 @@
 
 #include "connectors/trace/objects.hpp"
 #include "trace/tables.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::trace {
 
-// The arguments of a read or write, for one of its datasets.
-struct Transfer {
-  hid_t mem_type;
-  hid_t mem_space;
-  hid_t file_space;
-  hid_t dxpl;
-};
-
 // Fills in what the row has of a transfer that HDF5 has made of that dataset.
-void tell_transfer(vol::Object& dataset, TracedObject& traced, const Transfer& transfer, Call& row);
+void tell_transfer(const vol::Transfer& transfer, TracedObject& traced, Call& row);
 
 // A row, and where rows are summed up the requests made in its call.
 struct HeldRow {

@@ -190,46 +190,40 @@ struct Connector : vol::PassThrough<Connector> {
     return PassThrough::dataset_optional(self, args, dxpl, req);
   }
 
-  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                             hid_t file_space[], hid_t dxpl, void* buf[], void** req) {
-    watch(count, dset, file_space);
-    const vol::Object& first = vol::Object::from(dset[0]);
-    const auto* const file = first.connector->state.find<FileState>();
+  static herr_t read(const vol::Reads& reads) {
+    watch(reads);
+    const auto* const file = reads.dataset(0).connector->state.find<FileState>();
     if (file != nullptr && file->check != nullptr)
-      for (std::size_t i = 0; i < count; ++i)
-        file->check->note_read(vol::Object::from(dset[i]), file_space[i]);
-    if (count == 1 && file != nullptr && file->shares_reads)
-      if (const auto done = read_once(first, *file->ranks, mem_type[0], mem_space[0], file_space[0],
-                                      dxpl, buf[0]))
-        return *done;
-    const herr_t result =
-        PassThrough::dataset_read(count, dset, mem_type, mem_space, file_space,
-                                  changed_transfer(file, dxpl, count, dset, mem_type), buf, req);
-    watch_end(count, dset, file_space);
+      for (std::size_t i = 0; i < reads.size(); ++i)
+        file->check->note_read(reads.dataset(i), reads.file_space(i));
+    if (reads.size() == 1 && file != nullptr && file->shares_reads)
+      if (const auto done = read_once(reads[0], reads.buffer(0), *file->ranks)) return *done;
+    const herr_t result = vol::pass_on(reads.with_list(changed_list(file, reads)));
+    watch_end(reads);
     return result;
   }
+  static constexpr auto dataset_read = &vol::on_read<&read>;
 
-  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req) {
-    watch(count, dset, file_space);
-    const auto* const file = vol::Object::from(dset[0]).connector->state.find<FileState>();
-    const hid_t changed = changed_transfer(file, dxpl, count, dset, mem_type);
+  static herr_t write(const vol::Writes& writes) {
+    watch(writes);
+    const auto* const file = writes.dataset(0).connector->state.find<FileState>();
+    const vol::Writes changed = writes.with_list(changed_list(file, writes));
     if (file != nullptr && file->check != nullptr)
-      for (std::size_t i = 0; i < count; ++i)
-        file->check->note_write(vol::Object::from(dset[i]), file_space[i]);
+      for (std::size_t i = 0; i < writes.size(); ++i)
+        file->check->note_write(writes.dataset(i), writes.file_space(i));
     const auto write = [&] {
-      const herr_t result = PassThrough::dataset_write(count, dset, mem_type, mem_space, file_space,
-                                                       changed, buf, req);
-      watch_end(count, dset, file_space);
+      const herr_t result = vol::pass_on(changed);
+      watch_end(writes);
       return result;
     };
-    auto* const state = vol::Object::from(dset[0]).state.find<DatasetState>();
-    if (count > 1 || state == nullptr || state->filled_with.empty()) return write();
+    auto* const state = writes.dataset(0).state.find<DatasetState>();
+    if (writes.size() > 1 || state == nullptr || state->filled_with.empty()) return write();
     const ExpectedFill late(state->filled_with);
     const herr_t result = write();
     if (result >= 0) state->filled_with.clear();  // it has its storage now
     return result;
   }
+  static constexpr auto dataset_write = &vol::on_write<&write>;
 
  private:
   static void* opened(void* file, const vol::Opening& opening) {
@@ -260,12 +254,13 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   // HDF5's default buffer grows for a large element, and no other does.
-  static hid_t changed_transfer(const FileState* file, hid_t dxpl, std::size_t count, void* dset[],
-                                const hid_t mem_type[]) {
+  template <typename Bytes>
+  static hid_t changed_list(const FileState* file, const vol::Transfers<Bytes>& call) {
+    const hid_t dxpl = call.dxpl();
     const bool left = dxpl == kDefaultPlist || dxpl == h5.transfer_list.get();
     if (!left || file == nullptr || !file->transfer_list) return dxpl;
-    for (std::size_t i = 0; i < count; ++i)
-      if (std::max(element_of(vol::Object::from(dset[i])), h5.Tget_size(mem_type[i])) >
+    for (std::size_t i = 0; i < call.size(); ++i)
+      if (std::max(element_of(call.dataset(i)), h5.Tget_size(call.mem_type(i))) >
           file->options.conversion_buffer)
         return dxpl;
     return file->transfer_list.get();
@@ -296,19 +291,21 @@ struct Connector : vol::PassThrough<Connector> {
            !vol::tells_of_flushes(opening.fapl);
   }
 
-  static void watch(std::size_t count, void* dset[], hid_t file_space[]) {
-    for (std::size_t i = 0; i < count; ++i) {
-      vol::Object& dataset = vol::Object::from(dset[i]);
+  template <typename Bytes>
+  static void watch(const vol::Transfers<Bytes>& call) {
+    for (std::size_t i = 0; i < call.size(); ++i) {
+      vol::Object& dataset = call.dataset(i);
       const auto* const file = dataset.connector->state.find<FileState>();
       if (file != nullptr && file->may_reopen)
-        dataset.state.get<DatasetState>().watched.before_transfer(dataset, file_space[i],
+        dataset.state.get<DatasetState>().watched.before_transfer(dataset, call.file_space(i),
                                                                   Nesting::outermost());
     }
   }
-  static void watch_end(std::size_t count, void* dset[], hid_t file_space[]) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (auto* const state = vol::Object::from(dset[i]).state.find<DatasetState>())
-        state->watched.after_transfer(file_space[i]);
+  template <typename Bytes>
+  static void watch_end(const vol::Transfers<Bytes>& call) {
+    for (std::size_t i = 0; i < call.size(); ++i)
+      if (auto* const state = call.dataset(i).state.template find<DatasetState>())
+        state->watched.after_transfer(call.file_space(i));
   }
 };
 

@@ -1,19 +1,16 @@
 #include "vol/dataset/box_io.hpp"
 
-#include "vol/pass_through.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::vol {
 namespace {
 
-template <auto call, typename Pointer>
-bool transfer(Object& dataset, const Elements& elements, const BoxSpaces& spaces, Pointer buffer,
+template <typename Bytes>
+bool transfer(Object& dataset, const Elements& elements, const BoxSpaces& spaces, Bytes* buffer,
               const BoxTransfer& how) {
-  void* self = &dataset;
-  hid_t type = how.type >= 0 ? how.type : elements.type.get();
-  hid_t memory = spaces.memory();
-  hid_t file = spaces.file();
-  const hid_t list = how.list >= 0 ? how.list : h5.transfer_list.get();
-  return call(1, &self, &type, &memory, &file, list, &buffer, nullptr) >= 0;
+  const Transfer whole{dataset, how.type >= 0 ? how.type : elements.type.get(), spaces.memory(),
+                       spaces.file(), how.list >= 0 ? how.list : h5.transfer_list.get()};
+  return pass_on(whole, buffer) >= 0;
 }
 
 // HDF5 wants a buffer even for no elements.
@@ -23,14 +20,12 @@ constexpr std::byte kNone{};
 
 bool read_box(Object& dataset, const Elements& elements, const engine::Box& box, std::byte* to,
               const BoxTransfer& how) {
-  return transfer<&own::dataset_read>(dataset, elements, BoxSpaces(elements, box),
-                                      static_cast<void*>(to), how);
+  return transfer<void>(dataset, elements, BoxSpaces(elements, box), to, how);
 }
 
 bool write_box(Object& dataset, const Elements& elements, const engine::Box& box,
                const std::byte* from, const BoxTransfer& how) {
-  return transfer<&own::dataset_write>(dataset, elements, BoxSpaces(elements, box),
-                                       static_cast<const void*>(from), how);
+  return transfer<const void>(dataset, elements, BoxSpaces(elements, box), from, how);
 }
 
 bool write_parts(Object& dataset, const Elements& elements, const engine::Box& box,
@@ -38,8 +33,7 @@ bool write_parts(Object& dataset, const Elements& elements, const engine::Box& b
                  const BoxTransfer& how) {
   BoxSpaces spaces(elements, box);
   spaces.select(parts);
-  return transfer<&own::dataset_write>(
-      dataset, elements, spaces, static_cast<const void*>(parts.empty() ? &kNone : from), how);
+  return transfer<const void>(dataset, elements, spaces, parts.empty() ? &kNone : from, how);
 }
 
 void read_nothing(Object& dataset, Elements& elements) {
@@ -49,7 +43,7 @@ void read_nothing(Object& dataset, Elements& elements) {
   BoxSpaces spaces(elements, first);
   spaces.select({});
   std::byte none{};
-  transfer<&own::dataset_read>(dataset, elements, spaces, static_cast<void*>(&none), {});
+  transfer<void>(dataset, elements, spaces, &none, {});
 }
 
 }  // namespace headrace::vol

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "vol/dataset/selection.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -78,22 +79,22 @@ bool match(const Hyperslab& memory, unsigned rank, std::size_t mem_element,
   return m == memory.rank;
 }
 
-bool read_memory(const Elements& dataset, hid_t mem_space, hid_t file_space,
-                 std::size_t mem_element, HyperslabTransfer& transfer) {
+bool read_memory(const Elements& dataset, const Transfer& call, std::size_t mem_element,
+                 HyperslabTransfer& transfer) {
   const unsigned rank = dataset.rank;
-  if (mem_space == kPlist) return false;
-  if (mem_space == kBlock || (mem_space == kAll && file_space == kAll)) {
+  if (call.mem_space == kPlist) return false;
+  if (call.mem_space == kBlock || (call.mem_space == kAll && call.file_space == kAll)) {
     lie_dense(rank, mem_element, transfer);
     return true;
   }
-  if (mem_space == kAll) {  // the file's selection, in memory of the dataset's extent
+  if (call.mem_space == kAll) {  // the file's selection, in memory of the dataset's extent
     const Hyperslab same{rank, dataset.dims, transfer.box, transfer.step};
     transfer.mem_strides = strides_in(same, mem_element);
     transfer.mem_offset = engine::offset_of(rank, transfer.box.start,
                                             engine::strides_of(rank, dataset.dims, mem_element));
     return true;
   }
-  const auto memory = hyperslab_of(mem_space);
+  const auto& memory = call.memory_hyperslab();
   if (!memory ||
       engine::volume(memory->rank, memory->box.count) != engine::volume(rank, transfer.box.count))
     return false;
@@ -131,21 +132,21 @@ std::optional<Hyperslab> hyperslab_of(hid_t space) {
   return slab;
 }
 
-std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset, hid_t mem_space,
-                                                       hid_t file_space, std::size_t mem_element) {
-  HyperslabTransfer transfer;
-  if (file_space == kAll) {
-    transfer.box.count = dataset.dims;
+std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset,
+                                                       const Transfer& transfer,
+                                                       std::size_t mem_element) {
+  HyperslabTransfer found;
+  if (transfer.file_space == kAll) {
+    found.box.count = dataset.dims;
     if (engine::volume(dataset.rank, dataset.dims) == 0) return std::nullopt;
   } else {
-    if (!is_dataspace(file_space)) return std::nullopt;
-    const auto file = hyperslab_of(file_space);
+    const auto& file = transfer.file_hyperslab();
     if (!file || file->rank != dataset.rank || file->dims != dataset.dims) return std::nullopt;
-    transfer.box = file->box;
-    transfer.step = file->step;
+    found.box = file->box;
+    found.step = file->step;
   }
-  if (!read_memory(dataset, mem_space, file_space, mem_element, transfer)) return std::nullopt;
-  return transfer;
+  if (!read_memory(dataset, transfer, mem_element, found)) return std::nullopt;
+  return found;
 }
 
 std::optional<Spread> spread_of(hid_t file_space) {

@@ -53,8 +53,10 @@ struct HyperslabTransfer {
 };
 // Of a dataset whose extent is up to date. `mem_element`: bytes. None when the selection in file or
 // memory is no Hyperslab of elements that HDF5 would transfer.
-std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset, hid_t mem_space,
-                                                       hid_t file_space, std::size_t mem_element);
+class Transfer;
+std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset,
+                                                       const Transfer& transfer,
+                                                       std::size_t mem_element);
 
 // The elements from the first to the last that a regular hyperslab or a whole dataspace selects,
 // counted row by row. None for other selections, and where nothing is selected.

@@ -7,7 +7,6 @@
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
-#include "vol/dataset/transfer.hpp"
 #include "vol/forward.hpp"
 
 namespace headrace::async {
@@ -54,9 +53,9 @@ hid_t error_stack(const Request& request) {
 }
 
 // All that a call may touch of the program's buffer; nothing where that cannot be told.
-std::span<const std::byte> reached_by(const Arguments& call, const void* buffer) {
+std::span<const std::byte> reached_by(const vol::Transfer& call, const void* buffer) {
   const PrivateErrors own;
-  const std::uint64_t elements = vol::memory_extent(&call.object, call.mem_space, call.file_space);
+  const std::uint64_t elements = call.memory_extent();
   return {static_cast<const std::byte*>(buffer), elements * h5.Tget_size(call.mem_type)};
 }
 
@@ -83,14 +82,14 @@ Request* Request::of(void* object) {
   return found.under == nullptr ? found.state.find<Request>() : nullptr;
 }
 
-herr_t lend(const Arguments& call, const void* buffer, void** req,
+herr_t lend(const vol::Transfer& call, const void* buffer, void** req,
             const std::function<herr_t()>& transfer) {
   const engine::Lending lending(reached_by(call, buffer));
   const herr_t result = transfer();
   const auto completion = lending.completion();
   if (completion == nullptr) return result;
   if (result >= 0 && *req == nullptr) {
-    *req = Request::make(std::make_shared<Request>(completion), call.object.connector);
+    *req = Request::make(std::make_shared<Request>(completion), call.dataset.connector);
     return result;
   }
   // Nobody could wait for it: a failed call has no request, another layer's knows nothing of it.

@@ -47,7 +47,7 @@ struct Request {
 
 // Calls `transfer`, the call of the connector below, with the program's buffer lent to the driver;
 // `req` becomes the request of what is under way then.
-herr_t lend(const Arguments& call, const void* buffer, void** req,
+herr_t lend(const vol::Transfer& call, const void* buffer, void** req,
             const std::function<herr_t()>& transfer);
 
 herr_t request_wait(void* self, std::uint64_t timeout, H5VL_request_status_t* status);

@@ -49,7 +49,7 @@ Box box_of(const Grid& grid, const Index& origin, std::uint64_t begin, std::uint
 
 // Those that HDF5 takes longer for where nothing is coded: points out of order, and unions of
 // blocks, of which it reads contiguous data row by row in the fastest dimension.
-std::optional<vol::Runs> slow_rows_of(const Arguments& call, const Elements& dataset) {
+std::optional<vol::Runs> slow_rows_of(const vol::Transfer& call, const Elements& dataset) {
   constexpr std::uint64_t kRows = 16;
   constexpr std::uint64_t kLongest = 1ULL << 32U;  // elements of a row; kRows times more overflow
   std::uint64_t bytes = 0;
@@ -69,7 +69,7 @@ std::optional<vol::Runs> slow_rows_of(const Arguments& call, const Elements& dat
 template <typename Byte>
 class Blocks {
  public:
-  Blocks(const Arguments& call, const Elements& elements, const Grid& grid,
+  Blocks(const vol::Transfer& call, const Elements& elements, const Grid& grid,
          const Transfer& transfer, Byte* program)
       : call_(call),
         elements_(elements),
@@ -157,16 +157,16 @@ class Blocks {
   }
 
   bool read_box(const Box& box, std::byte* to) {
-    return vol::read_box(call_.object, elements_, box, to, {call_.mem_type, call_.dxpl});
+    return vol::read_box(call_.dataset, elements_, box, to, {call_.mem_type, call_.dxpl});
   }
   bool move_box(const Box& box, Byte* memory) {
     if constexpr (kWrites)
-      return vol::write_box(call_.object, elements_, box, memory, {call_.mem_type, call_.dxpl});
+      return vol::write_box(call_.dataset, elements_, box, memory, {call_.mem_type, call_.dxpl});
     else
       return read_box(box, memory);
   }
 
-  const Arguments& call_;
+  const vol::Transfer& call_;
   const Elements& elements_;
   const Grid& grid_;
   std::size_t element_;
@@ -177,8 +177,8 @@ class Blocks {
 };
 
 template <typename Byte>
-bool move_by_blocks(const Arguments& call, Elements& elements, Byte* program) {
-  if (!update_dims(elements, call.object)) return false;
+bool move_by_blocks(const vol::Transfer& call, Elements& elements, Byte* program) {
+  if (!update_dims(elements, call.dataset)) return false;
   const auto file = slow_rows_of(call, elements);
   if (!file) return false;
   const Grid grid = elements.chunk[0] != 0 ? elements.grid() : blocks_of(elements);
@@ -194,15 +194,15 @@ bool move_by_blocks(const Arguments& call, Elements& elements, Byte* program) {
 
 }  // namespace
 
-bool may_go_by_blocks(const Arguments& call) {
-  return vol::is_scattered(call.file_space) && vol::leaves_data_alone(call.dxpl);
+bool may_go_by_blocks(const vol::Transfer& call) {
+  return call.is_scattered() && vol::leaves_data_alone(call.dxpl);
 }
 
-bool read_by_blocks(const Arguments& call, Elements& elements, std::byte* program) {
+bool read_by_blocks(const vol::Transfer& call, Elements& elements, std::byte* program) {
   return move_by_blocks(call, elements, program);
 }
 
-bool write_by_blocks(const Arguments& call, Elements& elements, const std::byte* program) {
+bool write_by_blocks(const vol::Transfer& call, Elements& elements, const std::byte* program) {
   return move_by_blocks(call, elements, program);
 }
 

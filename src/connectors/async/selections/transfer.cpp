@@ -6,15 +6,15 @@ namespace headrace::async {
 namespace {
 
 // Whether the call is none that HDF5 carries out in a way of its own.
-bool is_usual(const Arguments& arguments, std::string_view& why) {
+bool is_usual(const vol::Transfer& call, std::string_view& why) {
   why = "left_for_transfer_list";
-  return arguments.file_space != vol::kBlock && arguments.file_space != vol::kPlist &&
-         arguments.mem_space != vol::kPlist && vol::leaves_data_alone(arguments.dxpl);
+  return call.file_space != vol::kBlock && call.file_space != vol::kPlist &&
+         call.mem_space != vol::kPlist && vol::leaves_data_alone(call.dxpl);
 }
 
-Transfer transfer_with(const Arguments& arguments, const vol::MemoryType& type) {
+Transfer transfer_with(const vol::Transfer& call, const vol::MemoryType& type) {
   Transfer transfer;
-  transfer.mem_type = arguments.mem_type;
+  transfer.mem_type = call.mem_type;
   transfer.mem_element = type.size;
   transfer.converts = type.converts;
   return transfer;
@@ -22,46 +22,45 @@ Transfer transfer_with(const Arguments& arguments, const vol::MemoryType& type) 
 
 }  // namespace
 
-std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const Arguments& arguments,
+std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const vol::Transfer& call,
                                               std::string_view& why) {
   const PrivateErrors own;
-  if (!is_usual(arguments, why)) return std::nullopt;
+  if (!is_usual(call, why)) return std::nullopt;
   why = "left_for_conversion";
-  const auto type = vol::memory_type_of(dataset, arguments.mem_type);
+  const auto type = vol::memory_type_of(dataset, call.mem_type);
   if (!type) return std::nullopt;
   why = "left_for_selection";
-  if (!update_dims(dataset, arguments.object)) return std::nullopt;
-  const auto slab =
-      vol::hyperslab_transfer_of(dataset, arguments.mem_space, arguments.file_space, type->size);
+  if (!update_dims(dataset, call.dataset)) return std::nullopt;
+  const auto slab = vol::hyperslab_transfer_of(dataset, call, type->size);
   if (!slab) return std::nullopt;
-  Transfer transfer = transfer_with(arguments, *type);
+  Transfer transfer = transfer_with(call, *type);
   static_cast<vol::HyperslabTransfer&>(transfer) = *slab;
   transfer.elements = engine::volume(dataset.rank, slab->box.count);
   return transfer;
 }
 
-std::optional<Transfer> scattered_transfer_of(Elements& dataset, const Arguments& arguments,
+std::optional<Transfer> scattered_transfer_of(Elements& dataset, const vol::Transfer& call,
                                               std::string_view& why) {
   const PrivateErrors own;
-  if (!is_usual(arguments, why)) return std::nullopt;
+  if (!is_usual(call, why)) return std::nullopt;
   why = "left_for_selection";
-  if (!update_dims(dataset, arguments.object)) return std::nullopt;
-  const auto file = vol::file_rows_of(dataset, arguments.file_space, kMostFragments);
-  return file ? cut(dataset, arguments, dataset.grid(), *file) : std::nullopt;
+  if (!update_dims(dataset, call.dataset)) return std::nullopt;
+  const auto file = vol::file_rows_of(dataset, call.file_space, kMostFragments);
+  return file ? cut(dataset, call, dataset.grid(), *file) : std::nullopt;
 }
 
-std::optional<Transfer> cut(const Elements& dataset, const Arguments& arguments,
+std::optional<Transfer> cut(const Elements& dataset, const vol::Transfer& call,
                             const engine::Grid& grid, const vol::Runs& file) {
-  const auto type = vol::memory_type_of(dataset, arguments.mem_type);
-  const auto memory = vol::memory_rows_of(arguments.mem_space, file, kMostFragments);
+  const auto type = vol::memory_type_of(dataset, call.mem_type);
+  const auto memory = vol::memory_rows_of(call.mem_space, file, kMostFragments);
   const std::uint64_t elements = engine::elements_of(file);
   if (!type || !memory || engine::elements_of(*memory) != elements) return std::nullopt;
   auto fragments = engine::fragments_of(grid, file, *memory, kMostFragments);
   if (!fragments) return std::nullopt;
-  Transfer transfer = transfer_with(arguments, *type);
+  Transfer transfer = transfer_with(call, *type);
   transfer.fragments = std::move(*fragments);
   transfer.elements = elements;
-  transfer.distinct = h5.Sget_select_type(arguments.file_space) != H5S_SEL_POINTS;
+  transfer.distinct = h5.Sget_select_type(call.file_space) != H5S_SEL_POINTS;
   return transfer;
 }
 

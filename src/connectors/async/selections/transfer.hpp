@@ -8,18 +8,9 @@
 
 #include "connectors/async/dataset.hpp"
 #include "engine/scattered.hpp"
-#include "vol/dataset/selection.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::async {
-
-// The arguments of a dataset_read or dataset_write of one dataset, but for the program's buffer.
-struct Arguments {
-  vol::Object& object;
-  hid_t mem_type;
-  hid_t mem_space;
-  hid_t file_space;
-  hid_t dxpl;
-};
 
 // A hyperslab, or fragments of chunks where the selection is none in the file or in memory.
 struct Transfer : vol::HyperslabTransfer {
@@ -38,16 +29,16 @@ struct Transfer : vol::HyperslabTransfer {
 // None when HDF5 must do it: selections that are no hyperslab, types that need more than a
 // conversion of numbers, transfer properties that change the data, or arguments it will refuse;
 // `why` tells then. The dataset's extent is up to date afterwards.
-std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const Arguments& arguments,
+std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const vol::Transfer& call,
                                               std::string_view& why);
 
 // Of a dataset in chunks, for any selection of at most so many fragments.
 inline constexpr std::size_t kMostFragments = 1 << 20;
-std::optional<Transfer> scattered_transfer_of(Elements& dataset, const Arguments& arguments,
+std::optional<Transfer> scattered_transfer_of(Elements& dataset, const vol::Transfer& call,
                                               std::string_view& why);
 
 // The elements that `file` selects, cut at the borders of the grid's chunks.
-std::optional<Transfer> cut(const Elements& dataset, const Arguments& arguments,
+std::optional<Transfer> cut(const Elements& dataset, const vol::Transfer& call,
                             const engine::Grid& grid, const vol::Runs& file);
 
 }  // namespace headrace::async

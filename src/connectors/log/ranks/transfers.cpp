@@ -15,7 +15,7 @@
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/transfer_list.hpp"
-#include "vol/pass_through.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -29,24 +29,8 @@ bool transforms(hid_t dxpl) {
   return !vol::is_default(dxpl) && h5.Pget_data_transform(dxpl, nullptr, 0) >= 0;
 }
 
-// The arguments of a call, for some of its datasets.
-template <typename Pointer>
-struct Call {
-  std::vector<void*> dset;
-  std::vector<hid_t> mem_type, mem_space, file_space;
-  std::vector<Pointer> buf;
-
-  void add(void* one, hid_t type, hid_t memory, hid_t file, Pointer buffer) {
-    dset.push_back(one);
-    mem_type.push_back(type);
-    mem_space.push_back(memory);
-    file_space.push_back(file);
-    buf.push_back(buffer);
-  }
-};
-
 bool selects_nothing(const Dataset& dataset, hid_t file_space) {
-  if (file_space == 0) return engine::volume(dataset.rank, dataset.dims) == 0;  // H5S_ALL
+  if (file_space == vol::kAll) return engine::volume(dataset.rank, dataset.dims) == 0;
   return h5.Sget_select_npoints(file_space) == 0;
 }
 
@@ -74,9 +58,8 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
     const std::uint64_t piece = piece_of(dataset.rank, shape, box);
     return takes_few_requests(elements * dataset.element, (elements + piece - 1) / piece);
   };
-  constexpr hid_t kAll = 0;  // H5S_ALL
-  if (file_space == kAll)
-    return !selects_nothing(dataset, kAll) &&
+  if (file_space == vol::kAll)
+    return !selects_nothing(dataset, vol::kAll) &&
            few(engine::volume(dataset.rank, dataset.dims), dataset.dims);
   std::array<hsize_t, engine::kMaxRank> first{};
   std::array<hsize_t, engine::kMaxRank> last{};
@@ -95,235 +78,233 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
 
 // Whether a log gains nothing, and HDF5 needs no other rank for what it writes instead. Not where
 // what is logged would come on top of it later.
-bool goes_to_hdf5(Dataset& dataset, const vol::Object& object, hid_t file_space) {
+bool goes_to_hdf5(Dataset& dataset, const vol::Transfer& transfer) {
   return !dataset.over_ranks.filtered && !file_of(dataset).may_hold(dataset) &&
-         vol::update_dims(dataset, object) && takes_few_requests(dataset, file_space);
+         vol::update_dims(dataset, transfer.dataset) &&
+         takes_few_requests(dataset, transfer.file_space);
 }
 
 // Throws Error for what HDF5 would refuse.
-Write describe_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_t mem_space,
-                     hid_t file_space, const void* buffer) {
-  constexpr hid_t kPlist = 2;  // H5S_PLIST
-  if (file_space == kPlist || mem_space == kPlist)
-    throw Error("selections in a transfer property list are not logged: " + vol::describe(object));
-  Write write = write_of(dataset, object, mem_type, buffer);
-  if (!select_in_file(write, file_space, kAny))
-    throw Error("a selection of " + vol::describe(object) + " is none within its extent");
-  if (!select_in_memory(write, mem_space, kAny))
-    throw Error("selections in memory and of " + vol::describe(object) +
+Write describe_write(Dataset& dataset, const vol::Transfer& transfer, const void* buffer) {
+  const auto name = [&] { return vol::describe(transfer.dataset); };
+  if (transfer.file_space == vol::kPlist || transfer.mem_space == vol::kPlist)
+    throw Error("selections in a transfer property list are not logged: " + name());
+  Write write = write_of(dataset, transfer.dataset, transfer.mem_type, buffer);
+  if (!select_in_file(write, transfer.file_space, kAny))
+    throw Error("a selection of " + name() + " is none within its extent");
+  if (!select_in_memory(write, transfer.mem_space, kAny))
+    throw Error("selections in memory and of " + name() +
                 " do not have the same number of elements");
   if (buffer == nullptr || write.mem_element == 0)
-    throw Error("there is nothing to write to " + vol::describe(object));
+    throw Error("there is nothing to write to " + name());
   return write;
+}
+
+ParallelFile* parallel_file_of(const vol::Object& dataset) {
+  LoggedFile* const file = LoggedFile::of(*dataset.connector);
+  return file != nullptr && file->of_ranks() ? static_cast<ParallelFile*>(file) : nullptr;
+}
+
+// A dataset whose writes ranks log; else null.
+Dataset* logged_dataset(vol::Object& dataset) {
+  return parallel_file_of(dataset) == nullptr ? nullptr : dataset_of(dataset);
 }
 
 void note_read(Dataset* dataset) {
   if (dataset != nullptr && dataset->over_ranks.filtered) dataset->over_ranks.read = true;
 }
 
-engine::Buffer convert(const Write& write, hid_t file_space, hid_t dxpl) {
+engine::Buffer convert(const Write& write, const vol::Transfer& transfer) {
   Dataset& dataset = *write.dataset;
   note_read(&dataset);
-  if (converts_alone(dataset, write.mem_type)) return converted(write, dxpl, nullptr);
+  if (converts_alone(dataset, write.mem_type)) return converted(write, transfer.dxpl, nullptr);
   engine::Buffer background(write.elements * std::max(write.mem_element, dataset.element));
-  const Read read{*write.handle,          kInvalidId, kInvalidId, file_space,
-                  h5.transfer_list.get(), nullptr};
-  if (!fetch(read, dataset, dataset.file->writes_of(dataset), write.file, background))
+  const vol::Transfer alone = transfer.with_list(h5.transfer_list.get());
+  if (!fetch(alone, dataset, dataset.file->writes_of(dataset), write.file, background))
     throw Error("HDF5 cannot read what is kept of " + vol::describe(*write.handle) + ": " +
                 root_cause());
-  return converted(write, dxpl, background.data());
+  return converted(write, transfer.dxpl, background.data());
 }
 
-void log_write(Dataset& dataset, vol::Object& object, hid_t mem_type, hid_t mem_space,
-               hid_t file_space, hid_t dxpl, const void* buffer) {
-  if (!vol::update_dims(dataset, object))
-    throw Error("HDF5 does not tell the extent of " + vol::describe(object));
-  if (selects_nothing(dataset, file_space)) return;
-  const Write write = describe_write(dataset, object, mem_type, mem_space, file_space, buffer);
+void log_write(const vol::Transfer& transfer, const void* buffer) {
+  Dataset& dataset = *logged_dataset(transfer.dataset);
+  if (!vol::update_dims(dataset, transfer.dataset))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(transfer.dataset));
+  if (selects_nothing(dataset, transfer.file_space)) return;
+  const Write write = describe_write(dataset, transfer, buffer);
   engine::Buffer elements;
-  if (write.converts) elements = convert(write, file_space, dxpl);
+  if (write.converts) elements = convert(write, transfer);
   const std::span<const std::byte> bytes = elements.bytes();
-  file_of(dataset).add(dataset, object, [&](engine::log::Writer& log, std::uint32_t place) {
+  const auto append_to = [&](engine::log::Writer& log, std::uint32_t place) {
     if (write.converts)
       append_elements(log, place, write, bytes.first(write.elements * dataset.element));
     else
-      append(log, place, write, dxpl);
-  });
+      append(log, place, write, transfer.dxpl);
+  };
+  file_of(dataset).add(dataset, transfer.dataset, append_to);
 }
 
 // As the program asked for it, whatever has been logged.
-vol::Written written_of(Dataset& dataset, const vol::Object& object, hid_t mem_type,
-                        hid_t mem_space, hid_t file_space) {
-  vol::update_dims(dataset, object);
+vol::Written written_of(Dataset& dataset, const vol::Transfer& transfer) {
+  vol::update_dims(dataset, transfer.dataset);
   vol::Written written{.chunked = dataset.chunked(), .filtered = dataset.over_ranks.filtered};
-  written.converts = h5.Tequal(mem_type, dataset.type.get()) <= 0;
-  written.in_memory = h5.Tget_size(mem_type);
+  written.converts = h5.Tequal(transfer.mem_type, dataset.type.get()) <= 0;
+  written.in_memory = h5.Tget_size(transfer.mem_type);
   written.in_file = dataset.element;
-  written.elements = file_space == 0
+  written.elements = transfer.file_space == vol::kAll
                          ? engine::volume(dataset.rank, dataset.dims)
-                         : static_cast<std::uint64_t>(h5.Sget_select_npoints(file_space));
-  written.one_run = mem_space == 0 ||
-                    h5.Sget_select_npoints(mem_space) == h5.Sget_simple_extent_npoints(mem_space);
+                         : static_cast<std::uint64_t>(h5.Sget_select_npoints(transfer.file_space));
+  const hid_t memory = transfer.mem_space;
+  written.one_run = memory == vol::kAll ||
+                    h5.Sget_select_npoints(memory) == h5.Sget_simple_extent_npoints(memory);
   return written;
 }
 
 // What HDF5 has written itself, once more: it has its place among what is logged then.
-void log_again(Dataset& dataset, vol::Object& object, hid_t file_space) {
-  if (!vol::update_dims(dataset, object) || selects_nothing(dataset, file_space)) return;
-  auto file = vol::file_rows_of(dataset, file_space, kAny);
+void log_again(const vol::Transfer& transfer) {
+  Dataset& dataset = *logged_dataset(transfer.dataset);
+  vol::Object& object = transfer.dataset;
+  if (!vol::update_dims(dataset, object) || selects_nothing(dataset, transfer.file_space)) return;
+  auto file = vol::file_rows_of(dataset, transfer.file_space, kAny);
   if (!file) throw Error("a selection of " + vol::describe(object) + " is not known");
   Write write;
   write.dataset = &dataset;
   write.elements = elements_of(*file);
   write.file = std::move(*file);
   engine::Buffer elements(write.elements * dataset.element);
-  const Read read{object, kInvalidId, kInvalidId, file_space, h5.transfer_list.get(), nullptr};
   note_read(&dataset);
-  if (!fetch(read, dataset, nullptr, write.file, elements))
+  const vol::Transfer alone = transfer.with_list(h5.transfer_list.get());
+  if (!fetch(alone, dataset, nullptr, write.file, elements))
     throw Error("HDF5 cannot read what it has written to " + vol::describe(object));
   file_of(dataset).add(dataset, object, [&](engine::log::Writer& log, std::uint32_t place) {
     append_elements(log, place, write, elements.bytes());
   });
 }
 
-ParallelFile* parallel_file_of(const void* dataset) {
-  LoggedFile* const file = LoggedFile::of(*vol::Object::from(dataset).connector);
-  return file != nullptr && file->of_ranks() ? static_cast<ParallelFile*>(file) : nullptr;
-}
-
 // Each file of a call, in its order.
 template <typename Action>
-void for_files(std::size_t count, void* const dset[], const Action& action) {
+void for_files(std::span<void* const> datasets, const Action& action) {
   std::vector<ParallelFile*> done;
-  for (const void* one : std::span(dset, count)) {
-    ParallelFile* const file = parallel_file_of(one);
+  for (const void* one : datasets) {
+    ParallelFile* const file = parallel_file_of(vol::Object::from(one));
     if (file == nullptr || std::ranges::find(done, file) != done.end()) continue;
     done.push_back(file);
     action(*file);
   }
 }
 
-// A dataset whose writes ranks log; else null.
-Dataset* logged_dataset(void* dataset) {
-  return parallel_file_of(dataset) == nullptr ? nullptr : dataset_of(vol::Object::from(dataset));
-}
-
 // Collective. Chunks that HDF5 has in memory are not known to be up to date from then on.
-void drain_for(std::size_t count, void* const dset[]) {
+void drain_for(const vol::Writes& writes) {
   bool filtered = false;
-  for (void* one : std::span(dset, count)) {
-    const Dataset* const dataset = logged_dataset(one);
+  for (void* one : writes.datasets()) {
+    const Dataset* const dataset = logged_dataset(vol::Object::from(one));
     filtered = filtered || (dataset != nullptr && dataset->over_ranks.filtered);
   }
-  for_files(count, dset, [&](ParallelFile& one) { filtered ? one.stop() : one.drain_together(); });
+  for_files(writes.datasets(),
+            [&](ParallelFile& one) { filtered ? one.stop() : one.drain_together(); });
 }
 
-herr_t write_by_hdf5(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                     hid_t file_space[], hid_t dxpl, const void* buf[]) {
+herr_t write_by_hdf5(const vol::Writes& writes) {
   count_left(Left::transfer_list);
-  const bool together = vol::collective(dxpl);
-  if (together) drain_for(count, dset);
-  if (vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf, nullptr) < 0)
-    return -1;
+  const bool together = vol::collective(writes.dxpl());
+  if (together) drain_for(writes);
+  if (vol::pass_on(writes) < 0) return -1;
   if (together) return 0;
   const LibraryContext apart;
   const PrivateErrors own;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (Dataset* const dataset = logged_dataset(dset[i]))
-      log_again(*dataset, vol::Object::from(dset[i]), file_space[i]);
-  }
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    if (logged_dataset(writes.dataset(i)) != nullptr) log_again(writes[i]);
   return 0;
 }
 
+using WriteList = vol::TransferList<const void>;
+
 // Of datasets that are none of ours.
-herr_t write_rest(Call<const void*>& call, hid_t dxpl) {
+herr_t write_rest(WriteList& rest, hid_t dxpl) {
   count_left(Left::dataset);
   drain();  // what is logged of other files
-  return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
-                                 call.mem_space.data(), call.file_space.data(), dxpl,
-                                 call.buf.data(), nullptr);
+  return vol::pass_on(rest.call(dxpl));
 }
 
 // By this rank alone, also of a call that all ranks make: none waits for those that log theirs.
-herr_t write_alone(Call<const void*>& call, hid_t dxpl, Left why) {
+herr_t write_alone(WriteList& list, hid_t dxpl, Left why) {
   count_left(why);
-  const auto write = [&](hid_t list) {
-    return vol::own::dataset_write(call.dset.size(), call.dset.data(), call.mem_type.data(),
-                                   call.mem_space.data(), call.file_space.data(), list,
-                                   call.buf.data(), nullptr);
-  };
-  for_files(call.dset.size(), call.dset.data(), [](ParallelFile& one) {
+  const vol::Writes writes = list.call(dxpl);
+  for_files(writes.datasets(), [](ParallelFile& one) {
     one.require_whole();
     one.note_written();
   });
-  if (!vol::collective(dxpl)) return write(dxpl);
+  if (!vol::collective(dxpl)) return vol::pass_on(writes);
   const Id<Kind::plist> alone(h5.Pcopy(dxpl));
   const int independent = 0;  // H5FD_MPIO_INDEPENDENT, which serial headers do not have
   h5.Pset(alone.get(), "io_xfer_mode", &independent);
   const LibraryContext apart;
-  return write(alone.get());
+  return vol::pass_on(writes.with_list(alone.get()));
+}
+
+// What becomes of each dataset of a call.
+struct Shares {
+  WriteList rest;                      // none of ours
+  WriteList alone;                     // HDF5 writes, by this rank
+  std::vector<std::size_t> logged;     // numbers of those that are logged
+  std::vector<std::size_t> on_device;  // of those among `alone` that are logged from the file
+  std::vector<vol::Written> written;
+};
+
+Shares share_out(const vol::Writes& writes) {
+  Shares shares;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    const vol::Transfer transfer = writes[i];
+    Dataset* const dataset = logged_dataset(transfer.dataset);
+    if (dataset == nullptr) {
+      shares.rest.add(transfer, writes.buffer(i));
+      continue;
+    }
+    const LibraryContext apart;
+    const PrivateErrors own;
+    if (!vol::is_default(transfer.dxpl)) shares.written.push_back(written_of(*dataset, transfer));
+    const bool by_hdf5 = engine::is_device_memory(writes.buffer(i));
+    if (by_hdf5) shares.on_device.push_back(i);
+    if (by_hdf5 || goes_to_hdf5(*dataset, transfer))
+      shares.alone.add(transfer, writes.buffer(i));
+    else
+      shares.logged.push_back(i);
+  }
+  return shares;
 }
 
 }  // namespace
 
 bool any_of_ranks(std::span<void* const> datasets) {
-  return std::ranges::any_of(datasets,
-                             [](const void* one) { return parallel_file_of(one) != nullptr; });
+  return std::ranges::any_of(datasets, [](const void* one) {
+    return parallel_file_of(vol::Object::from(one)) != nullptr;
+  });
 }
 
 // Whether a write is logged depends on what is the same on all ranks, but for the selections: a
 // rank that logs makes no call that others would wait in.
-herr_t write_over_ranks(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                        hid_t file_space[], hid_t dxpl, const void* buf[]) {
+herr_t write_over_ranks(const vol::Writes& asked) {
+  const vol::Writes writes = asked.without_request();
   bool logs = false;
-  for_files(count, dset, [&](const ParallelFile& one) {
+  for_files(writes.datasets(), [&](const ParallelFile& one) {
     one.require_agreed();
     logs = logs || one.logs();
   });
   if (!logs) {
     count_left(Left::ended);
-    return vol::own::dataset_write(count, dset, mem_type, mem_space, file_space, dxpl, buf,
-                                   nullptr);
+    return vol::pass_on(writes);
   }
-  if (transforms(dxpl))
-    return write_by_hdf5(count, dset, mem_type, mem_space, file_space, dxpl, buf);
-  Call<const void*> rest;
-  Call<const void*> alone;
-  std::vector<std::size_t> logged;
-  std::vector<std::size_t> on_device;
-  std::vector<vol::Written> written;
-  for (std::size_t i = 0; i < count; ++i) {
-    vol::Object& object = vol::Object::from(dset[i]);
-    Dataset* const dataset = logged_dataset(dset[i]);
-    if (dataset == nullptr) {
-      rest.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
-      continue;
-    }
-    const LibraryContext apart;
-    const PrivateErrors own;
-    if (!vol::is_default(dxpl))
-      written.push_back(written_of(*dataset, object, mem_type[i], mem_space[i], file_space[i]));
-    const bool by_hdf5 = engine::is_device_memory(buf[i]);
-    if (by_hdf5) on_device.push_back(i);
-    if (by_hdf5 || goes_to_hdf5(*dataset, object, file_space[i]))
-      alone.add(dset[i], mem_type[i], mem_space[i], file_space[i], buf[i]);
-    else
-      logged.push_back(i);
-  }
-  if (!rest.dset.empty() && write_rest(rest, dxpl) < 0) return -1;
-  if (rest.dset.size() == count) return 0;
-  const Left why = on_device.empty() ? Left::rows : Left::memory;
-  if (!alone.dset.empty() && write_alone(alone, dxpl, why) < 0) return -1;
+  if (transforms(writes.dxpl())) return write_by_hdf5(writes);
+  Shares shares = share_out(writes);
+  if (!shares.rest.empty() && write_rest(shares.rest, writes.dxpl()) < 0) return -1;
+  if (shares.rest.size() == writes.size()) return 0;
+  const Left why = shares.on_device.empty() ? Left::rows : Left::memory;
+  if (!shares.alone.empty() && write_alone(shares.alone, writes.dxpl(), why) < 0) return -1;
   const LibraryContext apart;
   const PrivateErrors own;
-  for (const std::size_t i : on_device)
-    log_again(*logged_dataset(dset[i]), vol::Object::from(dset[i]), file_space[i]);
-  for (const std::size_t i : logged) {
-    vol::Object& object = vol::Object::from(dset[i]);
-    log_write(*logged_dataset(dset[i]), object, mem_type[i], mem_space[i], file_space[i], dxpl,
-              buf[i]);
-  }
-  vol::tell_written(dxpl, written);
+  for (const std::size_t i : shares.on_device) log_again(writes[i]);
+  for (const std::size_t i : shares.logged) log_write(writes[i], writes.buffer(i));
+  vol::tell_written(writes.dxpl(), shares.written);
   return 0;
 }
 
@@ -336,19 +317,19 @@ bool ParallelFile::log_rows(Write& write) {
   return true;
 }
 
-void prepare_read(std::size_t count, void* dset[], hid_t dxpl) {
-  const bool together = vol::collective(dxpl);
-  for_files(count, dset, [&](ParallelFile& one) {
+void prepare_read(const vol::Reads& reads) {
+  const bool together = vol::collective(reads.dxpl());
+  for_files(reads.datasets(), [&](ParallelFile& one) {
     if (!together) return one.require_whole();
     one.drain_together();
     one.require_agreed();
   });
   // Collective ones, too: HDF5 makes them independent where it converts, for one.
-  for (void* one : std::span(dset, count)) note_read(logged_dataset(one));
+  for (void* one : reads.datasets()) note_read(logged_dataset(vol::Object::from(one)));
 }
 
 void require_none_logged(vol::Object& object) {
-  Dataset* const dataset = logged_dataset(&object);
+  Dataset* const dataset = logged_dataset(object);
   if (dataset == nullptr || !dataset->file->reads_logs()) return;
   const PrivateErrors own;
   if (dataset->file->writes_of(*dataset) == nullptr) return;

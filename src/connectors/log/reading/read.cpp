@@ -14,9 +14,7 @@
 #include "engine/memory/kind.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/dataset/selection.hpp"
 #include "vol/dataset/transfer_list.hpp"
-#include "vol/pass_through.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -42,14 +40,8 @@ void for_rows(const Read& read, const Runs& memory, std::size_t element, const C
 
 }  // namespace
 
-herr_t read_below(Read& read) {
-  void* self = &read.object;
-  return vol::own::dataset_read(1, &self, &read.mem_type, &read.mem_space, &read.file_space,
-                                read.dxpl, &read.buffer, nullptr);
-}
-
-void refuse(const Read& read, const char* before) {
-  throw Error(vol::describe(read.object) + " is not read this way before " + before);
+void refuse(const vol::Transfer& read, const char* before) {
+  throw Error(vol::describe(read.dataset) + " is not read this way before " + before);
 }
 
 bool is_virtual(const vol::Object& object) {
@@ -57,25 +49,25 @@ bool is_virtual(const vol::Object& object) {
   return h5.Pget_layout(dcpl.get()) == H5D_VIRTUAL;
 }
 
-bool fetch(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites* writes,
-           const Runs& file, Buffer& buffer) {
+bool fetch(const vol::Transfer& read, const Dataset& dataset,
+           const engine::log::LoggedWrites* writes, const Runs& file, Buffer& buffer) {
   const hsize_t elements = elements_of(file);
   const Id<Kind::dataspace> space(h5.Screate_simple(1, &elements, nullptr));
-  Read whole{read.object,     dataset.type.get(), space.get(),
-             read.file_space, read.dxpl,          static_cast<void*>(buffer.data())};
+  const vol::Transfer whole{read.dataset, dataset.type.get(), space.get(), read.file_space,
+                            read.dxpl};
   engine::log::Covered covered(elements);
   const auto bytes = buffer.bytes().first(elements * dataset.element);
   if (writes != nullptr) writes->apply(file, bytes, covered);
   if (covered.all()) return true;
   std::memset(buffer.data(), 0, buffer.size());  // HDF5 may leave memory as it is
-  if (read_below(whole) < 0) return false;
+  if (vol::pass_on(whole, static_cast<void*>(buffer.data())) < 0) return false;
   if (!covered.none()) writes->apply(file, bytes, covered);
   return true;
 }
 
 namespace {
 
-herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
+herr_t read_rows(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
                  const Runs& file, const Runs& memory) {
   const std::uint64_t elements = elements_of(file);
   const std::size_t element = h5.Tget_size(read.mem_type);
@@ -99,30 +91,31 @@ herr_t read_rows(Read& read, const Dataset& dataset, const engine::log::LoggedWr
 
 }  // namespace
 
-herr_t read_through(Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
-                    const char* before) {
+herr_t read_through(const Read& read, const Dataset& dataset,
+                    const engine::log::LoggedWrites& writes, const char* before) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   if (converts_otherwise(read.dxpl)) refuse(read, before);
   const auto file = vol::file_rows_of(dataset, read.file_space, kAny);
   const bool all = read.file_space == 0;  // H5S_ALL: then there is nothing
-  if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0)) return read_below(read);
+  if (!file && (all || h5.Sget_select_npoints(read.file_space) == 0))
+    return vol::pass_on(read, read.buffer);
   if (!file || engine::is_device_memory(read.buffer)) refuse(read, before);
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kAny);
   // HDF5 says what it is.
-  if (!memory || elements_of(*memory) != elements_of(*file)) return read_below(read);
+  if (!memory || elements_of(*memory) != elements_of(*file)) return vol::pass_on(read, read.buffer);
   return read_rows(read, dataset, writes, *file, *memory);
 }
 
-bool read_logged(Read& read) {
+bool read_logged(const Read& read) {
   constexpr std::size_t kMostRows = 4096;
   constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
   if (read.buffer == nullptr || engine::is_device_memory(read.buffer)) return false;
-  Dataset* const dataset = dataset_of(read.object);
+  Dataset* const dataset = dataset_of(read.dataset);
   if (dataset == nullptr || !dataset->fills || dataset->file->of_ranks()) return false;
   auto& logged = static_cast<SerialFile&>(*dataset->file);
   if (!logged.holds_anew(*dataset)) return false;
   const PrivateErrors own;
-  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.object)) return false;
+  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.dataset)) return false;
   const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
   if (!file || elements_of(*file) * dataset->element > kMostBytes) return false;
   const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
@@ -132,13 +125,13 @@ bool read_logged(Read& read) {
   try {
     if (read_rows(read, *dataset, *writes, *file, *memory) >= 0) return true;
   } catch (const std::exception& error) {
-    log(Level::info, vol::describe(read.object) + " is not read through its log: " + error.what());
+    log(Level::info, vol::describe(read.dataset) + " is not read through its log: " + error.what());
   }
   replay_again();  // and HDF5 tells what is wrong
   return false;
 }
 
-bool reads_logs(std::span<void*> datasets) {
+bool reads_logs(std::span<void* const> datasets) {
   return std::ranges::any_of(datasets, [](const void* one) {
     const LoggedFile* const file = LoggedFile::of(*vol::Object::from(one).connector);
     return file != nullptr && file->reads_logs();
@@ -147,32 +140,29 @@ bool reads_logs(std::span<void*> datasets) {
 
 namespace {
 
-herr_t read_on_top(Read& read) {
-  LoggedFile* const file = LoggedFile::of(*read.object.connector);
-  if (file == nullptr || !file->reads_logs()) return read_below(read);
-  Dataset* const dataset = dataset_of(read.object);
-  if (dataset == nullptr && is_virtual(read.object)) refuse(read, file->until());
+herr_t read_on_top(const Read& read) {
+  LoggedFile* const file = LoggedFile::of(*read.dataset.connector);
+  if (file == nullptr || !file->reads_logs()) return vol::pass_on(read, read.buffer);
+  Dataset* const dataset = dataset_of(read.dataset);
+  if (dataset == nullptr && is_virtual(read.dataset)) refuse(read, file->until());
   const engine::log::LoggedWrites* const writes =
       dataset == nullptr ? nullptr : file->writes_of(*dataset);
-  if (writes == nullptr) return read_below(read);
+  if (writes == nullptr) return vol::pass_on(read, read.buffer);
   const LibraryContext apart;  // HDF5 keeps the mode of the first transfer in a context
-  if (!vol::update_dims(*dataset, read.object))
-    throw Error("HDF5 does not tell the extent of " + vol::describe(read.object));
-  if (vol::collective(read.dxpl)) {  // some ranks may have all of it from logs
-    if (converts_otherwise(read.dxpl)) refuse(read, file->until());
-    read.dxpl = h5.transfer_list.get();
-  }
-  return read_through(read, *dataset, *writes, file->until());
+  if (!vol::update_dims(*dataset, read.dataset))
+    throw Error("HDF5 does not tell the extent of " + vol::describe(read.dataset));
+  if (!vol::collective(read.dxpl)) return read_through(read, *dataset, *writes, file->until());
+  // Some ranks may have all of it from logs.
+  if (converts_otherwise(read.dxpl)) refuse(read, file->until());
+  const Read alone(read.with_list(h5.transfer_list.get()), read.buffer);
+  return read_through(alone, *dataset, *writes, file->until());
 }
 
 }  // namespace
 
-herr_t read_on_top(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                   hid_t file_space[], hid_t dxpl, void* buf[]) {
-  for (std::size_t i = 0; i < count; ++i) {
-    Read read{vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], dxpl, buf[i]};
-    if (read_on_top(read) < 0) return -1;
-  }
+herr_t read_on_top(const vol::Reads& reads) {
+  for (std::size_t i = 0; i < reads.size(); ++i)
+    if (read_on_top(Read(reads[i], reads.buffer(i))) < 0) return -1;
   return 0;
 }
 

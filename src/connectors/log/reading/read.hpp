@@ -7,45 +7,39 @@
 
 #include "connectors/log/file/dataset.hpp"
 #include "engine/buffer.hpp"
-#include "vol/dataset/selection.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::log_layout {
 
 using vol::Runs;
 
 // One dataset of a call.
-struct Read {
-  vol::Object& object;
-  hid_t mem_type;
-  hid_t mem_space;
-  hid_t file_space;
-  hid_t dxpl;
-  void* buffer;
+struct Read : vol::Transfer {
+  Read(const vol::Transfer& transfer, void* to) : Transfer(transfer), buffer(to) {}
+  void* const buffer;
 };
 
-herr_t read_below(Read& read);
 // What HDF5 has, and the layers on top of it. Throws Error for what that cannot be done for, which
 // says what must happen `before`.
-herr_t read_through(Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
-                    const char* before);
+herr_t read_through(const Read& read, const Dataset& dataset,
+                    const engine::log::LoggedWrites& writes, const char* before);
 // A small read of one dataset that writes are logged of, through the log: what is in it stays
 // there. False where HDF5 is to get that first, as what it reads is much, or it has to say what is
 // wrong.
-bool read_logged(Read& read);
+bool read_logged(const Read& read);
 // Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
 // those of the rows, which are the selection of the file. False when HDF5 fails.
-bool fetch(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites* writes,
-           const Runs& file, engine::Buffer& buffer);
+bool fetch(const vol::Transfer& read, const Dataset& dataset,
+           const engine::log::LoggedWrites* writes, const Runs& file, engine::Buffer& buffer);
 // Whether the elements of a dataset are those of others.
 bool is_virtual(const vol::Object& object);
-[[noreturn]] void refuse(const Read& read, const char* before);
+[[noreturn]] void refuse(const vol::Transfer& read, const char* before);
 
 // Whether all reads of one of the datasets look through logs, see LoggedFile.
-bool reads_logs(std::span<void*> datasets);
+bool reads_logs(std::span<void* const> datasets);
 
-// The arguments of H5Dread_multi: what HDF5 has, and what logs hold on top of it. Throws Error for
-// what can only be read when logs have been drained.
-herr_t read_on_top(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                   hid_t file_space[], hid_t dxpl, void* buf[]);
+// What HDF5 has, and what logs hold on top of it. Throws Error for what can only be read when logs
+// have been drained.
+herr_t read_on_top(const vol::Reads& reads);
 
 }  // namespace headrace::log_layout

@@ -8,7 +8,6 @@
 #include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/dataset/transfer.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -26,32 +25,31 @@ bool gains(const Write& write) {
 
 // The same of one that is not known yet: a single row, where nothing of its dataset may be in the
 // log. What it takes to know a dataset is many times what HDF5 takes for such a write.
-bool gains_nothing(const vol::Object& object, hid_t file_space) {
-  const LoggedFile* const file = LoggedFile::of(*object.connector);
-  if (file == nullptr || !file->logs() || static_cast<const SerialFile*>(file)->may_hold(object))
+bool gains_nothing(const vol::Transfer& transfer) {
+  const LoggedFile* const file = LoggedFile::of(*transfer.dataset.connector);
+  if (file == nullptr || !file->logs() ||
+      static_cast<const SerialFile*>(file)->may_hold(transfer.dataset))
     return false;
-  if (file_space == vol::kAll) return true;
-  const auto spread = vol::spread_of(file_space);
+  if (transfer.file_space == vol::kAll) return true;
+  const auto& spread = transfer.spread();
   return spread && spread->rows <= 1;
 }
 
 // Whether HDF5 takes many short rows through its sieve buffer in less time than it takes to log
 // them and to put them in order: they are close to each other, and regular, as it is slow at
 // listing others.
-bool is_dense(const Dataset& dataset, hid_t file_space) {
+bool is_dense(const Dataset& dataset, const vol::Transfer& transfer) {
   constexpr std::uint64_t kMany = 1024;  // below it does not take long either way
   constexpr std::uint64_t kClose = 256;  // bytes from one to the next
   if (dataset.chunked() || dataset.pending) return false;
-  const auto spread = vol::spread_of(file_space);
+  const auto& spread = transfer.spread();
   return spread && spread->rows >= kMany &&
          spread->extent * dataset.element / spread->rows <= kClose;
 }
 
-bool all_gain_nothing(std::span<void*> datasets, const hid_t file_space[]) {
+bool all_gain_nothing(std::span<const vol::Transfer> transfers) {
   const ErrorStackKeeper keep;
-  for (std::size_t i = 0; i < datasets.size(); ++i)
-    if (!gains_nothing(vol::Object::from(datasets[i]), file_space[i])) return false;
-  return true;
+  return std::ranges::all_of(transfers, &gains_nothing);
 }
 
 // Of large ones all the memory would be needed once more.
@@ -61,19 +59,18 @@ bool too_large_to_convert(const Write& write) {
          write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
 }
 
-std::optional<Write> examine(vol::Object& object, hid_t mem_type, hid_t mem_space, hid_t file_space,
-                             const void* buffer, Left& why) {
-  auto write = begin_write(object, mem_type, buffer, why);
+std::optional<Write> examine(const vol::Transfer& transfer, const void* buffer, Left& why) {
+  auto write = begin_write(transfer.dataset, transfer.mem_type, buffer, why);
   if (!write) return std::nullopt;
   why = Left::rows;
-  if (is_dense(*write->dataset, file_space)) return std::nullopt;
+  if (is_dense(*write->dataset, transfer)) return std::nullopt;
   why = Left::selection;
-  if (!select_in_file(*write, file_space, kMostRows)) return std::nullopt;
+  if (!select_in_file(*write, transfer.file_space, kMostRows)) return std::nullopt;
   if (!gains(*write)) {
     why = Left::rows;
     return std::nullopt;
   }
-  if (!select_in_memory(*write, mem_space, kMostRows)) return std::nullopt;
+  if (!select_in_memory(*write, transfer.mem_space, kMostRows)) return std::nullopt;
   why = Left::conversion;
   return too_large_to_convert(*write) ? std::nullopt : std::move(write);
 }
@@ -147,20 +144,19 @@ bool SerialFile::log_rows(Write& write) {
          log_all(std::span(&write, 1), h5.transfer_list.get());
 }
 
-bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
-                hid_t file_space[], hid_t dxpl, const void* buf[]) {
-  if (count == 0) return false;
-  if (all_gain_nothing(std::span(dset, count), file_space)) {
+namespace {
+
+bool log_transfers(const vol::Writes& call, std::span<const vol::Transfer> transfers) {
+  if (all_gain_nothing(transfers)) {
     count_left(Left::rows);
     return false;
   }
   const PrivateErrors own;
   std::vector<Write> writes;
   std::optional<Left> left;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < call.size(); ++i) {
     Left why{};
-    auto write =
-        examine(vol::Object::from(dset[i]), mem_type[i], mem_space[i], file_space[i], buf[i], why);
+    auto write = examine(transfers[i], call.buffer(i), why);
     if (!write) {
       left = why;
       break;
@@ -171,12 +167,26 @@ bool log_writes(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_spa
     return one.dataset->file == writes.front().dataset->file;
   };
   if (!left && !std::ranges::all_of(writes, same_file)) left = Left::several_files;
-  if (!left && !vol::leaves_data_alone(dxpl)) left = Left::transfer_list;
+  if (!left && !vol::leaves_data_alone(call.dxpl())) left = Left::transfer_list;
   if (left) {
     count_left(*left);
     return false;
   }
-  return log_all(writes, dxpl);
+  return log_all(writes, call.dxpl());
+}
+
+}  // namespace
+
+bool log_writes(const vol::Writes& writes) {
+  if (writes.size() == 0) return false;
+  if (writes.size() == 1) {
+    const vol::Transfer one = writes[0];
+    return log_transfers(writes, {&one, 1});
+  }
+  std::vector<vol::Transfer> transfers;
+  transfers.reserve(writes.size());
+  for (std::size_t i = 0; i < writes.size(); ++i) transfers.push_back(writes[i]);
+  return log_transfers(writes, transfers);
 }
 
 }  // namespace headrace::log_layout

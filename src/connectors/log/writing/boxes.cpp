@@ -100,15 +100,10 @@ void write_one(const Boxes& boxes) {
   std::ranges::copy(boxes.start(boxes.begin), box.start.begin());
   std::ranges::copy(boxes.count(boxes.begin), box.count.begin());
   const vol::BoxSpaces spaces(*boxes.dataset, box);
-  void* self = boxes.object;
-  hid_t type = boxes.given->mem_type;
-  hid_t memory = spaces.memory();
-  hid_t file = spaces.file();
-  const void* from = boxes.buffer;
-  const hid_t list = h5.transfer_list.get();
-  const herr_t done =
-      of_ranks ? write_over_ranks(1, &self, &type, &memory, &file, list, &from)
-               : vol::own::dataset_write(1, &self, &type, &memory, &file, list, &from, nullptr);
+  const vol::Transfer transfer(*boxes.object, boxes.given->mem_type, spaces.memory(), spaces.file(),
+                               h5.transfer_list.get());
+  vol::SingleTransfer<const void> single(transfer, boxes.buffer);
+  const herr_t done = of_ranks ? write_over_ranks(single.call()) : vol::pass_on(single.call());
   if (done < 0) throw Error("HDF5 does not write a box of " + vol::describe(*boxes.object));
 }
 

@@ -8,12 +8,12 @@
 #pragma once
 
 #include "connectors/tune/file_state.hpp"
+#include "vol/transfer.hpp"
 
 namespace headrace::tune {
 
 // Collective where it is called for a collective transfer of a file that has `ranks`. None where
 // the ranks are to read as ever. Throws Error, on all ranks, with the cause of the one that reads.
-std::optional<herr_t> read_once(const vol::Object& dataset, Communicator& ranks, hid_t mem_type,
-                                hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer);
+std::optional<herr_t> read_once(const vol::Transfer& read, void* buffer, Communicator& ranks);
 
 }  // namespace headrace::tune

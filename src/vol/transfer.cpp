@@ -1,11 +1,9 @@
-#include "vol/dataset/transfer.hpp"
+#include "vol/transfer.hpp"
 
 #include <algorithm>
 
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vol/dataset/selection.hpp"
-#include "vol/object.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -24,10 +22,10 @@ Id<Kind::dataspace> extent_of(const Object& dataset) {
 // or else that of the whole dataset.
 class SelectedSpace {
  public:
-  SelectedSpace(void* dataset, hid_t mem_space, hid_t file_space)
-      : id_(is_dataspace(mem_space) ? mem_space : file_space) {
+  explicit SelectedSpace(const Transfer& transfer)
+      : id_(is_dataspace(transfer.mem_space) ? transfer.mem_space : transfer.file_space) {
     if (is_dataspace(id_)) return;
-    all_ = extent_of(Object::from(dataset));
+    all_ = extent_of(transfer.dataset);
     id_ = all_.get();
   }
   [[nodiscard]] hid_t id() const { return id_; }
@@ -43,24 +41,23 @@ std::uint64_t selected_in(hid_t space) {
 
 }  // namespace
 
-std::uint64_t transfer_bytes(void* dataset, hid_t mem_type, hid_t mem_space, hid_t file_space) {
+std::uint64_t Transfer::bytes() const {
   const PrivateErrors own;
-  const SelectedSpace space(dataset, mem_space, file_space);
-  return selected_in(space.id()) * h5.Tget_size(mem_type);
+  return selected_in(SelectedSpace(*this).id()) * h5.Tget_size(mem_type);
 }
 
-std::optional<engine::Run> regular_memory_bounds(void* dataset, hid_t mem_space, hid_t file_space) {
+std::optional<engine::Run> Transfer::memory_bounds() const {
   const PrivateErrors own;
   if (mem_space == kPlist || file_space == kPlist || file_space == kBlock) return std::nullopt;
-  const SelectedSpace space(dataset, mem_space, file_space);
+  const SelectedSpace space(*this);
   if (mem_space == kBlock) return engine::Run{0, selected_in(space.id())};
   return bounds_of(space.id());
 }
 
-std::uint64_t memory_extent(void* dataset, hid_t mem_space, hid_t file_space) {
+std::uint64_t Transfer::memory_extent() const {
   const PrivateErrors own;
   if (mem_space == kPlist) return 0;
-  const SelectedSpace space(dataset, mem_space, file_space);
+  const SelectedSpace space(*this);
   if (mem_space == kBlock) return selected_in(space.id());
   const hssize_t elements = h5.Sget_simple_extent_npoints(space.id());
   return static_cast<std::uint64_t>(std::max<hssize_t>(elements, 0));
