@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from headrace.bench.stats import Spread
+from headrace.measuring.stats import Spread
 
 _COLOURS = ("#8a94a3", "#0a7ac4", "#009e73", "#e69f00")
 _LABELS, _BARS, _FIGURES = 190, 420, 170  # widths

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from headrace.bench.stats import Spread
+from headrace.measuring.stats import Spread
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE.parent / "build/demo"

@@ -1,4 +1,6 @@
-"""Makes python/headrace/trace/neighbours.json anew: `.venv/bin/python scripts/neighbours.py`.
+"""Makes python/headrace/trace/analysis/neighbours.json anew.
+
+    .venv/bin/python scripts/neighbours.py
 
 It runs each case of each serial kernel in C++ of headrace-bench once under the layer `trace`, which
 takes some minutes. Needs Headrace to be installed.
@@ -13,14 +15,14 @@ import tempfile
 from pathlib import Path
 
 import headrace.trace
-from headrace.bench import programs
-from headrace.trace import neighbours
-from headrace.trace.signature import Signature, signature
+from headrace.measuring import programs
+from headrace.trace.analysis import neighbours
+from headrace.trace.analysis.signature import Signature, signature
 
 KERNELS = (
     "iotest", "vpic", "bdcats", "hacc", "e3sm", "amrex", "cgns", "sw4", "ior", "ml", "metadata",
 )  # fmt: skip
-KEPT = Path(__file__).parents[1] / "python/headrace/trace" / neighbours.FILE.name
+KEPT = Path(__file__).parents[1] / "python/headrace/trace/analysis" / neighbours.FILE.name
 
 
 def command(kernel: str, *words: str) -> list[str]:

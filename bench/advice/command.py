@@ -17,9 +17,9 @@ from bench.common.mpi import PARALLEL, mpi_of
 from bench.common.session import ROOT
 from rich.console import Console
 
-from headrace.bench import machine
 from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
+from headrace.measuring import machine
 
 from . import claims, page
 from .cases import FOLLOWED, cases

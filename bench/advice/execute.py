@@ -17,8 +17,8 @@ from bench.common.ways import Stacks, Way
 import headrace.trace
 from headrace.bench import stacks
 from headrace.bench.stacks import BenchStack
-from headrace.trace.advice import advise
-from headrace.trace.summary import uses
+from headrace.trace.analysis.advice import advise
+from headrace.trace.analysis.summary import uses
 
 from .cases import FOLLOWED, Case
 from .programs import text

@@ -17,9 +17,10 @@ from bench.common.session import ROOT
 from rich.console import Console
 
 from headrace import values
-from headrace.bench import machine, summary, tables
+from headrace.bench import summary, tables
 from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
+from headrace.measuring import machine
 
 from . import claims, figures, limits, page
 from .cases import ASYNC, QUICK, Case, Scale, cases

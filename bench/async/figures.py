@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.report import bars, style
 from headrace.bench.stacks import native
-from headrace.bench.stats import Spread
 from headrace.bench.summary import Row
+from headrace.measuring.stats import Spread
 
 from .cases import ASYNC
 from .claims import judge

@@ -8,9 +8,9 @@ from typing import Any
 
 import h5py
 
-from headrace.calls import FLAG as _FLAG
-from headrace.calls import ID as _ID
-from headrace.calls import CallError, declare, library_of
+from headrace.operations.calls import FLAG as _FLAG
+from headrace.operations.calls import ID as _ID
+from headrace.operations.calls import CallError, declare, library_of
 
 _DIMS = ctypes.POINTER(c_uint64)
 DEFAULT = 0  # H5P_DEFAULT, H5S_ALL

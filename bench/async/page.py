@@ -8,7 +8,7 @@ from typing import Any
 from bench.common.claims import Sample
 from bench.common.page import machine, never_slower, seconds, table, targets
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.summary import Row
 
 from .claims import judge, ratios

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from headrace.bench.stacks import native
-from headrace.bench.stats import Spread
+from headrace.measuring.stats import Spread
 
 Sample = Mapping[str, Any]
 # From a sample of ours and native's of the same repeat.

@@ -9,8 +9,8 @@ from typing import Final
 
 from bench.common.session import ROOT
 
-from headrace.bench import programs
-from headrace.bench.programs import Library
+from headrace.measuring import programs
+from headrace.measuring.programs import Library
 
 PARALLEL: Final = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
 PARALLEL_MPICH: Final = ROOT / "build/hdf5/2.2.0-mpich/install/lib/libhdf5.so"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.summary import Side
 
 from .claims import Verdict

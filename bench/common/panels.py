@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.report import style
 from headrace.bench.stacks import native
 from headrace.bench.summary import Row

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headrace.bench import programs
 from headrace.bench.child import telling
 from headrace.bench.privacy import without_folders
-from headrace.bench.programs import Library
 from headrace.bench.stacks import BenchStack
 from headrace.errors import HeadraceError
+from headrace.measuring import programs
+from headrace.measuring.programs import Library
 
 from .evidence import LIMIT, RunError, disproof
 

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.table import Table
 
-from headrace.bench import machine
 from headrace.bench.atomic import write_text
+from headrace.measuring import machine
 
 from . import page
 from .claims import Verdict

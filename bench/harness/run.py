@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.build import BUILD, ROOT, build
 
-from headrace.bench import machine
-from headrace.bench.stats import Ratio, ratio
+from headrace.measuring import machine
+from headrace.measuring.stats import Ratio, ratio
 
 HDF5 = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
 PART = 10  # rounds of which a median is made, to see how medians repeat

@@ -18,10 +18,11 @@ from bench.common.mpi import PARALLEL, Mpi, mpi_of
 from bench.common.session import ROOT
 from rich.console import Console
 
-from headrace.bench import machine, programs, summary, tables
+from headrace.bench import summary, tables
 from headrace.bench.atomic import write_text
 from headrace.bench.report import style
 from headrace.errors import HeadraceError
+from headrace.measuring import machine, programs
 
 from . import claims, page, scale, scale_page
 from .cases import LATER, Case, cases

@@ -9,7 +9,7 @@ from typing import Any
 from bench.common.claims import Sample, name_of
 from bench.common.page import table
 
-from headrace.bench import units
+from headrace import units
 
 from .cases import KEPT
 from .claims import REQUEST

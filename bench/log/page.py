@@ -8,7 +8,7 @@ from typing import Any
 from bench.common.claims import Sample, Verdict
 from bench.common.page import amount, machine, never_slower, seconds, span, table, targets
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.summary import Row
 
 from . import logs

@@ -16,8 +16,8 @@ from typing import Any
 
 from bench.common.evidence import LIMIT, RunError
 
-from headrace.bench import programs
 from headrace.errors import HeadraceError
+from headrace.measuring import programs
 
 from . import ledgers
 from .execute import Runner

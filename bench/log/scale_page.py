@@ -10,7 +10,7 @@ from bench.common.page import table
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.report import style
 from headrace.bench.stacks import native
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from headrace.bench import machine
+from headrace.measuring import machine
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

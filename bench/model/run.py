@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench.build import BUILD, ROOT, build
 
 from headrace import plan
-from headrace.bench import machine
+from headrace.measuring import machine
 
 HDF5 = ROOT / "build/hdf5/1.14.5-openmpi/install/lib/libhdf5.so"
 # Kernel -> the case and options that are recorded: large and contiguous, many small, compressed.

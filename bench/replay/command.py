@@ -13,9 +13,9 @@ from bench.common.evidence import RunError
 from bench.common.measure import measure
 from bench.common.session import ROOT
 
-from headrace.bench import machine
 from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
+from headrace.measuring import machine
 
 from . import page
 from .cases import REPLAY, cases

@@ -16,7 +16,7 @@ from bench.common.ways import NATIVE, Stacks, Way
 
 from headrace.bench import stacks
 from headrace.errors import HeadraceError
-from headrace.trace.reader import read
+from headrace.trace.model.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import requests, seconds
 from headrace.trace.replay.run import prepared, replay

@@ -8,8 +8,8 @@ from typing import Any
 from bench.common.claims import Claim, Sample, Verdict, name_of, names, pairs
 from bench.common.page import amount, machine, span, table, targets
 
-from headrace.bench import units
-from headrace.bench.stats import Spread
+from headrace import units
+from headrace.measuring.stats import Spread
 
 from .cases import REPLAY
 from .claims import JUDGE, TIME

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bench.common.claims import Claim, Judge, Sample, Verdict, names
 
 from headrace.bench.stacks import native
-from headrace.bench.stats import Spread
+from headrace.measuring.stats import Spread
 
 from .cases import FUSE, IOR, STRIPES, ours, subfiling
 

@@ -12,8 +12,8 @@ from bench.common.measure import measure
 from bench.common.mpi import PARALLEL, PARALLEL_MPICH, mpi_of
 from bench.common.session import ROOT
 
-from headrace.bench import machine
 from headrace.errors import HeadraceError
+from headrace.measuring import machine
 
 from . import claims, page
 from .cases import cases

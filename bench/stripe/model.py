@@ -30,7 +30,7 @@ from bench.stripe import page
 
 from headrace.plugins import library_dir
 from headrace.stripe.configuration import Layout
-from headrace.trace.export.model import HEADER, RECORD
+from headrace.trace.views.export.model import HEADER, RECORD
 
 MIB = 1 << 20
 PLAYED = 64  # ranks whose requests are worked out; they fill whole rows of stripes

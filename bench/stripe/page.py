@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bench.common.claims import Sample, Verdict, name_of, names
 from bench.common.page import machine, table, targets
 
-from headrace.bench.stats import Spread
-from headrace.bench.units import seconds
+from headrace.measuring.stats import Spread
+from headrace.units import seconds
 
 if TYPE_CHECKING:
     from .model import Played

@@ -26,8 +26,8 @@ from bench.common.page import machine, table
 from bench.stripe import fuse
 from bench.stripe.cases import BYTES
 
-from headrace.bench.units import seconds
 from headrace.stripe.fuse import fuse as make_one
+from headrace.units import seconds
 
 SYSTEMS = ("xfs", "btrfs")
 SIZE = 2 << 30  # bytes of a file system

@@ -17,9 +17,9 @@ from bench.common.measure import measure
 from bench.common.mpi import PARALLEL, mpi_of
 from bench.common.session import ROOT
 
-from headrace.bench import machine, programs
 from headrace.bench.atomic import write_text
 from headrace.errors import HeadraceError
+from headrace.measuring import machine, programs
 
 from . import claims, page
 from .cases import CALLS, TRACE, Case, cases

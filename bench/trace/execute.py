@@ -23,8 +23,8 @@ from bench.micro.programs import FILE_OPERATION, programs
 
 from headrace.bench import stacks
 from headrace.bench.stacks import BenchStack
-from headrace.trace.segments import CALLS as TABLE
-from headrace.trace.segments import segments
+from headrace.trace.model.segments import CALLS as TABLE
+from headrace.trace.model.segments import segments
 
 from .cases import CALLS, NULL, PYTHON, TRACE, Case
 

@@ -9,8 +9,8 @@ from bench.common.claims import Sample, Verdict, name_of
 from bench.common.page import amount, machine, span, table, targets
 from bench.common.ways import NATIVE, Way
 
-from headrace.bench import units
-from headrace.bench.stats import Spread
+from headrace import units
+from headrace.measuring.stats import Spread
 
 from .cases import BARE, CALLS, NULL, PROFILE, TRACE
 from .claims import A_CALL, COST, MEMORY, SIZE, over, verdicts

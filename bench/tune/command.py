@@ -11,8 +11,8 @@ from bench.common import session
 from bench.common.measure import measure
 from bench.common.session import ROOT
 
-from headrace.bench import machine
 from headrace.errors import HeadraceError
+from headrace.measuring import machine
 
 from . import claims, page
 from .cases import TUNE, cases

@@ -24,9 +24,9 @@ from bench.common import session
 from bench.tune import page
 from bench.tune.recorded import Recording, record
 
-from headrace.bench import machine
 from headrace.errors import HeadraceError
-from headrace.trace.reader import read
+from headrace.measuring import machine
+from headrace.trace.model.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.tune import space
 from headrace.tune.budget import Budget

@@ -31,10 +31,11 @@ from bench.common.ways import Stacks, Way
 from bench.tune import page
 from bench.tune.recorded import Recording, record
 
-from headrace.bench import machine, stacks
+from headrace.bench import stacks
 from headrace.bench.child import telling
 from headrace.errors import FileError, HeadraceError
-from headrace.trace.reader import read
+from headrace.measuring import machine
+from headrace.trace.model.reader import read
 from headrace.tune import space
 from headrace.tune.budget import Budget
 from headrace.tune.runs import Runs

@@ -23,7 +23,7 @@ from bench.tune import page
 from bench.tune.recorded import Recording, record
 
 from headrace.errors import HeadraceError
-from headrace.trace.reader import read
+from headrace.trace.model.reader import read
 from headrace.tune.modelled import Model, best_of
 
 PRESETS = ("lustre-4", "lustre-48", "lustre-160")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bench.common.claims import Sample, Verdict, name_of
 from bench.common.page import machine, table, targets
 
-from headrace.bench.units import seconds
 from headrace.tune.modelled import ERROR
+from headrace.units import seconds
 
 if TYPE_CHECKING:
     from .grid import Compared

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headrace import settings
-    from headrace.boxes import write_n
-    from headrace.calls import CallError
-    from headrace.control import Progress, pause, paused, progress, resume, wait, why_not
     from headrace.errors import (
         AlreadyInitialisedError,
         ConfigError,
@@ -24,7 +21,10 @@ if TYPE_CHECKING:
         SpecError,
     )
     from headrace.inprocess import enable
-    from headrace.pieces import Subfile, fuse, fuse_when_closed, subfiles
+    from headrace.operations.boxes import write_n
+    from headrace.operations.calls import CallError
+    from headrace.operations.control import Progress, pause, paused, progress, resume, wait, why_not
+    from headrace.operations.pieces import Subfile, fuse, fuse_when_closed, subfiles
     from headrace.plugins import include_path, plugin_path
 
 __version__ = "0.1.0"
@@ -58,9 +58,6 @@ __all__ = [
 
 # Imported when they are first asked for: `headrace run` needs few of them, and starts often.
 _NAMES = {
-    "boxes": ("write_n",),
-    "calls": ("CallError",),
-    "control": ("Progress", "pause", "paused", "progress", "resume", "wait", "why_not"),
     "errors": (
         "AlreadyInitialisedError",
         "ConfigError",
@@ -70,7 +67,10 @@ _NAMES = {
         "SpecError",
     ),
     "inprocess": ("enable",),
-    "pieces": ("Subfile", "fuse", "fuse_when_closed", "subfiles"),
+    "operations.boxes": ("write_n",),
+    "operations.calls": ("CallError",),
+    "operations.control": ("Progress", "pause", "paused", "progress", "resume", "wait", "why_not"),
+    "operations.pieces": ("Subfile", "fuse", "fuse_when_closed", "subfiles"),
     "plugins": ("include_path", "plugin_path"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace.errors import PluginError
-from headrace.settings import Setting, Table
+from headrace.table import Setting, Table
 
 
 class Seat(NamedTuple):

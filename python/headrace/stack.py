@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from headrace import spec as grammar
 from headrace.catalogue import PASS_THROUGH, Catalogue, LayerInfo, Seat
 from headrace.errors import HeadraceError, SettingError, SpecError, unknown
-from headrace.settings import Setting
+from headrace.table import Setting
 
 # In place of a specification: no layers.
 NATIVE: Final = "native"

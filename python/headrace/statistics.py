@@ -95,7 +95,7 @@ def label(name: str) -> str:
 
 
 def _text(name: str, value: int) -> str:
-    from headrace.bench.units import seconds, size  # noqa: PLC0415, a plain start needs none
+    from headrace.units import seconds, size  # noqa: PLC0415, a plain start needs none
 
     if name.endswith(_BYTES):
         return size(value)

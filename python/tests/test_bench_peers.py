@@ -125,6 +125,6 @@ def test_a_peer_that_is_missing_says_how_to_install_it(monkeypatch: pytest.Monke
 
 def test_peers_that_cannot_do_as_asked_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     pnetcdf = peers.by_case("pnetcdf-contiguous")[0]
-    monkeypatch.setattr("headrace.bench.programs.bench", lambda *_: Path(sys.executable))
+    monkeypatch.setattr("headrace.measuring.programs.bench", lambda *_: Path(sys.executable))
     assert pnetcdf.missing() == ""
     assert "--sync" in pnetcdf.missing(on_disk=True)

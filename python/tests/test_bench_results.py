@@ -13,24 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.bench import (
-    arguments,
-    machine,
-    place,
-    privacy,
-    stacks,
-    summary,
-    tables,
-    units,
-)
+from headrace import units
+from headrace.bench import arguments, place, privacy, stacks, summary, tables
 from headrace.bench.arguments import ArgumentError
 from headrace.bench.atomic import ResultsError, append_line, write_text
 from headrace.bench.child import Outcome
 from headrace.bench.jobs import Case, schedule
 from headrace.bench.options import Options
 from headrace.bench.privacy import without_folders
-from headrace.bench.programs import Library
 from headrace.bench.results import Results
+from headrace.measuring import machine
+from headrace.measuring.programs import Library
 
 _OPTIONS = Options(("ior",), ("--block", "4Mi"), ("native", "null"))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.bench import stats
-from headrace.bench.stats import Ratio, Spread
+from headrace.measuring import stats
+from headrace.measuring.stats import Ratio, Spread
 
 _SECONDS = st.floats(1e-6, 1e6)
 

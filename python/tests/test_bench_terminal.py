@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from headrace.bench.stats import Ratio, Spread
 from headrace.bench.summary import Row, Side
 from headrace.bench.terminal import show
+from headrace.measuring.stats import Ratio, Spread
 
 SIDE = Side(
     Spread.of([1.0, 1.2, 1.7]), 123 << 30, Ratio(12.34, 5, 10.01, 14.99, 0.94), raw=0.5

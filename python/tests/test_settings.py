@@ -7,7 +7,8 @@ import pytest
 from headrace import settings
 from headrace.catalogue import Catalogue
 from headrace.errors import PluginError, SettingError
-from headrace.settings import Current, Setting
+from headrace.settings import Current
+from headrace.table import Setting
 
 
 def test_values_come_from_the_environment_else_from_the_table(catalogue: Catalogue) -> None:
@@ -60,7 +61,7 @@ def test_a_row_of_an_unknown_type_is_refused() -> None:
 def test_the_module_gives_values_as_attributes(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headrace.plugins.load_catalogue", lambda _: catalogue)
+    monkeypatch.setattr("headrace.settings.load_catalogue", lambda _: catalogue)
     monkeypatch.setenv("HEADRACE_TRACE_DEPTH", "12")
     assert settings.trace_depth == 12
     assert settings.current().trace_depth == 12

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support import run_from
 
-from headrace import shells
+from headrace.cli import shells
 from headrace.errors import HeadraceError
 
 # What each shell does to statements that a command prints.

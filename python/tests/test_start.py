@@ -11,7 +11,8 @@ import pytest
 import typer
 from support import clean_environment
 
-from headrace.cli import commands, options, trace_commands
+from headrace.cli import commands, options
+from headrace.cli.trace import commands as trace_commands
 
 # Each takes longer to import than a plain start may, or brings others that do.
 _HEAVY = (
@@ -92,7 +93,8 @@ def test_typer_has_the_same_options() -> None:
 
 
 def test_the_functions_take_them() -> None:
-    from headrace.cli import env, run, trace  # noqa: PLC0415
+    from headrace.cli import env, run  # noqa: PLC0415
+    from headrace.cli.trace import record as trace  # noqa: PLC0415
 
     for name, module in {"run": run, "env": env, "trace": trace}.items():
         taken = set(inspect.signature(module.run).parameters) - {"command"}

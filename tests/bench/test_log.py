@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from headrace.bench import programs, summary
+from headrace.bench import summary
+from headrace.measuring import programs
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.program import Program
     from replay.conftest import Recorded
 
-    from headrace.trace.replay.stand_ins.inputs import StandIn
+    from headrace.trace.replay.choices import StandIn
 
 
 def make_input(file: Path) -> None:

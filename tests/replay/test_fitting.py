@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from headrace.trace.replay.chunked import Mix, fitting
+from headrace.trace.replay.hdf5.chunked import Mix, fitting
 
 if TYPE_CHECKING:
-    from headrace.trace.replay.chunked import Chunked
+    from headrace.trace.replay.hdf5.chunked import Chunked
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ import pytest
 from harness.seed import SEED
 
 from headrace.trace import Process
-from headrace.trace.facts import CALLS, REQUESTS
+from headrace.trace.model.facts import CALLS, REQUESTS
+from headrace.trace.model.seats import Seat
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import likeness, requests
-from headrace.trace.replay.plan import Plan, Step, plan_of
+from headrace.trace.replay.plan import Plan, plan_of
 from headrace.trace.replay.stand_ins.inputs import files_of
-from headrace.trace.seats import Seat
+from headrace.trace.replay.step import Step
 
 MANY = 20000
 SOON = 10.0  # seconds for what takes one; what grows with the square takes hours

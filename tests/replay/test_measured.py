@@ -9,9 +9,10 @@ import pytest
 from launched import HEADRACE
 from replay.conftest import Recorded
 
-import headrace.trace.advice
-from headrace.cli.report import report
-from headrace.trace.advice import Advice, measured
+import headrace.trace.analysis.advice
+from headrace.cli.trace.report import report
+from headrace.trace.analysis.advice import Advice
+from headrace.trace.replay import measured
 from headrace.trace.replay.choices import Choices
 
 
@@ -39,7 +40,9 @@ def test_a_stack_is_replayed_and_other_advice_is_left(layer: Recorded) -> None:
 
 def test_a_report_tells_what_was_measured(layer: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     layer.record(scattered)
-    monkeypatch.setattr(headrace.trace.advice, "advise", lambda *_: [advice("a", "log", 5.0)])
+    monkeypatch.setattr(
+        headrace.trace.analysis.advice, "advise", lambda *_: [advice("a", "log", 5.0)]
+    )
     monkeypatch.setattr(measured, "_spent", lambda *_: ({"native": 3.0, "log": 1.0}, ""))
     page = layer.folder / "page.html"
     for replays in (False, True):

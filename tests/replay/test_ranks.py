@@ -14,7 +14,7 @@ from replay.conftest import Recorded
 from tracing.ranks.conftest import told_by
 
 from headrace.errors import FileError
-from headrace.trace.reader import read
+from headrace.trace.model.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.run import Replay, differences, replay
 

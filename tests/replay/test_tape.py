@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from headrace.trace.replay.tape import Tape, now
+from headrace.trace.replay.hdf5.tape import Tape, now
 
 LIBC = ctypes.CDLL(None)
 

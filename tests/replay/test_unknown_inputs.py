@@ -16,7 +16,7 @@ from replay.inputs import make_input, read_all_kinds, recorded_without, stand_in
 from tracing.test_damage import segment_of
 
 from headrace.errors import FileError
-from headrace.trace.segments import FACTS, segments
+from headrace.trace.model.segments import FACTS, segments
 
 if TYPE_CHECKING:
     from replay.conftest import Recorded

@@ -12,7 +12,8 @@ from launched import HEADRACE, Launcher
 from tracing.conftest import Traced
 
 import headrace.trace
-from headrace.trace import compare, matrix, neighbours, signature
+from headrace.trace.analysis import compare, neighbours, signature
+from headrace.trace.views import matrix
 
 
 def traced(layer: Traced, name: str, program: str) -> headrace.trace.Trace:

@@ -29,7 +29,7 @@ from tracing import counting
 from tracing.conftest import Traced
 
 from headrace.trace import Trace
-from headrace.trace.seats import Seat
+from headrace.trace.model.seats import Seat
 
 BELOW = f"under_vol=7202;under_info={{ledger=ledgers;{NATIVE_BELOW}}}"  # the layer `model`
 # Datasets that kernels write, but not as their payload.

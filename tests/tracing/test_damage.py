@@ -22,8 +22,9 @@ from tracing.conftest import Traced
 
 import headrace.trace
 from headrace.errors import FileError
-from headrace.trace import Process, report, terminal
-from headrace.trace.segments import DamagedError, Segment, columns, segments
+from headrace.trace import Process
+from headrace.trace.model.segments import DamagedError, Segment, columns, segments
+from headrace.trace.views import report, terminal
 
 Test = TypeVar("Test", bound=Callable[..., None])
 

@@ -24,8 +24,8 @@ from tracing.conftest import Traced
 
 from headrace.errors import FileError
 from headrace.trace import Trace
-from headrace.trace.export import callgrind, darshan, model, parquet, perfetto
-from headrace.trace.export.selections import selection
+from headrace.trace.views.export import callgrind, darshan, model, parquet, perfetto
+from headrace.trace.views.export.selections import selection
 
 ROWS, COLUMNS = 50, 1000
 FORMATS = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from harness.build import ROOT
 
-from headrace.trace import filters
+from headrace import filters
 
 TABLE = (ROOT / "src/engine/codec/filters.def").read_text()
 ROWS = re.findall(r'^HEADRACE_FILTER\((\w+), (\d+), "(\w+)", (true|false)\)$', TABLE, re.MULTILINE)

@@ -10,7 +10,7 @@ import pytest
 from harness.memory import peak
 from tracing.conftest import Traced
 
-from headrace.trace.segments import CALLS, segments
+from headrace.trace.model.segments import CALLS, segments
 
 MOST = 16 << 20  # bytes of memory
 EACH = 12.0  # bytes of the trace

@@ -21,8 +21,8 @@ from tracing.conftest import Traced
 
 import headrace.trace
 from headrace.errors import FileError
-from headrace.trace.export import model
-from headrace.trace.export.model import HEADER, RECORD
+from headrace.trace.views.export import model
+from headrace.trace.views.export.model import HEADER, RECORD
 
 BELOW = f"under_vol=7202;under_info={{ledger=ledgers;{NATIVE_BELOW}}}"
 Ledger = tuple[tuple[str, str, int, int, int], NDArray[np.void]]

@@ -11,9 +11,9 @@ import pytest
 from launched import HEADRACE, Launcher
 
 import headrace.trace
-from headrace.bench import programs
-from headrace.trace import neighbours
-from headrace.trace.signature import signature
+from headrace.measuring import programs
+from headrace.trace.analysis import neighbours
+from headrace.trace.analysis.signature import signature
 
 # Neither the sizes that are known nor powers of two.
 OTHER_SIZES = {

@@ -19,13 +19,16 @@ from tracing.conftest import Traced
 from tracing.test_trace import fork_and_leave, write_and_read_rows
 
 import headrace.trace
-from headrace.bench import units
+from headrace import units
 from headrace.errors import FileError
-from headrace.trace import Process, Trace, report, summary, terminal
-from headrace.trace.facts import CALLS, REQUESTS
-from headrace.trace.report import accesses, bins, tables
-from headrace.trace.report.page import embedded
-from headrace.trace.terminal import UNKNOWN_LINES
+from headrace.trace import Process, Trace
+from headrace.trace.analysis import grid as accesses
+from headrace.trace.analysis import summary
+from headrace.trace.model.facts import CALLS, REQUESTS
+from headrace.trace.views import report, terminal
+from headrace.trace.views.report import bins, tables
+from headrace.trace.views.report.page import embedded
+from headrace.trace.views.terminal import UNKNOWN_LINES
 
 MOST_BYTES = 5 << 20
 CHROMIUM = Path("/usr/bin/chromium")

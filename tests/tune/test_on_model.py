@@ -10,7 +10,7 @@ import pytest
 from harness.run import Command
 from harness.stack import CLEAN
 
-from headrace.trace.reader import read
+from headrace.trace.model.reader import read
 from headrace.tune import modelled, written
 from headrace.tune.modelled import Layout, Model
 from headrace.tune.space import Setting

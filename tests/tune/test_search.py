@@ -15,10 +15,10 @@ import pytest
 import typer
 from harness.stack import CLEAN
 
-from headrace.bench.stats import Ratio
-from headrace.cli import tune_search
+from headrace.cli.tune import search as tune_search
 from headrace.errors import ConfigError, FileError
-from headrace.trace.reader import read
+from headrace.measuring.stats import Ratio
+from headrace.trace.model.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.tune import confirm, known, space, written
 from headrace.tune.budget import Budget, OverError

@@ -1,6 +1,6 @@
 // Makes calls of a C library one right after the other, as a compiled program does: between calls
-// that Python makes, the processor's caches fill with Python. headrace/trace/replay/tape.py has the
-// other side of these structures.
+// that Python makes, the processor's caches fill with Python.
+// headrace/trace/replay/hdf5/tape.py has the other side of these structures.
 #include <array>
 #include <cstddef>
 #include <cstdint>

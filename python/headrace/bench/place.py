@@ -5,9 +5,10 @@ import hashlib
 from pathlib import Path
 from typing import Any, Final
 
-from headrace.bench import machine, privacy
+from headrace.bench import privacy
 from headrace.bench.atomic import ResultsError
-from headrace.bench.programs import Library
+from headrace.measuring import machine
+from headrace.measuring.programs import Library
 
 _NAMES: Final = {
     "data": "--dir",

@@ -10,13 +10,14 @@ from typing import Any
 from rich.console import Console
 
 import headrace
-from headrace.bench import folders, machine, place, programs, report, summary, tables, terminal
+from headrace.bench import folders, place, report, summary, tables, terminal
 from headrace.bench.atomic import write_text
 from headrace.bench.interrupt import Interrupted, rearm
 from headrace.bench.measure import measure, partial_folders
 from headrace.bench.options import Options
 from headrace.bench.results import Results
 from headrace.bench.setup import Setup, list_cases, prepare
+from headrace.measuring import machine, programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from headrace.bench import arguments, peers, programs, stacks
+from headrace.bench import arguments, peers, stacks
 from headrace.bench.child import telling
 from headrace.bench.jobs import Case, Job
 from headrace.bench.options import Options, peers_kernel
 from headrace.bench.privacy import without_folders
-from headrace.bench.programs import Library
 from headrace.bench.stacks import BenchStack
 from headrace.catalogue import Catalogue
 from headrace.errors import HeadraceError, unknown
+from headrace.measuring import programs
+from headrace.measuring.programs import Library
 from headrace.plugins import load_catalogue
 
 _PEER_SHAPES: Final = {  # 16 MB and 320 MB

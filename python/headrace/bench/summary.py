@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from headrace.bench import ledger as ledgers
 from headrace.bench.stacks import native
-from headrace.bench.stats import Ratio, Spread, ratio
+from headrace.measuring.stats import Ratio, Spread, ratio
 
 sides: Final = ("write", "read")
 phase_names: Final = {

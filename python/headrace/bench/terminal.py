@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.summary import Row, Side, in_seconds, sides
 
 # Below it the raw limit is left out, and below the other one spreads have lines of their own.

@@ -6,20 +6,10 @@ from typing import Annotated, Any, Final
 import typer
 
 import headrace
-from headrace.cli import (
-    bench,
-    doctor,
-    export,
-    log,
-    options,
-    replay,
-    report,
-    settings,
-    stripe,
-    tune,
-)
+from headrace.cli import doctor, log, options, replay, settings, stripe
 from headrace.cli import env as env_command
 from headrace.cli import run as run_command
+from headrace.cli.bench import command as bench
 from headrace.cli.help import LayerListing
 from headrace.cli.output import (
     CommandArgument,
@@ -28,6 +18,8 @@ from headrace.cli.output import (
     reports_errors,
     typer_option,
 )
+from headrace.cli.trace import export, report
+from headrace.cli.tune import commands as tune
 
 RUN_EXAMPLES = """
 **Examples**

@@ -2,10 +2,17 @@
 
 import importlib
 import sys
+from typing import Final
 
 from headrace.cli import options
 from headrace.cli.messages import fail
 from headrace.errors import HeadraceError
+
+_MODULES: Final = {
+    "run": "headrace.cli.run",
+    "trace": "headrace.cli.trace.record",
+    "env": "headrace.cli.env",
+}
 
 
 def carry_out(arguments: list[str]) -> None:
@@ -21,7 +28,7 @@ def carry_out(arguments: list[str]) -> None:
     given = options.read(command, words)
     if given is None:
         return
-    module = importlib.import_module(f"headrace.cli.{command}")
+    module = importlib.import_module(_MODULES[command])
     try:
         module.run(**given)
     except HeadraceError as error:

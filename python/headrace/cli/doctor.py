@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.bench import units
+from headrace import units
 from headrace.cli import execute
 from headrace.cli.output import (
     ConfigOption,

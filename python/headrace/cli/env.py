@@ -3,7 +3,7 @@
 import os
 import sys
 
-from headrace import shells
+from headrace.cli import shells
 from headrace.cli.messages import warn
 from headrace.plan import inherited_environment, native, prepare
 

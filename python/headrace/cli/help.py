@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 from headrace.catalogue import Catalogue
 from headrace.errors import HeadraceError
 from headrace.plugins import load_catalogue
-from headrace.settings import Setting
+from headrace.table import Setting
 
 
 class LayerListing(TyperCommand):

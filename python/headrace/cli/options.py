@@ -2,7 +2,7 @@
 
 from typing import Any, Final, NamedTuple
 
-from headrace import shells
+from headrace.cli import shells
 
 
 class Option(NamedTuple):

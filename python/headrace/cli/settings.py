@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headrace import pages
+from headrace.cli import pages
 from headrace.cli.help import settings_blocks
 from headrace.cli.output import console, reports_errors
 from headrace.errors import SettingError, unknown

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-from headrace.bench import units
+from headrace import units
 from headrace.cli.output import console, error_console, fail, note, reports_errors
 from headrace.stripe import check
 from headrace.stripe import fuse as making

@@ -11,8 +11,8 @@ from typing import Any
 
 import h5py
 
-from headrace.control import why_not
-from headrace.trace import filters
+from headrace import filters
+from headrace.operations.control import why_not
 
 _LAYOUTS = {
     h5py.h5d.COMPACT: "compact",

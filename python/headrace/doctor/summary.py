@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from headrace.bench.units import size
 from headrace.doctor.executable import find_embedded
 from headrace.doctor.programs import hidden, is_too_old, newer_build, too_old
+from headrace.units import size
 
 # What is said of a layer that took too little of its share; shares of `log` are calls, those of
 # `stripe` files.

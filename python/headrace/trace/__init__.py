@@ -9,7 +9,8 @@ Tables are Arrow's (`pip install headrace[trace]` brings pyarrow); docs/formats/
 their columns mean.
 """
 
-from headrace.trace.reader import Process, Trace
-from headrace.trace.reader import read as open  # noqa: A004
+from headrace.trace.model.process import Process
+from headrace.trace.model.reader import Trace
+from headrace.trace.model.reader import read as open  # noqa: A004
 
 __all__ = ["Process", "Trace", "open"]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from headrace.bench.stats import Ratio, ratio
+from headrace.measuring.stats import Ratio, ratio
 from headrace.tune.budget import OverError
 from headrace.tune.runs import FEWEST_PAIRS
 from headrace.tune.space import NATIVE, Candidate, Setting, without

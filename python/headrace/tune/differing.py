@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.bench import machine
+from headrace.measuring import machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

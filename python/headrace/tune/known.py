@@ -13,7 +13,7 @@ from headrace.errors import FileError
 from headrace.tune.space import NATIVE, Candidate, Setting
 
 if TYPE_CHECKING:
-    from headrace.trace.signature import Signature
+    from headrace.trace.analysis.signature import Signature
 
 _NEAR: Final = 0.1  # of signatures' distance: beyond it another program's settings say little
 _TABLE: Final = """
@@ -51,7 +51,7 @@ def nearest(signature: Signature, file_system: str) -> Candidate:
     The same file system comes first, then the newer of two alike. Raises FileError where the
     database cannot be read.
     """
-    from headrace.trace.signature import distance  # noqa: PLC0415, needs what a base has not
+    from headrace.trace.analysis.signature import distance  # noqa: PLC0415, needs what a base has not
 
     if not database().exists():
         return NATIVE

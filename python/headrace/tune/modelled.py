@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from headrace.bench.stats import Ratio
 from headrace.errors import FileError
+from headrace.measuring.stats import Ratio
 from headrace.plugins import library_dir
-from headrace.trace.export import model as ledgers
+from headrace.trace.views.export import model as ledgers
 from headrace.tune.confirm import Confirmed
 from headrace.tune.space import NATIVE, Setting
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from headrace.trace.reader import Trace
+    from headrace.trace.model.reader import Trace
 
 # Medians of predicted by measured time of four kernels: bench/results/2026-11-21-model.
 ERROR: Final = (

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from headrace.trace.advice.chunks import better_shape
-from headrace.trace.advice.evidence import Run
-from headrace.trace.hazards import verdicts
-from headrace.trace.seats import WRITE
-from headrace.trace.summary import totals, uses
+from headrace.trace.analysis.advice.chunks import better_shape
+from headrace.trace.analysis.advice.evidence import Run
+from headrace.trace.analysis.hazards import find, verdicts
+from headrace.trace.analysis.summary import totals, uses
+from headrace.trace.model.seats import WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from headrace.trace.reader import Trace
-    from headrace.trace.seats import Seat
+    from headrace.trace.model.reader import Trace
+    from headrace.trace.model.seats import Seat
 
 ON: Final = "on"
 _ORDER: Final = ("tune", "async", "log", "stripe")  # from the program down
@@ -278,7 +278,7 @@ def _alike(trace: Trace) -> bool:
 def _apart(trace: Trace) -> frozenset[str]:
     if len(trace.seats) == 1:
         return frozenset()
-    return frozenset(each.setting for each in verdicts(trace.hazards()) if each.safe)
+    return frozenset(each.setting for each in verdicts(find(trace)) if each.safe)
 
 
 def _small_contiguous(seat: Seat, layouts: Mapping[int, Mapping[str, object]]) -> int:

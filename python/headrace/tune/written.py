@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from headrace.bench.units import seconds
 from headrace.errors import ConfigError
 from headrace.tune.space import IMPLIED, Setting, completed, layers_of, reason_of, unreadable_by
+from headrace.units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from headrace.bench.stats import Ratio
+    from headrace.measuring.stats import Ratio
     from headrace.tune.confirm import Confirmed
 
 

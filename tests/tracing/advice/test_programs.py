@@ -19,9 +19,9 @@ from harness.build import ROOT
 from harness.layer import NATIVE_BELOW
 from tracing.conftest import Traced
 
-from headrace.trace.advice import Advice, advise, evidence
-from headrace.trace.reader import Trace
-from headrace.trace.summary import uses
+from headrace.trace.analysis.advice import Advice, advise, evidence
+from headrace.trace.analysis.summary import uses
+from headrace.trace.model.reader import Trace
 
 sys.path.insert(0, str(ROOT))
 

@@ -12,8 +12,8 @@ from harness.prefix import Hdf5
 from harness.ranks import run_kernel
 
 import headrace.trace
-from headrace.trace.advice import Advice, advise, data, ranks
-from headrace.trace.summary import uses
+from headrace.trace.analysis.advice import Advice, advise, data, ranks
+from headrace.trace.analysis.summary import uses
 
 SLOW = "mode=delay;preset=none;bandwidth=1000000000;latency=50us;stripe_size=1GiB;"
 
@@ -51,9 +51,9 @@ def test_ranks_that_differ_in_what_took_longest(monkeypatch: pytest.MonkeyPatch)
         return Advice("independent_writes", subject, "e", "c", "", gain, "e", "r", "")
 
     ranks_of_run = [of("/a", 2), of("/b", 1)], [of("/a", 3), of("/b", 4)], [of("/c", 1)]
-    monkeypatch.setattr("headrace.trace.advice._given", lambda _: ranks_of_run)
-    monkeypatch.setattr("headrace.trace.advice.Run", lambda *_: SimpleNamespace(noise=0))
-    monkeypatch.setattr("headrace.trace.advice.totals", lambda *_: None)
+    monkeypatch.setattr("headrace.trace.analysis.advice._given", lambda _: ranks_of_run)
+    monkeypatch.setattr("headrace.trace.analysis.advice.Run", lambda *_: SimpleNamespace(noise=0))
+    monkeypatch.setattr("headrace.trace.analysis.advice.totals", lambda *_: None)
     found = [(each.subject, each.gain) for each in advise(SimpleNamespace(), ())]  # type: ignore[arg-type]
     assert found == [("/b and 1 more", 7), ("/c", 1)]
 

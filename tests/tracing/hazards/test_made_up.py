@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import headrace.trace
-from headrace.trace import Process, report, terminal
-from headrace.trace.facts import CALLS, REQUESTS
-from headrace.trace.hazards import RAW, WAR, WAW, Hazards, verdicts
+from headrace.trace import Process
+from headrace.trace.analysis.hazards import RAW, WAR, WAW, Hazards, find, verdicts
+from headrace.trace.model.facts import CALLS, REQUESTS
+from headrace.trace.views import report, terminal
 
 CALLBACKS = (
     "dataset_read", "dataset_write", "file_specific", "file_close",
@@ -116,7 +117,7 @@ def test_each_kind_by_the_order_of_calls(first: int, second: int, kind: str) -> 
     made = Made(2)
     made.moves(0, first, np.s_[0:10])
     made.moves(1, second, np.s_[5:20])
-    found = made.trace.hazards()
+    found = find(made.trace)
     (only,) = found
     assert (only.kind, only.file, only.path, only.elements) == (kind, "x.h5", "/u", "5:10")
     assert (only.ranks, only.lines) == ((0, 1), ("sim.py:10", "sim.py:11"))
@@ -131,9 +132,9 @@ def test_a_flush_or_close_by_all_parts_them(end: int) -> None:
     made.flush(end)
     made.moves(1, READ, np.s_[0:10])
     made.moves(2, READ, np.s_[0:10])
-    assert len(made.trace.hazards()) == 0
+    assert len(find(made.trace)) == 0
     made.moves(2, WRITE, np.s_[9:11])
-    assert kinds(made.trace.hazards()) == {WAR}
+    assert kinds(find(made.trace)) == {WAR}
 
 
 def test_a_rank_that_does_not_wait_for_the_flush_of_all() -> None:
@@ -142,7 +143,7 @@ def test_a_rank_that_does_not_wait_for_the_flush_of_all() -> None:
     made.call(1, FLUSH)
     made.moves(1, READ, np.s_[0:10])
     made.call(0, FLUSH)
-    (only,) = made.trace.hazards()
+    (only,) = find(made.trace)
     assert (only.kind, only.flushed, only.mpi_staging, only.mpi_logs) == (RAW, True, True, False)
 
 
@@ -151,10 +152,10 @@ def test_collective_reads_put_logs_in_order() -> None:
     made.moves(0, WRITE, np.s_[0:10])
     made.moves(0, READ, np.s_[90:91], collective=1)
     made.moves(1, READ, np.s_[0:10], collective=1)
-    assert safe(made.trace.hazards()) == [False, True]
+    assert safe(find(made.trace)) == [False, True]
     made.moves(0, WRITE, np.s_[0:10])
     made.moves(1, READ, np.s_[0:10])
-    assert safe(made.trace.hazards()) == [False, False]
+    assert safe(find(made.trace)) == [False, False]
 
 
 def test_interleaved_and_touching_selections_have_none() -> None:
@@ -163,10 +164,10 @@ def test_interleaved_and_touching_selections_have_none() -> None:
     made.moves(1, WRITE, np.s_[1:40:2])
     made.moves(0, WRITE, np.s_[40:50])
     made.moves(1, WRITE, np.s_[50:60])
-    assert len(made.trace.hazards()) == 0
-    assert safe(made.trace.hazards()) == [True, True]
+    assert len(find(made.trace)) == 0
+    assert safe(find(made.trace)) == [True, True]
     made.moves(1, READ, np.s_[0:40:4])
-    (only,) = made.trace.hazards()
+    (only,) = find(made.trace)
     assert (only.kind, only.elements) == (RAW, "0:37:4")
 
 
@@ -175,7 +176,7 @@ def test_of_lists_only_the_box_is_known(kind: str) -> None:
     made = Made(2)
     made.moves(0, WRITE, np.s_[0:10], kind)
     made.moves(1, READ, np.s_[9:20])
-    found = made.trace.hazards()
+    found = find(made.trace)
     assert [each.certain for each in found] == [False]
     assert safe(found) == [None, None]
     assert "rank 1 perhaps reads /u[9] of x.h5" in verdicts(found)[0].text
@@ -184,18 +185,18 @@ def test_of_lists_only_the_box_is_known(kind: str) -> None:
 def test_what_is_not_known_is_told() -> None:
     made = Made(2)
     made.call(0, WRITE)
-    found = made.trace.hazards()
+    found = find(made.trace)
     assert (found.unknown, safe(found)) == (1, [None, None])
     half = made.trace
     half.processes.pop()
-    assert half.hazards().missing == 1
+    assert find(half).missing == 1
 
 
 def test_failed_calls_and_serial_files_have_none() -> None:
     for made, failed in ((Made(2), 1), (Made(2, parallel=False), 0)):
         made.moves(0, WRITE, np.s_[0:10], failed=failed)
         made.moves(1, WRITE, np.s_[0:10])
-        assert len(made.trace.hazards()) == 0
+        assert len(find(made.trace)) == 0
 
 
 def test_scalars_meet_and_nothing_does_not() -> None:
@@ -204,9 +205,9 @@ def test_scalars_meet_and_nothing_does_not() -> None:
                     2: {"kind": "none", "dims": [], "elements": 0}}  # fmt: skip
     made.call(0, WRITE, file_shape=1)
     made.call(1, WRITE, file_shape=2)
-    assert len(made.trace.hazards()) == 0
+    assert len(find(made.trace)) == 0
     made.call(1, WRITE, file_shape=1)
-    assert kinds(made.trace.hazards()) == {WAW}
+    assert kinds(find(made.trace)) == {WAW}
 
 
 def test_the_summary_tells_where_files_are_parallel() -> None:
@@ -233,7 +234,7 @@ def test_attributes_that_some_ranks_write() -> None:
     made = Made(2)
     made.attribute(0, ATTR_WRITE)
     made.attribute(1, ATTR_READ)
-    found = made.trace.hazards()
+    found = find(made.trace)
     (only,) = found
     assert (only.kind, only.path, only.attribute, only.ranks) == (RAW, "/u", "unit", (0, 1))
     assert (only.mpi_staging, only.mpi_logs, safe(found)) == (False, False, [True, True])
@@ -252,10 +253,10 @@ def test_attributes_that_all_ranks_write_together() -> None:
     for rank in range(3):
         made.attribute(rank, ATTR_WRITE)
     made.attribute(1, ATTR_READ)
-    assert len(made.trace.hazards()) == 0
+    assert len(find(made.trace)) == 0
     made.attribute(0, ATTR_WRITE)
     made.attribute(2, ATTR_WRITE)
-    assert kinds(made.trace.hazards()) == {WAR, WAW}
+    assert kinds(find(made.trace)) == {WAR, WAW}
 
 
 def test_a_flush_parts_attributes_too() -> None:
@@ -263,14 +264,14 @@ def test_a_flush_parts_attributes_too() -> None:
     made.attribute(0, ATTR_WRITE)
     made.flush()
     made.attribute(1, ATTR_READ)
-    assert len(made.trace.hazards()) == 0
+    assert len(find(made.trace)) == 0
 
 
 def test_of_sums_attributes_are_not_told() -> None:
     made = Made(2)
     made.attribute(0, ATTR_WRITE, count=5)
     made.attribute(1, ATTR_READ)
-    assert len(made.trace.hazards()) == 0
+    assert len(find(made.trace)) == 0
 
 
 @pytest.mark.parametrize("name", ["u", "/u"])
@@ -280,7 +281,7 @@ def test_a_dataset_that_is_deleted_while_another_rank_uses_it(name: str) -> None
     for rank in range(2):
         made.call(rank, DELETE, line=rank + 1)
         made.given(rank, {"given": [[2, 0], {"of": 1, "name": name}, {}]})
-    found = made.trace.hazards()
+    found = find(made.trace)
     (only,) = found
     assert (only.kind, only.ranks, only.certain) == ("deletion after write", (0, 1), True)
     assert safe(found) == [False, True]
@@ -288,7 +289,7 @@ def test_a_dataset_that_is_deleted_while_another_rank_uses_it(name: str) -> None
         verdicts(found)[0].text
     )
     made.moves(0, READ, np.s_[0:10])
-    assert kinds(made.trace.hazards()) == {"deletion after write", "read after deletion"}
+    assert kinds(find(made.trace)) == {"deletion after write", "read after deletion"}
 
 
 def test_a_deletion_of_something_else_and_one_after_a_flush() -> None:
@@ -299,17 +300,17 @@ def test_a_deletion_of_something_else_and_one_after_a_flush() -> None:
     made.flush()
     made.call(1, DELETE)
     made.given(1, {"given": [[2, 0], {"of": 1, "name": "/u"}, {}]})
-    assert len(made.trace.hazards()) == 0
+    assert len(find(made.trace)) == 0
 
 
 def test_a_deletion_of_a_name_that_is_not_known() -> None:
     made = Made(2)
     made.moves(0, WRITE, np.s_[0:10])
     made.call(1, DELETE)
-    (only,) = made.trace.hazards()
+    (only,) = find(made.trace)
     assert (only.kind, only.certain) == ("deletion after write", False)
     made.moves(1, READ, np.s_[50:60])
-    assert len(made.trace.hazards()) == 0, "it is still there"
+    assert len(find(made.trace)) == 0, "it is still there"
 
 
 def shrunk(told: bool, first: slice) -> set[str]:
@@ -323,7 +324,7 @@ def shrunk(told: bool, first: slice) -> set[str]:
     else:
         made.dims = (40,)
         made.moves(1, READ, np.s_[0:1])
-    return kinds(made.trace.hazards())
+    return kinds(find(made.trace))
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -348,7 +349,7 @@ def test_a_million_calls_of_a_thousand_ranks() -> None:
         old = process.calls
         process.calls = {name: np.concatenate([old[name], many[name]]) for name in CALLS}
     begin = time.process_time()
-    found = trace.hazards()
+    found = find(trace)
     assert time.process_time() - begin < 60
     assert sorted((each.kind, each.ranks, each.elements) for each in found)[0] == (RAW, (0, 1), "0")
     assert kinds(found) == {RAW, WAR}

@@ -12,7 +12,7 @@ from harness.ranks import env_of, launch
 from harness.run import Command, run
 
 import headrace.trace
-from headrace.trace.hazards import RAW, WAR, WAW, Hazards, verdicts
+from headrace.trace.analysis.hazards import RAW, WAR, WAW, Hazards, find, verdicts
 
 PROGRAM = Path(__file__).with_name("ranks_that_meet.py")
 OPENMPI, MPICH = "1.14.5-openmpi", "2.2.0-mpich"
@@ -32,7 +32,7 @@ def hazards_of(
     assert (done.status, list(folder.glob("calls.*"))) == (0, []), done.text
     trace = headrace.trace.open(folder / "traced")
     assert [each.rank for each in trace.processes] == list(range(ranks))
-    return trace.hazards()
+    return find(trace)
 
 
 @pytest.mark.parametrize("hdf5", [OPENMPI, MPICH], indirect=True)

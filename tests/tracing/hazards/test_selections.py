@@ -11,8 +11,8 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headrace.trace.hazards import sweep
-from headrace.trace.hazards.overlap import Slabs, common, overlap
+from headrace.trace.analysis.hazards import sweep
+from headrace.trace.analysis.hazards.overlap import Slabs, common, overlap
 
 Side = tuple[int, int, int, int]  # start, count, stride, block
 EXTENT = 60

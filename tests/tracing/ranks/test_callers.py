@@ -9,7 +9,7 @@ from harness.build import ROOT
 from harness.prefix import Hdf5
 from tracing.ranks.conftest import told_by
 
-from headrace.trace import places
+from headrace.trace.model import places
 
 SOURCE = ROOT / "tests/log/ranks/mpi_told.c"
 

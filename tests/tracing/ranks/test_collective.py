@@ -10,8 +10,8 @@ import pytest
 from harness.prefix import Hdf5
 from tracing.ranks.conftest import told_by
 
-from headrace.trace import collective
-from headrace.trace.report.page import render
+from headrace.trace.analysis import collective
+from headrace.trace.views.report.page import render
 
 SAID = re.compile(r"(.*): io (\d) .* global ([0-9a-f]+) ")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headrace.bench import programs
 from headrace.bench.options import peers_kernel
 from headrace.errors import HeadraceError
+from headrace.measuring import programs
 
 __all__ = ["PEERS", "Peer", "by_case", "command", "peers_kernel", "pnetcdf_program"]
 

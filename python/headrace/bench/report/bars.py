@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.report import layout, style
 from headrace.bench.report.layout import BAR, GAP, Group
 from headrace.bench.summary import Row, Side, in_seconds, sides

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.report import style
 from headrace.bench.summary import Row, in_seconds, sides
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.stacks import native
 from headrace.bench.summary import SHORTEST, Row, Side, sides
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from headrace import webpage
-from headrace.bench import units
+from headrace import units, webpage
 from headrace.bench.options import peers_kernel
 from headrace.bench.report import bars, curves, findings, notes, phases, style
-from headrace.bench.stats import Ratio
 from headrace.bench.summary import Row, Side, in_seconds, sides
+from headrace.measuring.stats import Ratio
 
 _TEMPLATE: Final = Path(__file__).with_name("template.html")
 _MACHINE: Final = {

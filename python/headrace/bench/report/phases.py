@@ -6,7 +6,7 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from headrace.bench import units
+from headrace import units
 from headrace.bench.report import layout, style
 from headrace.bench.summary import Row, phase_names, sides
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, Final
 
-from headrace.trace.replay.library import ATTRIBUTE
+from headrace.trace.replay.hdf5.library import ATTRIBUTE
 
 if TYPE_CHECKING:
-    from headrace.trace.reader import Fact
-    from headrace.trace.replay.handles import Handles
-    from headrace.trace.replay.library import Library
-    from headrace.trace.replay.plan import Step
+    from headrace.trace.model.process import Fact
+    from headrace.trace.replay.hdf5.handles import Handles
+    from headrace.trace.replay.hdf5.library import Library
+    from headrace.trace.replay.step import Step
 
 _ROOM: Final = 1024  # bytes, more than any structure that HDF5 fills
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headrace.trace.replay.handles import Handles
-    from headrace.trace.replay.library import Library
-    from headrace.trace.replay.plan import Step
+    from headrace.trace.replay.hdf5.handles import Handles
+    from headrace.trace.replay.hdf5.library import Library
+    from headrace.trace.replay.step import Step
 
     Decode = Callable[[Any], int]  # of an id that was recorded
     Change = Callable[[Library, Handles, Step, Decode], None]

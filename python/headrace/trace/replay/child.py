@@ -14,11 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from headrace.trace.reader import read
+from headrace.trace.model.reader import read
 from headrace.trace.replay import fewer
+from headrace.trace.replay.hdf5.library import Library
+from headrace.trace.replay.hdf5.mpi import Mpi
 from headrace.trace.replay.kept import KeptValues
-from headrace.trace.replay.library import Library
-from headrace.trace.replay.mpi import Mpi
 from headrace.trace.replay.plan import plan_of
 from headrace.trace.replay.player import Player
 from headrace.trace.replay.stand_ins.inputs import with_tokens

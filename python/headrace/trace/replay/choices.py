@@ -6,12 +6,39 @@ import math
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headrace.trace.replay.stand_ins.inputs import StandIn
+
+_SHOWN: Final = 5  # objects that a stand-in has not
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A file in place of one that is not there. `unknown`: what it has not, and why.
+
+    `tokens`: what references of the program's file are in this one.
+    """
+
+    name: str
+    file: Path
+    datasets: int
+    unknown: tuple[str, ...]
+    tokens: Mapping[str, str]
+
+    @property
+    def words(self) -> str:
+        """What a user is told."""
+        datasets = f"{self.datasets} dataset{'' if self.datasets == 1 else 's'}"
+        text = f"{self.name} is not there: a stand-in with {datasets} was made of what "
+        text += "the trace knows"
+        if self.unknown:
+            more = len(self.unknown) - _SHOWN
+            text += ", without " + "; ".join(self.unknown[:_SHOWN])
+            text += f"; and {more} more" if more > 0 else ""
+        return text
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headrace.trace.seats import Seat
+    from headrace.trace.model.seats import Seat
 
 _BILLION: Final = 1e9
 _LONGEST: Final = 20000  # requests that are put beside each other at a time

@@ -18,8 +18,9 @@ from headrace.errors import FileError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.plan import Plan
     from headrace.trace.replay.player import Player
+    from headrace.trace.replay.step import Step
 
 _CREATES: Final = {
     "file_create", "file_open", "group_create", "dataset_create", "attr_create", "datatype_commit",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headrace.trace.replay.library import Library
+    from headrace.trace.replay.hdf5.library import Library
 
 _NATIVE = 0  # H5_VOL_NATIVE
 

@@ -6,14 +6,14 @@ import ctypes
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from headrace.trace.replay.library import FILE
+from headrace.trace.replay.hdf5.library import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headrace.trace.replay.handles import Handles
-    from headrace.trace.replay.library import Library
-    from headrace.trace.replay.plan import Step
+    from headrace.trace.replay.hdf5.handles import Handles
+    from headrace.trace.replay.hdf5.library import Library
+    from headrace.trace.replay.step import Step
 
     Ask = Callable[[Library, Handles, Step], None]
 

@@ -9,37 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from headrace.errors import FileError
+from headrace.trace.replay.step import Step
 from headrace.trace.replay.within import programs
 
 if TYPE_CHECKING:
-    from headrace.trace.reader import Fact, Process, Trace
-    from headrace.trace.seats import Seat
+    from headrace.trace.model.process import Process
+    from headrace.trace.model.reader import Trace
+    from headrace.trace.model.seats import Seat
 
 _RAW: Final = 3  # H5FD_MEM_DRAW
 _WRITE: Final = 1
-
-
-@dataclass(frozen=True)
-class Step:
-    """One call: HDF5's callback and operation, what it was made on, and what it was given."""
-
-    number: int
-    parent: int  # the call that it was made in
-    callback: str
-    operation: int
-    key: tuple[int, int]  # the object, and the name of its attribute
-    given: Fact
-    bytes: int
-    begin: int
-    duration: int
-    failed: bool
-    collective: bool  # a transfer that all ranks make together
-
-    @property
-    def place(self) -> Fact:
-        """Where it looks for what it is about, beside the object that it was made on."""
-        given = self.given.get("given", ())
-        return dict(given[1]) if len(given) > 1 and isinstance(given[1], dict) else {}
 
 
 @dataclass

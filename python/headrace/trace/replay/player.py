@@ -9,17 +9,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from headrace.trace.replay.changes import CHANGES
-from headrace.trace.replay.handles import Handles, MissingError
-from headrace.trace.replay.library import ATTRIBUTE, DATASET, DATATYPE, FILE, GROUP, Library
+from headrace.trace.replay.hdf5.handles import Handles, MissingError
+from headrace.trace.replay.hdf5.library import ATTRIBUTE, DATASET, DATATYPE, FILE, GROUP, Library
 from headrace.trace.replay.questions import QUESTIONS
 from headrace.trace.replay.transfers import Transfers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headrace.trace.replay.hdf5.mpi import Mpi
     from headrace.trace.replay.kept import KeptValues
-    from headrace.trace.replay.mpi import Mpi
-    from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.plan import Plan
+    from headrace.trace.replay.step import Step
 
 _BILLION: Final = 1e9
 # HDF5 makes these of its own accord, within calls that are made again.

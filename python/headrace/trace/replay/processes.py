@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from headrace.bench.programs import hdf5, launcher
 from headrace.errors import FileError
+from headrace.measuring.programs import hdf5, launcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,15 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from headrace.trace.replay import attributes
-from headrace.trace.replay.library import ATTRIBUTE, DATASET, FILE, GROUP
+from headrace.trace.replay.hdf5.library import ATTRIBUTE, DATASET, FILE, GROUP
 from headrace.trace.replay.native import NATIVE, REFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headrace.trace.replay.handles import Handles
-    from headrace.trace.replay.library import Library
-    from headrace.trace.replay.plan import Step
+    from headrace.trace.replay.hdf5.handles import Handles
+    from headrace.trace.replay.hdf5.library import Library
+    from headrace.trace.replay.step import Step
 
     Ask = Callable[[Library, Handles, Step], None]
 

@@ -15,7 +15,7 @@ from headrace.plan import inherited_environment, prepare
 from headrace.stripe.fuse import make_whole
 from headrace.stripe.sets import find
 from headrace.stripe.stub import read_stub
-from headrace.trace.reader import read
+from headrace.trace.model.reader import read
 from headrace.trace.replay.choices import Choices
 from headrace.trace.replay.compare import Likeness, likeness
 from headrace.trace.replay.plan import Plan, plans

@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Any, Final
 import h5py
 import numpy as np
 
-from headrace.trace.reader import read
-from headrace.trace.replay.chunked import Chunked, fitting
-from headrace.trace.replay.filters import Filters
-from headrace.trace.replay.library import Library
+from headrace.trace.model.reader import read
+from headrace.trace.replay.hdf5.chunked import Chunked, fitting
+from headrace.trace.replay.hdf5.filters import Filters
+from headrace.trace.replay.hdf5.library import Library
 from headrace.trace.replay.plan import plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headrace.trace.reader import Trace
+    from headrace.trace.model.reader import Trace
     from headrace.trace.replay.plan import Plan
 
 _RAW, _WRITE = 3, 1  # H5FD_MEM_DRAW, and the kind of a request

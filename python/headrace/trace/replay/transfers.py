@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.errors import FileError
 from headrace.trace.replay import data
-from headrace.trace.replay.handles import Handles, MissingError
-from headrace.trace.replay.library import DATASET, FILE, Library
-from headrace.trace.replay.tape import now
+from headrace.trace.replay.hdf5.handles import Handles, MissingError
+from headrace.trace.replay.hdf5.library import DATASET, FILE, Library
+from headrace.trace.replay.hdf5.tape import now
 
 if TYPE_CHECKING:
-    from headrace.trace.reader import Fact
+    from headrace.trace.model.process import Fact
     from headrace.trace.replay.kept import KeptValues
-    from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.plan import Plan
+    from headrace.trace.replay.step import Step
 
 
 class Transfers:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headrace.trace.reader import Fact
-    from headrace.trace.replay.plan import Step
+    from headrace.trace.model.process import Fact
+    from headrace.trace.replay.step import Step
 
 # In which HDF5 calls the program: by callback and operation.
 _ITERATIONS: Final = {

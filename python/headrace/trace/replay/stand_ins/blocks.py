@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from headrace.trace.replay.filters import Place
+from headrace.trace.replay.hdf5.filters import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from headrace.trace.replay.library import Library
+    from headrace.trace.replay.hdf5.library import Library
     from headrace.trace.replay.stand_ins.known import Touch
 
 _NONE, _ALL = 0, 3  # H5S_sel_type

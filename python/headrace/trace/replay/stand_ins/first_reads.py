@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from headrace.trace.seats import Seat
+    from headrace.trace.model.seats import Seat
 
 _READ: Final = 0  # the kind of a request
 _RAW, _HEAP = 3, 4  # H5FD_MEM_DRAW, H5FD_MEM_GHEAP

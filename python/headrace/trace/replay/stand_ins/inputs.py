@@ -4,48 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headrace.errors import FileError
 from headrace.plan import inherited_environment
+from headrace.trace.replay.choices import StandIn
 from headrace.trace.replay.processes import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headrace.trace.replay.choices import Choices
-    from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.plan import Plan
+    from headrace.trace.replay.step import Step
 
 _MAKER: Final = "headrace.trace.replay.stand_ins.stand_in"
-_SHOWN: Final = 5  # objects that a stand-in has not
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """A file in place of one that is not there. `unknown`: what it has not, and why.
-
-    `tokens`: what references of the program's file are in this one.
-    """
-
-    name: str
-    file: Path
-    datasets: int
-    unknown: tuple[str, ...]
-    tokens: Mapping[str, str]
-
-    @property
-    def words(self) -> str:
-        """What a user is told."""
-        datasets = f"{self.datasets} dataset{'' if self.datasets == 1 else 's'}"
-        text = f"{self.name} is not there: a stand-in with {datasets} was made of what "
-        text += "the trace knows"
-        if self.unknown:
-            more = len(self.unknown) - _SHOWN
-            text += ", without " + "; ".join(self.unknown[:_SHOWN])
-            text += f"; and {more} more" if more > 0 else ""
-        return text
 
 
 def files_of(made: Sequence[Plan], folder: Path, choices: Choices) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from headrace.trace.reader import Fact, Process
+    from headrace.trace.model.process import Fact, Process
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from headrace.trace.replay.plan import Step
+    from headrace.trace.replay.step import Step
 
 Place = tuple[Any, ...]  # an object as the trace has it, and names from there
 DELETE: Final = "link_specific", 0

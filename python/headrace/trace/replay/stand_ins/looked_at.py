@@ -12,8 +12,9 @@ from headrace.trace.replay.stand_ins.links import DELETE, LINKS, beginning
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headrace.trace.replay.plan import Plan, Step
+    from headrace.trace.replay.plan import Plan
     from headrace.trace.replay.stand_ins.links import Place
+    from headrace.trace.replay.step import Step
 
 _BY_CREATION: Final = 1  # H5_INDEX_CRT_ORDER
 _CREATES: Final = {"group_create", "dataset_create", "datatype_commit"}

@@ -11,7 +11,7 @@ from headrace.trace.replay.stand_ins.known import parent_of
 from headrace.trace.replay.stand_ins.values import DatasetValues, made_of
 
 if TYPE_CHECKING:
-    from headrace.trace.replay.library import Library
+    from headrace.trace.replay.hdf5.library import Library
     from headrace.trace.replay.stand_ins.known import Contents, Known
 
 _ANEW: Final = 2  # H5F_ACC_TRUNC

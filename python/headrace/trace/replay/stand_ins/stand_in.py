@@ -12,8 +12,8 @@ import json
 import sys
 from pathlib import Path
 
-from headrace.trace.reader import read
-from headrace.trace.replay.library import Library
+from headrace.trace.model.reader import read
+from headrace.trace.replay.hdf5.library import Library
 from headrace.trace.replay.plan import plan_of
 from headrace.trace.replay.stand_ins.looked_at import looked_at
 from headrace.trace.replay.stand_ins.making import Making

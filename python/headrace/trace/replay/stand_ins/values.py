@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from headrace.trace.replay import data
-from headrace.trace.replay.filters import KINDS, Filters, Place
-from headrace.trace.replay.library import SEQUENCE
+from headrace.trace.replay.hdf5.filters import KINDS, Filters, Place
+from headrace.trace.replay.hdf5.library import SEQUENCE
 from headrace.trace.replay.stand_ins import blocks
 
 if TYPE_CHECKING:
-    from headrace.trace.replay.library import Library
+    from headrace.trace.replay.hdf5.library import Library
     from headrace.trace.replay.stand_ins.known import Known
 
 _CHUNKED: Final = 2  # H5D_layout_t

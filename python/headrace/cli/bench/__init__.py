@@ -1,0 +1,1 @@
+"""`headrace bench`: of kernels, and of traces."""

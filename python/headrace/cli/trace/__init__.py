@@ -1,0 +1,1 @@
+"""`headrace trace` and what is made of traces: `export` and `report`."""

@@ -1,0 +1,1 @@
+"""What benchmarks, searches and replays measure with: programs, the machine, statistics."""
