@@ -2,9 +2,9 @@
 // rank.
 #include <cstring>
 
-#include "base/events.hpp"
 #include "comm/communicator.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/events.hpp"
 #include "intervals.hpp"
 #include "plugin/layer_entry.hpp"
 #include "vol/dataset/registry.hpp"

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/events.hpp"
 #include "base/log.hpp"
 #include "base/module_file.hpp"
 #include "base/private_copy.hpp"
+#include "hdf5/report/events.hpp"
 #include "plugin/stand_in.hpp"
 
 namespace headrace {

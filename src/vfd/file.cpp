@@ -9,9 +9,9 @@
 #include "base/log.hpp"
 #include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
+#include "hdf5/filters/wheel_filters.hpp"
 #include "hdf5/lent_property.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "hdf5/wheel_filters.hpp"
 
 namespace headrace::vfd {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/events.hpp"
 #include "base/settings.hpp"
 #include "hdf5/id.hpp"
+#include "hdf5/report/events.hpp"
 #include "vfd/callbacks.hpp"
 
 namespace headrace::vfd {

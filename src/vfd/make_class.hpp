@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/edge.hpp"
-#include "base/summary.hpp"
+#include "hdf5/edge.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vfd/pass_through.hpp"
 
 namespace headrace::vfd {

@@ -22,9 +22,9 @@
 #include <memory>
 #include <new>
 
-#include "base/events.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/events.hpp"
 #include "vfd/device.hpp"
 #include "vfd/file.hpp"
 

@@ -26,8 +26,8 @@
 #include <exception>
 #include <type_traits>
 
-#include "base/edge.hpp"
 #include "base/error.hpp"
+#include "hdf5/edge.hpp"
 #include "vol/arguments.hpp"
 
 namespace headrace::vol {

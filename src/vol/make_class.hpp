@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "base/edge.hpp"
+#include "hdf5/edge.hpp"
 #include "vol/hooks.hpp"
 #include "vol/pass_through.hpp"
 

@@ -16,8 +16,8 @@
 #include <array>
 #include <vector>
 
-#include "base/events.hpp"
-#include "base/summary.hpp"
+#include "hdf5/report/events.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/closing.hpp"
 #include "vol/file/file_access.hpp"

@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <string>
 
-#include "base/edge.hpp"
 #include "base/error.hpp"
+#include "hdf5/edge.hpp"
 
 namespace headrace::test {
 

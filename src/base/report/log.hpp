@@ -27,7 +27,7 @@ bool report_wanted() noexcept;
 // Appends one line of JSON to the report. Never throws.
 void report(std::string_view json) noexcept;
 
-// The same for the summary (base/summary.hpp).
+// The same for the summary (hdf5/report/summary.hpp).
 bool summary_wanted() noexcept;
 void summarise(std::string_view json) noexcept;
 

@@ -11,7 +11,7 @@
 #include "engine/box.hpp"
 #include "engine/chunk_cache.hpp"
 #include "engine/codec/pipeline.hpp"
-#include "hdf5/native_chunks.hpp"
+#include "hdf5/filters/native_chunks.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/dataset/touched.hpp"
 

@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "base/log.hpp"
-#include "base/summary.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "drivers/async/mpi_file.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vol/own_question.hpp"
 
 namespace headrace::async {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/events.hpp"
-#include "base/summary.hpp"
 #include "engine/threads/thread_pool.hpp"
+#include "hdf5/report/events.hpp"
+#include "hdf5/report/summary.hpp"
 
 namespace headrace::async {
 namespace {

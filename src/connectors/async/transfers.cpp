@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "base/summary.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/chunk_transfer.hpp"
 #include "connectors/async/chunks/mapped_reads.hpp"
@@ -19,6 +18,7 @@
 #include "connectors/async/touched.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vol/dataset/box_io.hpp"
 #include "vol/dataset/transfer_list.hpp"
 

@@ -3,10 +3,10 @@
 #include <ranges>
 #include <utility>
 
-#include "base/events.hpp"
 #include "base/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "drivers/tune/deferred_fill.hpp"
+#include "hdf5/report/events.hpp"
 
 namespace headrace::tune {
 namespace {

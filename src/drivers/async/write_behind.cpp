@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/events.hpp"
-#include "base/summary.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/memory/kind.hpp"
+#include "hdf5/report/events.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vfd/device.hpp"
 
 namespace headrace::async {

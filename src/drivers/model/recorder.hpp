@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "base/events.hpp"
 #include "base/settings.hpp"
 #include "drivers/model/queues.hpp"
 #include "drivers/model/statistics.hpp"
+#include "hdf5/report/events.hpp"
 #include "model/ledger_writer.hpp"
 #include "model/machine.hpp"
 

@@ -4,9 +4,9 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/summary.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/summary.hpp"
 #include "sidecar/striped/stub.hpp"
 
 // What becomes of a set whose program wants to read and write the file's bytes by itself.

@@ -9,9 +9,9 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/printable.hpp"
-#include "base/summary.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
+#include "hdf5/report/summary.hpp"
 #include "sidecar/striped/fusion.hpp"
 
 // How a set is found or made when its file is opened, and removed with it.

@@ -11,10 +11,10 @@
 
 #include "base/connection_string.hpp"
 #include "base/error.hpp"
-#include "base/events.hpp"
 #include "base/log.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/events.hpp"
 #include "sidecar/striped/fusion.hpp"
 #include "vfd/device.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/events.hpp"
+#include "hdf5/report/events.hpp"
 #include "trace/current_call.hpp"
 #include "trace/recorder.hpp"
 #include "vfd/requests.hpp"

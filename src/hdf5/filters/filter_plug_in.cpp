@@ -1,4 +1,4 @@
-#include "hdf5/filter_plug_in.hpp"
+#include "hdf5/filters/filter_plug_in.hpp"
 
 #include <H5PLextern.h>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "hdf5/native_chunks.hpp"
+#include "hdf5/filters/native_chunks.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "hdf5/wheel_filters.hpp"
+#include "hdf5/filters/wheel_filters.hpp"
 
 #include <unistd.h>
 

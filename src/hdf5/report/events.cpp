@@ -1,4 +1,4 @@
-#include "base/events.hpp"
+#include "hdf5/report/events.hpp"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/edge.hpp"
+#include "hdf5/edge.hpp"
 
 namespace headrace {
 

@@ -1,4 +1,4 @@
-#include "base/summary.hpp"
+#include "hdf5/report/summary.hpp"
 
 #include <unistd.h>
 

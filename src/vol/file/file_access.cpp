@@ -5,9 +5,9 @@
 #include "comm/agreement.hpp"
 #include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
+#include "hdf5/filters/wheel_filters.hpp"
 #include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "hdf5/wheel_filters.hpp"
 #include "vol/file/file_facts.hpp"
 
 namespace headrace::vol {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/events.hpp"
+#include "hdf5/report/events.hpp"
 #include "vol/object.hpp"
 
 namespace headrace::vol {

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "base/enum_name.hpp"
-#include "base/events.hpp"
-#include "base/summary.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "hdf5/report/events.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vol/callbacks.hpp"
 #include "vol/terminal/info.hpp"
 #include "vol/terminal/object.hpp"

@@ -8,7 +8,7 @@
 #include "engine/codec/filters.hpp"
 #include "engine/codec/zstd.hpp"
 #include "engine/threads/thread_pool.hpp"
-#include "hdf5/filter_plug_in.hpp"
+#include "hdf5/filters/filter_plug_in.hpp"
 #include "vol/chunks/layout.hpp"
 
 namespace headrace::async {

@@ -2,7 +2,7 @@
 
 #include "connectors/async/file_state.hpp"
 #include "connectors/async/statistics.hpp"
-#include "hdf5/native_chunks.hpp"
+#include "hdf5/filters/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/own_question.hpp"
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/events.hpp"
 #include "base/log.hpp"
 #include "base/printable.hpp"
 #include "connectors/log/opening/opened_object.hpp"
@@ -20,6 +19,7 @@
 #include "connectors/log/replaying/replay.hpp"
 #include "connectors/log/settings.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/report/events.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/node_logs.hpp"
 #include "sidecar/rank_logs.hpp"

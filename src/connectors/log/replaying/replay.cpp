@@ -11,8 +11,8 @@
 #include "engine/joined_boxes.hpp"
 #include "engine/log/pieces.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/filters/native_chunks.hpp"
 #include "hdf5/library_context.hpp"
-#include "hdf5/native_chunks.hpp"
 #include "vol/dataset/box_io.hpp"
 #include "vol/dataset/selection.hpp"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/events.hpp"
-#include "base/summary.hpp"
 #include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/state.hpp"
 #include "engine/memory/kind.hpp"
+#include "hdf5/report/events.hpp"
+#include "hdf5/report/summary.hpp"
 #include "vol/dataset/selection.hpp"
 
 namespace headrace::log_layout {
