@@ -173,6 +173,7 @@ lint: $(VENV)/.test
 	@$(VENV)/bin/mypy --no-error-summary
 	@MYPYPATH=tests $(VENV)/bin/mypy --no-error-summary tests
 	@MYPYPATH=. $(VENV)/bin/mypy --no-error-summary bench demo
+	@$(PYTHON) scripts/lint/includes.py
 	@said=$$(PYTHONPATH=python $(VENV)/bin/lint-imports --no-cache 2>&1) || { echo "$$said"; exit 1; }
 	@$(VENV)/bin/shellcheck $(SHELL_FILES)
 
