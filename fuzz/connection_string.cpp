@@ -1,5 +1,5 @@
 // Any text either parses, and then survives a round trip, or is an Error.
-#include "base/connection_string.hpp"
+#include "base/settings/connection_string.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/settings/connection_string.hpp"
 #include "drivers/fault/plan.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "base/error.hpp"
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace;

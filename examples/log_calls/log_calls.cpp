@@ -8,7 +8,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "meaning.hpp"
 #include "plugin/layer_entry.hpp"
 

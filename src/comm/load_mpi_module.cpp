@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/module_file.hpp"
+#include "base/process/module_file.hpp"
 #include "comm/mpi_module.hpp"
 #include "hdf5/api.hpp"
 

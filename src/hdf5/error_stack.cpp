@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 #include "hdf5/api.hpp"
 
 namespace headrace {

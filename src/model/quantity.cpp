@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace::model {
 namespace {

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "plugin/module.hpp"
 
 namespace headrace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/module_file.hpp"
-#include "base/private_copy.hpp"
+#include "base/process/module_file.hpp"
+#include "base/process/private_copy.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/report/events.hpp"
 #include "plugin/stand_in.hpp"
 

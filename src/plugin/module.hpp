@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "hdf5/api.hpp"
 
 namespace headrace {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/module_file.hpp"
+#include "base/process/module_file.hpp"
 
 namespace headrace::sidecar {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 
 namespace headrace::sidecar {
 namespace {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/locks.hpp"
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "sidecar/background_process.hpp"
 #include "sidecar/copy_file.hpp"
 

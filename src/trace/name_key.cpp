@@ -14,7 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 
 namespace headrace::trace {
 namespace {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <unordered_map>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "hdf5/api.hpp"
 #include "trace/recorder.hpp"
 

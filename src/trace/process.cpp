@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/machine.hpp"
+#include "base/process/machine.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "vol/callbacks.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 
 namespace headrace::trace {
 

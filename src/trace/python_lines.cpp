@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "trace/recorder.hpp"
 
 namespace headrace::trace {

@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/blocked_signals.hpp"
-#include "base/json.hpp"
-#include "base/log.hpp"
+#include "base/process/blocked_signals.hpp"
+#include "base/report/json.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/api.hpp"
 #include "trace/columns.hpp"
 #include "trace/process.hpp"

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "base/error.hpp"
-#include "base/machine.hpp"
+#include "base/process/machine.hpp"
 #include "engine/codec/zstd.hpp"
 #include "engine/log/format.hpp"
 #include "trace/columns.hpp"

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 
 namespace headrace::vfd {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <functional>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/connection_string.hpp"
 #include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/filters/wheel_filters.hpp"

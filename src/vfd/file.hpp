@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "hdf5/id.hpp"
 #include "hdf5/report/events.hpp"
 #include "vfd/callbacks.hpp"

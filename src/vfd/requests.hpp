@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "engine/request_kind.hpp"
 #include "hdf5/mpio_transfer.hpp"
 #include "hdf5/quiet_errors.hpp"

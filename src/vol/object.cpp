@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/json.hpp"
-#include "base/log.hpp"
+#include "base/report/json.hpp"
+#include "base/report/log.hpp"
 #include "comm/communicator.hpp"
 #include "plugin/layer_entry.hpp"
 

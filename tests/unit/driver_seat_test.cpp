@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/connection_string.hpp"
+#include "base/settings/connection_string.hpp"
 
 namespace headrace::vol {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 
 #include <gtest/gtest.h>
 

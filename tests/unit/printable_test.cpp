@@ -1,4 +1,4 @@
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 
 namespace CLI {
 class App;

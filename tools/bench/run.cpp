@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "interrupt.hpp"
 
 namespace headrace::bench {

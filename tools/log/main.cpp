@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
-#include "base/printable.hpp"
+#include "base/report/json.hpp"
+#include "base/report/printable.hpp"
 #include "engine/log/node_file.hpp"
 #include "engine/log/reader.hpp"
 

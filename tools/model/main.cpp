@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "model/quantity.hpp"
 #include "output.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "model/quantity.hpp"
 
 namespace headrace::model {

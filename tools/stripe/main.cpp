@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/settings.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/settings.hpp"
 #include "sidecar/background_process.hpp"
 #include "sidecar/copy_file.hpp"
 #include "sidecar/locks.hpp"

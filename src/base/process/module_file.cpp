@@ -1,4 +1,4 @@
-#include "base/module_file.hpp"
+#include "base/process/module_file.hpp"
 
 #include <dlfcn.h>
 

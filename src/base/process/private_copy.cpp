@@ -1,4 +1,4 @@
-#include "base/private_copy.hpp"
+#include "base/process/private_copy.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
-#include "base/settings.hpp"
+#include "base/report/printable.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace {
 namespace {

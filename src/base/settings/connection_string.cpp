@@ -1,4 +1,4 @@
-#include "base/connection_string.hpp"
+#include "base/settings/connection_string.hpp"
 
 #include <algorithm>
 #include <array>

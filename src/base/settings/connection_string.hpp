@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace {
 

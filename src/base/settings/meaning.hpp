@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace {
 

@@ -1,4 +1,4 @@
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kGlobal{
 #define HEADRACE_SETTING(option, env, type, choices, unit, fallback, meaning) \
   Setting{option, env, Type::type, choices, unit, fallback, meaning},
-#include "base/settings.def"
+#include "base/settings/settings.def"
 #undef HEADRACE_SETTING
 };
 

@@ -1,7 +1,7 @@
 // The connector above the write-behind driver: parallel filters.
 #pragma once
 
-#include "base/meaning.hpp"
+#include "base/settings/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/closings.hpp"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "drivers/async/mpi_file.hpp"

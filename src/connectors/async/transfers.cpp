@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/async/chunks/cache.hpp"
 #include "connectors/async/chunks/chunk_transfer.hpp"
 #include "connectors/async/chunks/mapped_reads.hpp"

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "base/log.hpp"
-#include "base/meaning.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/log/coherence.hpp"
 #include "connectors/log/opening/opening.hpp"

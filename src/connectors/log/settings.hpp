@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace::log_layout {
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/settings/connection_string.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.hpp"
-#include "base/printable.hpp"
+#include "base/report/json.hpp"
+#include "base/report/printable.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "connectors/trace/objects.hpp"
 #include "hdf5/library_context.hpp"

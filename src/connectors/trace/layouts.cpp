@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/enum_name.hpp"
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/chunks/layout.hpp"

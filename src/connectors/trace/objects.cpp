@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/json.hpp"
-#include "base/printable.hpp"
+#include "base/report/json.hpp"
+#include "base/report/printable.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "trace/current_call.hpp"

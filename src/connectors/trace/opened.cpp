@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.hpp"
-#include "base/printable.hpp"
+#include "base/report/json.hpp"
+#include "base/report/printable.hpp"
 #include "connectors/trace/arguments.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/elements.hpp"

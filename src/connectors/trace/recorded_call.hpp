@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "connectors/trace/arguments.hpp"
 #include "connectors/trace/callback_kinds.hpp"
 #include "connectors/trace/objects.hpp"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "trace/recorder.hpp"
 
 namespace headrace::trace {

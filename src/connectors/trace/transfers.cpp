@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "connectors/trace/layouts.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"

@@ -3,7 +3,7 @@
 #include <ranges>
 #include <utility>
 
-#include "base/meaning.hpp"
+#include "base/settings/meaning.hpp"
 #include "comm/agreement.hpp"
 #include "drivers/tune/deferred_fill.hpp"
 #include "hdf5/report/events.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "hdf5/api.hpp"
 
 namespace headrace::tune {

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
+#include "base/settings/connection_string.hpp"
 #include "connectors/tune/options.hpp"
 #include "connectors/tune/settings.hpp"
 

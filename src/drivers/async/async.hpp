@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "base/log.hpp"
-#include "base/meaning.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/meaning.hpp"
 #include "drivers/async/settings.hpp"
 #include "drivers/async/write_behind.hpp"
 #include "vfd/handle_question.hpp"

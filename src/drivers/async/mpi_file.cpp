@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "drivers/async/program_buffers.hpp"
 #include "drivers/async/settings.hpp"
 #include "engine/memory/kind.hpp"

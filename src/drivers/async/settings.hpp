@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace::async {
 

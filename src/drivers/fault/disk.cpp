@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 
 namespace headrace::fault {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "base/json.hpp"
-#include "base/log.hpp"
+#include "base/report/json.hpp"
+#include "base/report/log.hpp"
 #include "drivers/fault/disk.hpp"
 #include "drivers/fault/gate.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "drivers/fault/unsynced.hpp"
 
 namespace headrace::fault {

@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 
 namespace headrace::model {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
-#include "base/log.hpp"
-#include "base/machine.hpp"
+#include "base/process/machine.hpp"
+#include "base/report/json.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/api.hpp"
 #include "model/quantity.hpp"
 

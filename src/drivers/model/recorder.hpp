@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "drivers/model/queues.hpp"
 #include "drivers/model/statistics.hpp"
 #include "hdf5/report/events.hpp"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace::model {
 

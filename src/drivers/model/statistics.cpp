@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "model/quantity.hpp"
 
 namespace headrace::model {

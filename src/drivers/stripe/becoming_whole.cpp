@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/report/summary.hpp"

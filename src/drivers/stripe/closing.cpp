@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/striped/fusion.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/printable.hpp"
+#include "base/report/log.hpp"
+#include "base/report/printable.hpp"
 #include "drivers/stripe/striped_file.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/report/summary.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 #include "drivers/stripe/settings.hpp"
 
 namespace headrace::stripe {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "comm/communicator.hpp"
 #include "sidecar/striped/striped_set.hpp"
 

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <map>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/connection_string.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/report/events.hpp"

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/settings/connection_string.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 

@@ -1,6 +1,6 @@
 #include "drivers/trace/file_requests.hpp"
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 
 namespace headrace::trace {
 

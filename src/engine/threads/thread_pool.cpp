@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/blocked_signals.hpp"
+#include "base/process/blocked_signals.hpp"
 
 namespace headrace::engine {
 

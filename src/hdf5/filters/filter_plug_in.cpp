@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/private_copy.hpp"
+#include "base/process/private_copy.hpp"
 
 namespace headrace {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "base/json.hpp"
-#include "base/log.hpp"
+#include "base/report/json.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/api.hpp"
 
 namespace headrace {

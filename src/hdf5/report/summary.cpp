@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/json.hpp"
-#include "base/log.hpp"
+#include "base/report/json.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/files_opened.hpp"
 #include "hdf5/lifecycle.hpp"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 #include "engine/devices/reopened_device.hpp"
 #include "sidecar/copy_file.hpp"
 #include "sidecar/striped/set_names.hpp"

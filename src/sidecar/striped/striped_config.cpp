@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 #include "sidecar/copy_file.hpp"
 
 namespace headrace::sidecar {

@@ -1,6 +1,6 @@
 #include "vol/file/driver_seat.hpp"
 
-#include "base/connection_string.hpp"
+#include "base/settings/connection_string.hpp"
 
 namespace headrace::vol {
 

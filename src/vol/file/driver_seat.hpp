@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 
 namespace headrace::vol {
 

@@ -1,6 +1,6 @@
 #include "vol/file/file_facts.hpp"
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "base/connection_string.hpp"
+#include "base/settings/connection_string.hpp"
 
 namespace headrace::vol {
 namespace {

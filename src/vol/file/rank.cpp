@@ -1,6 +1,6 @@
 #include "vol/file/rank.hpp"
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "comm/mpi_module.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/own_question.hpp"

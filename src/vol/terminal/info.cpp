@@ -3,8 +3,8 @@
 #include <array>
 #include <cstring>
 
-#include "base/connection_string.hpp"
 #include "base/error.hpp"
+#include "base/settings/connection_string.hpp"
 
 namespace headrace::vol {
 namespace {

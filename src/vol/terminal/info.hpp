@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/settings.hpp"
+#include "base/settings/settings.hpp"
 #include "hdf5/api.hpp"
 
 namespace headrace::vol {

@@ -13,7 +13,7 @@
 
 #include "append.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 #include "folder.hpp"
 #include "pattern.hpp"
 

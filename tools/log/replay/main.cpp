@@ -21,8 +21,8 @@
 
 #include "apart.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/settings.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/settings.hpp"
 #include "library.hpp"
 #include "sidecar/background_process.hpp"
 #include "sidecar/locks.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/opening/opened_object.hpp"
 #include "connectors/log/reading/read.hpp"

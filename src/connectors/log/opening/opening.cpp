@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/settings.hpp"
 #include "connectors/log/state.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/ranks/parallel_file.hpp"

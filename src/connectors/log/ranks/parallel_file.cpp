@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "comm/agreement.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/ranks/replay_together.hpp"

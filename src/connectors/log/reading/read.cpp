@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "engine/buffer.hpp"

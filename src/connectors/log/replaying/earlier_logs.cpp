@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/printable.hpp"
+#include "base/report/log.hpp"
+#include "base/report/printable.hpp"
 #include "connectors/log/opening/opened_object.hpp"
 #include "connectors/log/opening/opening.hpp"
 #include "connectors/log/replaying/fit.hpp"

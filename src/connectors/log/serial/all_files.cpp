@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <iterator>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/reading/read.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "hdf5/lifecycle.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/replaying/replay.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/writing/write.hpp"

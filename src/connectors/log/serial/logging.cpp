@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/serial/serial_file.hpp"
 #include "connectors/log/writing/write.hpp"

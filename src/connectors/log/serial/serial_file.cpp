@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/log/replaying/fit.hpp"
 #include "connectors/log/replaying/replay_target.hpp"
 #include "connectors/log/serial/all_files.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "connectors/tune/rules/reopen.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/chunks/layout.hpp"

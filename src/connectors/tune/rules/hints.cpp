@@ -1,6 +1,6 @@
 #include "connectors/tune/rules/hints.hpp"
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "comm/mpi_communicator.hpp"
 
 namespace headrace::tune {

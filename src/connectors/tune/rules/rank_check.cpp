@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.hpp"
-#include "base/printable.hpp"
+#include "base/report/log.hpp"
+#include "base/report/printable.hpp"
 #include "comm/agreement.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/chunks/layout.hpp"

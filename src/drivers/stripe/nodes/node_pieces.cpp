@@ -12,7 +12,7 @@
 #include <ranges>
 #include <string>
 
-#include "base/log.hpp"
+#include "base/report/log.hpp"
 #include "engine/memory/kind.hpp"
 
 namespace headrace::stripe {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/report/printable.hpp"
 #include "comm/agreement.hpp"
 
 namespace headrace::stripe {

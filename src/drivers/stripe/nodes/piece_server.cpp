@@ -13,9 +13,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/blocked_signals.hpp"
 #include "base/error.hpp"
-#include "base/log.hpp"
+#include "base/process/blocked_signals.hpp"
+#include "base/report/log.hpp"
 
 namespace headrace::stripe {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/report/json.hpp"
 
 namespace headrace::bench::iotest {
 
