@@ -11,8 +11,8 @@
 #include "base/enum_name.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/callbacks.hpp"
+#include "vol/dataset/transfer.hpp"
 #include "vol/object.hpp"
-#include "vol/transfer.hpp"
 
 namespace log_calls {
 

@@ -8,7 +8,7 @@
 #include "intervals.hpp"
 #include "plugin/layer_entry.hpp"
 #include "vol/dataset/registry.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace overlap {
 namespace {

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "vol/pass_through.hpp"
-#include "vol/transfer.hpp"
 
 namespace headrace::vol::own {
 namespace {
@@ -158,10 +157,3 @@ herr_t file_specific(const Layer& layer, void* self, H5VL_file_specific_args_t* 
 }
 
 }  // namespace headrace::vol::own
-
-namespace headrace::vol {
-
-herr_t pass_on(const Reads& reads) { return reads.as_arguments(&own::dataset_read); }
-herr_t pass_on(const Writes& writes) { return writes.as_arguments(&own::dataset_write); }
-
-}  // namespace headrace::vol

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "drivers/async/program_buffers.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 

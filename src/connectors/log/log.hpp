@@ -24,6 +24,7 @@
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/lifecycle.hpp"
 #include "sidecar/opening_guard.hpp"
+#include "vol/hooks.hpp"
 #include "vol/pass_through.hpp"
 
 namespace headrace::log_layout {

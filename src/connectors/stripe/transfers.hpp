@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "hdf5/id.hpp"
+#include "vol/dataset/transfer.hpp"
 #include "vol/dataset/transfer_list.hpp"
 #include "vol/file/driver_seat.hpp"
-#include "vol/transfer.hpp"
 
 namespace headrace::stripe {
 

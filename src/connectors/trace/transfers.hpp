@@ -7,7 +7,7 @@
 
 #include "connectors/trace/objects.hpp"
 #include "trace/tables.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::trace {
 

@@ -1,6 +1,6 @@
 #include "vol/dataset/box_io.hpp"
 
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::vol {
 namespace {

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "vol/dataset/selection.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::vol {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "connectors/async/dataset.hpp"
 #include "engine/scattered.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 

@@ -14,8 +14,8 @@
 #include "hdf5/error_stack.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/transfer.hpp"
 #include "vol/dataset/transfer_list.hpp"
-#include "vol/transfer.hpp"
 
 namespace headrace::log_layout {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "connectors/log/ranks/parallel_file.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::log_layout {
 

@@ -7,7 +7,7 @@
 
 #include "connectors/log/file/dataset.hpp"
 #include "engine/buffer.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::log_layout {
 

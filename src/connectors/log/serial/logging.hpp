@@ -1,7 +1,7 @@
 // Which writes of files of one process go to their log, and what becomes of those that do not.
 #pragma once
 
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::log_layout {
 

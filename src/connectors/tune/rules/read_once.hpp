@@ -8,7 +8,7 @@
 #pragma once
 
 #include "connectors/tune/file_state.hpp"
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 namespace headrace::tune {
 

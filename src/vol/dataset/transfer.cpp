@@ -1,9 +1,10 @@
-#include "vol/transfer.hpp"
+#include "vol/dataset/transfer.hpp"
 
 #include <algorithm>
 
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/pass_through.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -62,5 +63,8 @@ std::uint64_t Transfer::memory_extent() const {
   const hssize_t elements = h5.Sget_simple_extent_npoints(space.id());
   return static_cast<std::uint64_t>(std::max<hssize_t>(elements, 0));
 }
+
+herr_t pass_on(const Reads& reads) { return reads.as_arguments(&own::dataset_read); }
+herr_t pass_on(const Writes& writes) { return writes.as_arguments(&own::dataset_write); }
 
 }  // namespace headrace::vol
