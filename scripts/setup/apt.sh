@@ -11,7 +11,7 @@ case ${1:-} in
 demo) ;;
 test)
     packages+=(chromium csh fish gdb hdf5-tools libgtest-dev libmpich-dev libopenmpi-dev
-        libpnetcdf-dev mpich openmpi-bin strace zlib1g-dev)
+        libpnetcdf-dev mpich openmpi-bin strace valgrind zlib1g-dev)
     ;;
 *) die "usage: apt.sh demo|test" ;;
 esac

@@ -1,0 +1,1 @@
+"""What operations cost under each layer, in instructions."""
