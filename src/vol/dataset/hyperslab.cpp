@@ -18,7 +18,7 @@ constexpr Numbers kOnce = [] {
 }();
 
 // The bounds are those with the selection's offset (H5Soffset_simple), which h5py uses.
-bool read_hyperslab(hid_t space, Hyperslab& slab) {
+bool read_box(hid_t space, Hyperslab& slab) {
   Numbers start{};
   Numbers stride{};
   Numbers count{};
@@ -94,8 +94,8 @@ bool read_memory(const Elements& dataset, const Transfer& call, std::size_t mem_
                                             engine::strides_of(rank, dataset.dims, mem_element));
     return true;
   }
-  const auto& memory = call.memory_hyperslab();
-  if (!memory ||
+  const Hyperslab* const memory = call.memory_hyperslab();
+  if (memory == nullptr ||
       engine::volume(memory->rank, memory->box.count) != engine::volume(rank, transfer.box.count))
     return false;
   if (memory->box.count == memory->dims) {
@@ -116,20 +116,17 @@ std::optional<MemoryType> memory_type_of(const Elements& dataset, hid_t mem_type
   return MemoryType{size, true};
 }
 
-std::optional<Hyperslab> hyperslab_of(hid_t space) {
-  Hyperslab slab;
-  if (!read_dims(space, slab.rank, slab.dims)) return std::nullopt;
+bool read_hyperslab(hid_t space, Hyperslab& slab) {
+  if (!is_dataspace(space) || !read_dims(space, slab.rank, slab.dims)) return false;
   const H5S_sel_type type = h5.Sget_select_type(space);
   if (type == H5S_SEL_ALL)
     slab.box.count = slab.dims;
-  else if (type != H5S_SEL_HYPERSLABS || !read_hyperslab(space, slab))
-    return std::nullopt;
+  else if (type != H5S_SEL_HYPERSLABS || !read_box(space, slab))
+    return false;
   // Never more elements than HDF5 says: a null dataspace has none.
   const auto elements = engine::volume(slab.rank, slab.box.count);
-  if (elements == 0 || !lies_within(slab) ||
-      static_cast<std::uint64_t>(h5.Sget_select_npoints(space)) != elements)
-    return std::nullopt;
-  return slab;
+  return elements != 0 && lies_within(slab) &&
+         static_cast<std::uint64_t>(h5.Sget_select_npoints(space)) == elements;
 }
 
 std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset,
@@ -140,8 +137,9 @@ std::optional<HyperslabTransfer> hyperslab_transfer_of(const Elements& dataset,
     found.box.count = dataset.dims;
     if (engine::volume(dataset.rank, dataset.dims) == 0) return std::nullopt;
   } else {
-    const auto& file = transfer.file_hyperslab();
-    if (!file || file->rank != dataset.rank || file->dims != dataset.dims) return std::nullopt;
+    const Hyperslab* const file = transfer.file_hyperslab();
+    if (file == nullptr || file->rank != dataset.rank || file->dims != dataset.dims)
+      return std::nullopt;
     found.box = file->box;
     found.step = file->step;
   }

@@ -39,7 +39,8 @@ struct Hyperslab {
   engine::Box box;       // the first element, and how many there are
   engine::Index step = engine::kEach;
 };
-std::optional<Hyperslab> hyperslab_of(hid_t space);
+// False where the selection is none; `slab`, which is as it is made, has anything then.
+bool read_hyperslab(hid_t space, Hyperslab& slab);
 
 // A transfer of such elements of a dataset.
 struct HyperslabTransfer {

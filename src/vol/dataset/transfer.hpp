@@ -35,20 +35,18 @@ class Transfer {
   const hid_t file_space;  // the same
   const hid_t dxpl;
 
-  // Of dataspaces; none where one is no dataspace or no Hyperslab (see there).
-  [[nodiscard]] const std::optional<Hyperslab>& file_hyperslab() const {
-    return asked(file_, [this] { return hyperslab_at(file_space); });
-  }
-  [[nodiscard]] const std::optional<Hyperslab>& memory_hyperslab() const {
-    return asked(memory_, [this] { return hyperslab_at(mem_space); });
-  }
+  // What dataspaces select; null where one is no dataspace or no Hyperslab (see there).
+  [[nodiscard]] const Hyperslab* file_hyperslab() const { return file_.of(file_space); }
+  [[nodiscard]] const Hyperslab* memory_hyperslab() const { return memory_.of(mem_space); }
   // Of the selection in the file (see spread_of()).
   [[nodiscard]] const std::optional<Spread>& spread() const {
-    return asked(spread_, [this] { return spread_of(file_space); });
+    if (!spread_) spread_.emplace(spread_of(file_space));
+    return *spread_;
   }
   // Whether that is points, or a union of hyperslabs that is no regular one.
   [[nodiscard]] bool is_scattered() const {
-    return asked(scattered_, [this] { return vol::is_scattered(file_space); });
+    if (!scattered_) scattered_ = vol::is_scattered(file_space);
+    return *scattered_;
   }
 
   // The bytes of memory that it reaches: elements selected times the size of the memory type, so
@@ -64,25 +62,34 @@ class Transfer {
   [[nodiscard]] std::uint64_t memory_extent() const;
 
  private:
+  // Of a large type, which is filled where it stays.
+  class Decoded {
+   public:
+    const Hyperslab* of(hid_t space) {
+      if (!asked_) found_ = read_hyperslab(space, slab_.emplace());
+      asked_ = true;
+      return found_ ? &*slab_ : nullptr;
+    }
+
+   private:
+    bool asked_ = false;
+    bool found_ = false;
+    std::optional<Hyperslab> slab_;
+  };
+
   Transfer(const Transfer& other, hid_t list)
-      : Transfer(other.dataset, other.mem_type, other.mem_space, other.file_space, list) {
-    file_ = other.file_;
-    memory_ = other.memory_;
-    spread_ = other.spread_;
-    scattered_ = other.scattered_;
-  }
+      : dataset(other.dataset),
+        mem_type(other.mem_type),
+        mem_space(other.mem_space),
+        file_space(other.file_space),
+        dxpl(list),
+        file_(other.file_),
+        memory_(other.memory_),
+        spread_(other.spread_),
+        scattered_(other.scattered_) {}
 
-  static std::optional<Hyperslab> hyperslab_at(hid_t space) {
-    return is_dataspace(space) ? hyperslab_of(space) : std::nullopt;
-  }
-  template <typename T, typename Ask>
-  static const T& asked(std::optional<T>& known, const Ask& ask) {
-    if (!known) known.emplace(ask());
-    return *known;
-  }
-
-  mutable std::optional<std::optional<Hyperslab>> file_;
-  mutable std::optional<std::optional<Hyperslab>> memory_;
+  mutable Decoded file_;
+  mutable Decoded memory_;
   mutable std::optional<std::optional<Spread>> spread_;
   mutable std::optional<bool> scattered_;
 };

@@ -68,8 +68,8 @@ bool add_blocks(hid_t space, unsigned rank, std::size_t most, TouchedElements& t
 }
 
 bool add_parts(hid_t space, std::size_t most, TouchedElements& to) {
-  if (const auto slab = vol::hyperslab_of(space)) {
-    to.add({slab->box, slab->step});
+  if (vol::Hyperslab slab; vol::read_hyperslab(space, slab)) {
+    to.add({slab.box, slab.step});
     return true;
   }
   switch (h5.Sget_select_type(space)) {
