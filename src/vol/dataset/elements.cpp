@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/under.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -51,8 +52,8 @@ H5VL_dataset_get_args_t get(const Object& object, H5VL_dataset_get_t what) {
   H5VL_dataset_get_args_t args{what, {}};
   // The ids of the questions asked here share their place in the union.
   args.args.get_dcpl.dcpl_id = kInvalidId;
-  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
-                       nullptr) < 0)
+  if (call_under<Callback::dataset_get>(*object.connector, object.under, &args,
+                                        h5.transfer_list.get(), nullptr) < 0)
     throw Error("HDF5 does not tell the properties of " + describe(object) + ": " + root_cause());
   return args;
 }
@@ -60,8 +61,8 @@ H5VL_dataset_get_args_t get(const Object& object, H5VL_dataset_get_t what) {
 bool read_type(const Object& object, Elements& elements) {
   H5VL_dataset_get_args_t args{H5VL_DATASET_GET_TYPE, {}};
   args.args.get_type.type_id = kInvalidId;
-  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
-                       nullptr) < 0)
+  if (call_under<Callback::dataset_get>(*object.connector, object.under, &args,
+                                        h5.transfer_list.get(), nullptr) < 0)
     return false;
   Id<Kind::datatype> type(args.args.get_type.type_id);
   // A committed type is an object of the file, which it would keep open.
@@ -87,8 +88,8 @@ bool read_identity(const Object& object, Identity& identity, unsigned* links, H5
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};
   args.args.get_info = {H5O_INFO_BASIC, &info};
   const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
-  if (h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
-                      nullptr) < 0)
+  if (call_under<Callback::object_get>(*object.connector, object.under, &self, &args,
+                                       h5.transfer_list.get(), nullptr) < 0)
     return false;
   identity = {info.fileno, info.token};
   if (links != nullptr) *links = info.rc;
@@ -116,8 +117,8 @@ bool update_dims(Elements& elements, const Object& object) {
   if (extent_known(elements)) return true;
   H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
   args.args.get_space.space_id = kInvalidId;
-  if (h5.VLdataset_get(object.under, object.connector->id(), &args, h5.transfer_list.get(),
-                       nullptr) < 0)
+  if (call_under<Callback::dataset_get>(*object.connector, object.under, &args,
+                                        h5.transfer_list.get(), nullptr) < 0)
     return false;
   const Id<Kind::dataspace> space(args.args.get_space.space_id);
   unsigned rank = 0;
@@ -150,8 +151,8 @@ std::string name_of(const Object& object, H5I_type_t type) {
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_NAME, {}};
   args.args.get_name = {name.size(), name.data(), &length};
   const H5VL_loc_params_t self{type, H5VL_OBJECT_BY_SELF, {}};
-  h5.VLobject_get(object.under, &self, object.connector->id(), &args, h5.transfer_list.get(),
-                  nullptr);
+  call_under<Callback::object_get>(*object.connector, object.under, &self, &args,
+                                   h5.transfer_list.get(), nullptr);
   return name.data();
 }
 
@@ -161,7 +162,8 @@ std::string file_name_of(const Object& object) {
   std::size_t length = 0;
   H5VL_file_get_args_t file{H5VL_FILE_GET_NAME, {}};
   file.args.get_name = {H5I_DATASET, name.size(), name.data(), &length};
-  h5.VLfile_get(object.under, object.connector->id(), &file, h5.transfer_list.get(), nullptr);
+  call_under<Callback::file_get>(*object.connector, object.under, &file, h5.transfer_list.get(),
+                                 nullptr);
   return name.data();
 }
 

@@ -9,13 +9,15 @@
 namespace headrace::vol {
 namespace {
 
-// In a context of its own: HDF5 would take the list of this question for that of the program's
-// call.
+// Through HDF5 in a context of its own: it would take the list of this question for that of the
+// program's call.
 Id<Kind::dataspace> extent_of(const Object& dataset) {
-  const LibraryContext apart;
+  std::optional<LibraryContext> apart;
+  if (dataset.connector->direct() == nullptr) apart.emplace();
   H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
   args.args.get_space.space_id = kInvalidId;
-  h5.VLdataset_get(dataset.under, dataset.connector->id(), &args, h5.transfer_list.get(), nullptr);
+  call_under<Callback::dataset_get>(*dataset.connector, dataset.under, &args,
+                                    h5.transfer_list.get(), nullptr);
   return Id<Kind::dataspace>(args.args.get_space.space_id);
 }
 
