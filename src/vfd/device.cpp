@@ -20,17 +20,26 @@ bool is_path_for_mpi(std::string_view name) {
   return name.substr(0, name.find('/')).find(':') == std::string_view::npos;
 }
 
+int* descriptor_of(H5FD_t* file) {
+  const H5FD_class_t& cls = *file->cls;
+  void* descriptor = nullptr;
+  herr_t answered = -1;
+  if (std::string_view(cls.name) == "sec2")
+    answered = cls.get_handle(file, kDefaultPlist, &descriptor);
+  else if (std::string_view(cls.name).starts_with("headrace_") && cls.ctl != nullptr)
+    answered = cls.ctl(file, kDescriptorCode, 0, nullptr, &descriptor);
+  return answered < 0 ? nullptr : static_cast<int*>(descriptor);
+}
+
 std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over, bool direct) {
   const H5FD_class_t& cls = *under->cls;
   if (std::string_view(cls.name) == "mpio")
     return over == Over::mpio && is_path_for_mpi(name) ? engine::posix_device(name) : nullptr;
   if (std::string_view(cls.name) == "sec2") {
-    void* descriptor = nullptr;
-    if (cls.get_handle(under, kDefaultPlist, &descriptor) < 0 || descriptor == nullptr) return {};
-    const int file = *static_cast<int*>(descriptor);
-    if (is_special(file)) return {};
-    if (!direct) return engine::posix_device(file, name);
-    return engine::direct_device(file, name, [](const std::string& why) {
+    const int* const file = descriptor_of(under);
+    if (file == nullptr || is_special(*file)) return {};
+    if (!direct) return engine::posix_device(*file, name);
+    return engine::direct_device(*file, name, [](const std::string& why) {
       log(Level::warning, "no direct writes (O_DIRECT): " + why);
     });
   }

@@ -24,6 +24,15 @@ inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
 std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over,
                                           bool direct = false);
 
+// Asks one of our drivers, in the same way, for the descriptor below it: output takes what
+// descriptor_of() gives.
+inline constexpr std::uint64_t kDescriptorCode = H5FD_CTL_OPC_RESERVED + 528;
+
+// The descriptor of a file of sec2, also below drivers of ours, for questions about the file: who
+// writes by it passes by what is staged. Null where there is another driver. Valid as long as the
+// file is open.
+int* descriptor_of(H5FD_t* file);
+
 // False where MPI takes a name for more than a path: one that begins with a file system's,
 // "ufs:/scratch/x".
 bool is_path_for_mpi(std::string_view name);

@@ -131,6 +131,10 @@ class PassThrough {
   }
   static herr_t ctl(H5FD_t* file, std::uint64_t code, std::uint64_t flags, const void* input,
                     void** output) {
+    if (code == kDescriptorCode) {
+      *output = descriptor_of(File::under_of(file));
+      return 0;
+    }
     if (code != kDeviceCode)
       return Forwarder<&H5FD_class_t::ctl, &Api::FDctl, signature::ctl>::call(file, code, flags,
                                                                               input, output);

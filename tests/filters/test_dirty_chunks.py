@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import sys
 import zlib
@@ -188,3 +189,32 @@ def test_what_a_chunk_has_outside_the_array(filters: Layer, whole: bool, options
     assert b"109" in native, "it came into the array"
     assert filters.python(program, options).out == native
     assert not whole or filters.counted("chunks_encoded") > 0
+
+
+def read_element(d: h5py.h5d.DatasetID, place: int) -> int:
+    """By no other id of the file, whose close would have the layer look what is still open."""
+    space = d.get_space()
+    space.select_hyperslab((place,), (1,))
+    found = np.zeros(1, "i8")
+    d.read(h5py.h5s.create_simple((1,)), space, found)
+    return int(found[0])
+
+
+def put_another_file_in_place() -> None:
+    """Into the same inode, with the dataset at the same address, once HDF5 has closed the first."""
+    for name, value in (("x.h5", 1), ("y.h5", 2)):
+        with h5py.File(name, "w") as f:
+            f.create_dataset("d", data=[value] * 1000, chunks=(500,), compression=4)
+    opened = h5py.h5f.open(b"x.h5")
+    d = h5py.h5d.open(opened, b"d")
+    assert read_element(d, 3) == 1
+    opened.close()  # the dataset keeps it open
+    assert read_element(d, 4) == 1
+    d.close()
+    shutil.copyfile("y.h5", "x.h5")
+    assert read_element(h5py.h5d.open(h5py.h5f.open(b"x.h5"), b"d"), 3) == 2
+
+
+def test_what_is_cached_of_a_file_goes_with_it(filters: Layer) -> None:
+    filters.python(put_another_file_in_place, "seat=both;")
+    assert filters.counted("chunk_cache_hits") > 0

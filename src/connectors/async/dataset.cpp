@@ -92,6 +92,15 @@ Id<Kind::plist> creation_list(const vol::Object& object) {
   return Id<Kind::plist>(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
 }
 
+// HDF5 gives each opening of a file a number, until all of it is closed: what is cached of an
+// earlier one, which others may have changed since, is another version.
+void name_for_cache(Dataset& dataset, const vol::UnderConnector& file) {
+  const vol::Identity& identity = dataset.identity;
+  dataset.share = cache_share(file, identity.file);
+  dataset.cached_as = {dataset.share->file, engine::cache::Token::of(identity.token.__data),
+                       identity.file};
+}
+
 // Null when it is not one for us.
 std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   const Id<Kind::plist> dcpl = creation_list(object);
@@ -113,18 +122,16 @@ std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
       !vol::read_identity(object, dataset->identity))
     return nullptr;
   dataset->native_cache = native_cache_of(object);
-  dataset->share = cache_share(*object.connector);
+  name_for_cache(*dataset, *object.connector);
   return dataset;
 }
 
 std::shared_ptr<Dataset> find(const vol::Object& object, Handle& handle) {
-  static std::uint64_t serial = 0;
   handle.why = "left_for_layout";
   if (!has_chunks({object.under, object.connector->id()})) return nullptr;
   const PrivateErrors own;
   std::shared_ptr<Dataset> dataset = examine(object, handle);
   if (dataset == nullptr) return nullptr;
-  dataset->serial = ++serial;
   dataset->fresh = dataset->fresh && handle.created == times_masks_were_possible();
   return registry().know(std::move(dataset), [](const Dataset&) { return false; });
 }
@@ -138,12 +145,12 @@ bool left_for_addresses(const vol::Object& object, Handle& handle) {
 
 }  // namespace
 
-engine::Buffer Dataset::encode(const engine::CachedChunk& chunk) const {
+engine::Buffer Dataset::encode(const engine::cache::DirtyChunk& chunk) const {
   return engine::encode(pipeline, chunk.bytes.bytes());
 }
 
 // A chunk that HDF5 has written, as a filter gains nothing, is HDF5's to cache from then on.
-bool Dataset::store(const engine::CachedChunk& chunk, const engine::Buffer& encoded) {
+bool Dataset::store(const engine::cache::DirtyChunk& chunk, const engine::Buffer& encoded) {
   const PrivateErrors own;
   store_chunk(*this, chunk.origin, encoded, chunk.bytes.bytes());
   return encoded.size() > 0;

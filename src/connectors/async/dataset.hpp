@@ -9,7 +9,7 @@
 
 #include "connectors/async/requests/read_pace.hpp"
 #include "engine/box.hpp"
-#include "engine/chunk_cache.hpp"
+#include "engine/cache/write_back.hpp"
 #include "engine/codec/pipeline.hpp"
 #include "hdf5/filters/native_chunks.hpp"
 #include "vol/dataset/elements.hpp"
@@ -44,7 +44,7 @@ struct Mapping;  // chunks/chunk_maps.hpp
 
 // One for all handles of a dataset; owns its chunks in the cache, whose share is that of the file
 // that it was found in first. The program's thread only.
-struct Dataset : Elements, engine::ChunkOwner {
+struct Dataset : Elements, engine::cache::Owner {
   std::size_t chunk_bytes = 0;
   engine::Pipeline pipeline;
   std::vector<std::byte> fill;  // one element
@@ -68,8 +68,8 @@ struct Dataset : Elements, engine::ChunkOwner {
   }
   [[nodiscard]] UnderDataset under() const { return {handle->under, handle->connector->id()}; }
 
-  [[nodiscard]] engine::Buffer encode(const engine::CachedChunk& chunk) const override;
-  bool store(const engine::CachedChunk& chunk, const engine::Buffer& encoded) override;
+  [[nodiscard]] engine::Buffer encode(const engine::cache::DirtyChunk& chunk) const override;
+  bool store(const engine::cache::DirtyChunk& chunk, const engine::Buffer& encoded) override;
   void lose(const std::exception_ptr& error) noexcept override;
   [[nodiscard]] bool encodes_behind() const override { return engine::may_run_behind(pipeline); }
 };

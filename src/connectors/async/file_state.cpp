@@ -26,7 +26,8 @@ struct FileState {
   vol::Object* file = nullptr;  // as long as it is open
   // What follows is there once it has been asked for.
   std::optional<H5FD_t*> reads;  // see driver_for_reads()
-  std::shared_ptr<engine::CacheShare> cache;
+  std::shared_ptr<const engine::cache::Share> cache;
+  unsigned long cached = 0;  // the file that has the share
   std::optional<engine::WantedThreads> threads;
   std::size_t wanted_cache = 0;
   unsigned wanted_threads = 0;
@@ -61,6 +62,14 @@ H5FD_t* driver_on_top(const vol::Object& file) {
 void count_driver_left_out(const vol::Object& file, const FileState& state) {
   if (!summary_wanted() || !state.writable || file.connector->seat().serial.empty()) return;
   if (driver_of(file) == nullptr) ++share_of("async").left["left_for_driver"];
+}
+
+// Of the file that HDF5 has given the number, which says as much where the system does not know the
+// file, but to this process only.
+engine::FileIdentity identity_of(unsigned long number) {
+  H5FD_t* const ours = driver_numbered(number);
+  const auto known = ours == nullptr ? std::nullopt : identity_of(OpenFile::of(ours));
+  return known.value_or(engine::FileIdentity{0, number, 0});
 }
 
 }  // namespace
@@ -105,12 +114,13 @@ bool only_decodes(const vol::UnderConnector& connector) {
   return !all_off && state != nullptr && state->only_decodes;
 }
 
-std::shared_ptr<engine::CacheShare> cache_share(const vol::UnderConnector& connector) {
+std::shared_ptr<const engine::cache::Share> cache_share(const vol::UnderConnector& connector,
+                                                        unsigned long file) {
   FileState& state = state_of(connector);
-  if (state.cache == nullptr) {
-    state.cache = cache().make_share(state.wanted_cache);
-    state.threads.emplace(state.wanted_threads);
-  }
+  if (!state.threads) state.threads.emplace(state.wanted_threads);
+  if (state.cache != nullptr && state.cached == file) return state.cache;
+  state.cache = cache_room().share(identity_of(file), state.wanted_cache);
+  state.cached = file;
   return state.cache;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drivers/async/write_behind.hpp"
-#include "engine/chunk_cache.hpp"
+#include "engine/cache/room.hpp"
 #include "vol/dataset/touched.hpp"
 #include "vol/file/file_facts.hpp"
 
@@ -25,8 +25,11 @@ bool filters_on(const vol::UnderConnector& connector);
 // here. Nothing else is done for such a file.
 bool only_decodes(const vol::UnderConnector& connector);
 
-// Of a file that filters are on for, or that is only decoded: what it has of the chunk cache.
-std::shared_ptr<engine::CacheShare> cache_share(const vol::UnderConnector& connector);
+// Of a file that filters are on for, or that is only decoded: what the datasets that are found
+// through it have of the chunk cache, in the file that has HDF5's number `file`: its own, or that
+// of a file that is mounted or linked to.
+std::shared_ptr<const engine::cache::Share> cache_share(const vol::UnderConnector& connector,
+                                                        unsigned long file);
 
 // Of a file that filters are on for: whether the program has opened it for writing.
 bool may_write(const vol::UnderConnector& connector);

@@ -60,25 +60,24 @@ std::vector<OpenFile*>& open_files() {
   return files;
 }
 
-// A file as the file system knows it, however often it is opened.
-using Inode = std::pair<dev_t, ino_t>;
-
-std::optional<Inode> inode_of(const OpenFile& file) {
+// Of a driver without a descriptor what now has the name that the file was opened by.
+std::optional<engine::FileIdentity> identity_or_name_of(const OpenFile& file) {
+  if (const auto identity = identity_of(file)) return identity;
   struct stat status{};
   if (::stat(file.name.c_str(), &status) < 0) return std::nullopt;
-  return Inode{status.st_dev, status.st_ino};
+  return engine::FileIdentity{status.st_dev, status.st_ino, 0};
 }
 
 // Those of which the program knows addresses: it may use them again when it opens one again.
-std::set<Inode>& files_known_to_program() {
-  static auto& files = *new std::set<Inode>;
+std::set<engine::FileIdentity>& files_known_to_program() {
+  static auto& files = *new std::set<engine::FileIdentity>;
   return files;
 }
 
 bool is_known_to_program(const OpenFile& file) {
   if (files_known_to_program().empty()) return false;
-  const auto inode = inode_of(file);
-  return inode && files_known_to_program().contains(*inode);
+  const auto identity = identity_or_name_of(file);
+  return identity && files_known_to_program().contains(*identity);
 }
 
 void stop_reading_ahead(OpenFile& file) {
@@ -273,10 +272,15 @@ bool write_raw_at_once(unsigned long number) {
     if (file->staged != nullptr) drain(*file);
     file->raw_at_once = true;
     file->left_for = "left_for_address";
-    if (const auto inode = inode_of(*file)) files_known_to_program().insert(*inode);
+    if (const auto known = identity_or_name_of(*file)) files_known_to_program().insert(*known);
     stop_reading_ahead(*file);
   }
   return writable;
+}
+
+std::optional<engine::FileIdentity> identity_of(const OpenFile& file) {
+  const int* const descriptor = vfd::descriptor_of(file.under);
+  return descriptor == nullptr ? std::nullopt : engine::identity_of(*descriptor);
 }
 
 H5FD_t* driver_numbered(unsigned long number) {

@@ -5,6 +5,7 @@
 
 #include "base/call_scope.hpp"
 #include "drivers/async/settings.hpp"
+#include "engine/file_identity.hpp"
 #include "engine/reading/background_reads.hpp"
 #include "engine/reading/read_ahead.hpp"
 #include "engine/staging/staged_file.hpp"
@@ -70,6 +71,9 @@ bool write_raw_at_once(unsigned long file);
 // The file that HDF5 has given the number, which is ours if HDF5 itself calls our driver; else
 // null.
 H5FD_t* driver_numbered(unsigned long file);
+
+// The file as the system knows it; none where it does not.
+std::optional<engine::FileIdentity> identity_of(const OpenFile& file);
 
 // While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
 // goes on staging: how the connector of the same layer finds that file, through what lies between

@@ -1,8 +1,6 @@
 #include "engine/devices/reopened_device.hpp"
 
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,12 +40,6 @@ rlim_t most_files() {
 
 bool is_near_limit(int descriptor) {
   return static_cast<rlim_t>(descriptor) + kLeft >= most_files();
-}
-
-// That tells a file from another one that gets its inode later; 0 where the file system has none.
-unsigned generation_of(int descriptor) {
-  unsigned generation = 0;
-  return ::ioctl(descriptor, FS_IOC_GETVERSION, &generation) == 0 ? generation : 0;
 }
 
 }  // namespace
@@ -108,11 +100,8 @@ void ReopenedDevice::open() {
 }
 
 // Of the file that was closed: another one may have its name by now.
-void ReopenedDevice::require(const Identity& same) {
-  struct stat status{};
-  if (::fstat(descriptor_, &status) == 0 && status.st_dev == same.device &&
-      status.st_ino == same.inode && generation_of(descriptor_) == same.generation)
-    return;
+void ReopenedDevice::require(const FileIdentity& same) {
+  if (identity_of(descriptor_) == same) return;
   close_descriptor();
   throw Error(path_ +
               " was replaced while it was closed, as the process has too many open files: raise "
@@ -128,7 +117,7 @@ bool ReopenedDevice::note_place() {
   const auto place =
       std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor_), failed);
   if (!failed) path_ = place.string();
-  closed_ = Identity{status.st_dev, status.st_ino, generation_of(descriptor_)};
+  closed_ = identity_of(descriptor_);
   return !failed;
 }
 

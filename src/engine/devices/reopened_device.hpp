@@ -2,8 +2,6 @@
 // when it is used. No HDF5.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <list>
 #include <memory>
@@ -12,6 +10,7 @@
 #include <string>
 
 #include "engine/device.hpp"
+#include "engine/file_identity.hpp"
 
 namespace headrace::engine {
 
@@ -37,16 +36,11 @@ class ReopenedDevice final : public Device {
  private:
   using All = std::list<ReopenedDevice*>;
   struct Open;
-  struct Identity {
-    dev_t device;
-    ino_t inode;
-    unsigned generation;
-  };
   static Open& open_ones();
   template <typename Action>
   void use(const Action& action);
   void open();
-  void require(const Identity& same);
+  void require(const FileIdentity& same);
   bool note_place();
   void close_descriptor() noexcept;
   static void leave_room(bool near_limit);
@@ -60,8 +54,8 @@ class ReopenedDevice final : public Device {
   std::unique_ptr<Device> device_;  // by that
   All::iterator listed_;            // while it is open
   std::atomic<bool> used_{false};
-  std::optional<Identity> closed_;  // once it was closed for others
-  int failed_ = 0;                  // errno of a close
+  std::optional<FileIdentity> closed_;  // once it was closed for others
+  int failed_ = 0;                      // errno of a close
 };
 
 }  // namespace headrace::engine

@@ -3,13 +3,15 @@
 #pragma once
 
 #include "connectors/async/dataset.hpp"
-#include "engine/chunk_cache.hpp"
+#include "engine/cache/write_back.hpp"
 #include "vol/dataset/touched.hpp"
 
 namespace headrace::async {
 
 // One for all datasets of the process; each file has a share.
-engine::ChunkCache& cache();
+engine::cache::WriteBack& cache();
+// That of its chunks.
+engine::cache::Room& cache_room();
 
 // Whether no chunk is to be stored, and no dataset to be closed after that.
 [[nodiscard]] bool nothing_waits();

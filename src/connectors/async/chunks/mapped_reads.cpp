@@ -76,8 +76,9 @@ class MappedRead {
     engine::ChunkMap::Finder finder(map);
     Parts parts(transfer_);
     std::size_t fragment = 0;
+    const bool looks = !dataset_.pipeline.empty() && cache().cached(dataset_) > 0;
     for (Part part; parts.next(part); fragment += part.fragments.size()) {
-      if (dataset_.cached() > 0 && deliver_cached(transfer_, part, program_)) continue;
+      if (looks && deliver_cached(transfer_, part, program_)) continue;
       if (const engine::ChunkAddress* const stored = finder.find(part.chunk))
         wanted_.push_back({*stored, static_cast<std::uint32_t>(fragment)});
       else
@@ -176,7 +177,8 @@ bool may_gain_by_map(const Dataset& dataset, std::uint64_t chunks, const vol::Ob
 bool gains_by_map(const std::shared_ptr<Dataset>& dataset, const Transfer& transfer,
                   const vol::Object& object) {
   const std::uint64_t chunks = chunks_of(*dataset, transfer);
-  if (!may_gain_by_map(*dataset, chunks, object) || dataset->cached() > chunks / 2) return false;
+  if (!may_gain_by_map(*dataset, chunks, object) || cache().cached(*dataset) > chunks / 2)
+    return false;
   if (dataset->mapping == nullptr) dataset->mapping = mapping_of(*dataset, object);
   Mapping& mapping = *dataset->mapping;
   mapping.update(dataset->grid());

@@ -43,8 +43,7 @@ void finish_part(const ChunkTransfer& transfer, const Part& part, std::uint32_t 
   if (transfer.transfer().converts) transfer.deliver(part, chunk.data(), program);
   // Of a chunk that lacks filters the cache would not know it.
   if (!is_kept(transfer, part) || mask != 0) return;
-  cache().insert(std::make_shared<engine::CachedChunk>(transfer.dataset(), part.chunk, part.origin,
-                                                       std::move(chunk)));
+  cache().keep(transfer.dataset(), part.chunk, std::move(chunk));
 }
 
 Buffer decode_part(const ChunkTransfer& transfer, const Part& part,
@@ -69,10 +68,11 @@ void read_now(const ChunkTransfer& transfer, const Part& part, StoredChunk store
 }
 
 bool deliver_cached(const ChunkTransfer& transfer, const Part& part, std::byte* program) {
-  const engine::ChunkRef chunk = cache().find(transfer.dataset(), part.chunk);
-  if (chunk == nullptr) return false;
+  const auto deliver = [&](std::span<const std::byte> chunk) {
+    transfer.deliver(part, chunk.data(), program);
+  };
+  if (!cache().read(transfer.dataset(), part.chunk, deliver)) return false;
   ++statistics().cache_hits;
-  transfer.deliver(part, chunk->bytes.data(), program);
   return true;
 }
 

@@ -8,8 +8,7 @@ namespace headrace::async {
 namespace {
 
 using engine::Buffer;
-using engine::CachedChunk;
-using engine::ChunkRef;
+using engine::cache::DirtyRef;
 
 // A part of what the program writes, in the file's type.
 struct Given {
@@ -31,13 +30,6 @@ Buffer raw_chunk(const ChunkTransfer& transfer, const Part& part, const Source& 
   return raw;
 }
 
-ChunkRef insert(const ChunkTransfer& transfer, const Part& part, Buffer bytes) {
-  const auto chunk =
-      std::make_shared<CachedChunk>(transfer.dataset(), part.chunk, part.origin, std::move(bytes));
-  cache().insert(chunk);
-  return chunk;
-}
-
 // Only the last part of a large write: what comes before would be waited for, and costs a copy.
 bool may_be_behind(const Dataset& dataset, std::uint64_t elements_left) {
   return dataset.encodes_behind() && dataset.fits_cache() &&
@@ -46,7 +38,8 @@ bool may_be_behind(const Dataset& dataset, std::uint64_t elements_left) {
 
 // Has a chunk that is written as a whole encoded after the program's call has returned.
 void write_behind(const ChunkTransfer& transfer, const Part& part, const Given& given) {
-  const ChunkRef chunk = insert(transfer, part, raw_chunk(transfer, part, given.place));
+  const DirtyRef chunk = cache().insert(transfer.dataset(), part.chunk, part.origin,
+                                        raw_chunk(transfer, part, given.place));
   chunk->passing = true;
   cache().store_behind(chunk);
   ++statistics().encoded_behind;
@@ -96,7 +89,9 @@ class UpdateJob final : public engine::Job {
     transfer_.scatter(part_, given_.place, chunk_.data());
   }
 
-  void finish() override { cache().mark_dirty(insert(transfer_, part_, std::move(chunk_))); }
+  void finish() override {
+    cache().insert(transfer_.dataset(), part_.chunk, part_.origin, std::move(chunk_));
+  }
 
  private:
   const ChunkTransfer& transfer_;
@@ -110,10 +105,9 @@ class UpdateJob final : public engine::Job {
 void update(const ChunkTransfer& transfer, const Part& part, Given given,
             engine::Ordered& ordered) {
   Dataset& dataset = transfer.dataset();
-  if (const ChunkRef chunk = cache().find_to_write(dataset, part.chunk)) {
+  if (const DirtyRef chunk = cache().find_to_write(dataset, part.chunk, part.origin)) {
     ++statistics().cache_hits;
     transfer.scatter(part, given.place, chunk->bytes.data());
-    cache().mark_dirty(chunk);
     return;
   }
   StoredChunk stored;

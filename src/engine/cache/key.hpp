@@ -1,0 +1,58 @@
+// What decoded chunks are found by: values, which another process can make as well.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "engine/file_identity.hpp"
+
+namespace headrace::engine::cache {
+
+// A dataset's, as HDF5 tells it. Tokens of native files are addresses, least byte first, and are in
+// the order of these.
+struct Token {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  auto operator<=>(const Token&) const = default;
+
+  static Token of(std::span<const unsigned char, 16> bytes) {
+    Token token;
+    std::memcpy(&token.low, bytes.data(), sizeof token.low);
+    std::memcpy(&token.high, bytes.data() + sizeof token.low, sizeof token.high);
+    return token;
+  }
+};
+
+// A dataset in one state. Who changes what its stored chunks hold, and does not forget those that
+// are cached, gives it another version.
+struct DatasetKey {
+  FileIdentity file;
+  Token token;
+  std::uint64_t version = 0;
+  auto operator<=>(const DatasetKey&) const = default;
+};
+
+struct Key {
+  DatasetKey dataset;
+  std::uint64_t chunk = 0;  // its place among the dataset's chunks, row-major
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Hash {
+  std::size_t operator()(const DatasetKey& key) const {
+    // What of it differs among the datasets of a process.
+    return mixed(mixed(mixed(0, key.file.inode), key.token.low), key.version);
+  }
+  std::size_t operator()(const Key& key) const { return mixed((*this)(key.dataset), key.chunk); }
+
+ private:
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    return hash ^ (hash >> 32U);
+  }
+};
+
+}  // namespace headrace::engine::cache
