@@ -6,10 +6,10 @@
 #include "connectors/async/chunks/chunk_io.hpp"
 #include "connectors/async/chunks/chunk_maps.hpp"
 #include "connectors/async/chunks/mapped_reads.hpp"
-#include "connectors/async/chunks/pipeline.hpp"
 #include "connectors/async/file_state.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/chunks/layout.hpp"
+#include "vol/chunks/pipeline.hpp"
 #include "vol/dataset/registry.hpp"
 #include "vol/dataset/selection.hpp"
 #include "vol/dataset/told_addresses.hpp"
@@ -54,29 +54,11 @@ H5D_layout_t note_layout(hid_t dcpl, Handle& handle) {
   return layout;
 }
 
-bool read_chunk(hid_t dcpl, Elements& dataset) {
-  const auto chunks = vol::chunk_shape(dcpl);
-  if (!chunks) return false;
-  dataset.rank = chunks->rank;
-  dataset.chunk = chunks->lengths;
-  return true;
-}
-
-bool countable(Dataset& dataset) {
-  const std::uint64_t elements = engine::volume(dataset.rank, dataset.chunk);
-  return !__builtin_mul_overflow(elements, dataset.element, &dataset.chunk_bytes);
-}
-
-bool read_fill(hid_t dcpl, Dataset& dataset) {
-  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+bool read_unwritten(hid_t dcpl, Dataset& dataset) {
   H5D_alloc_time_t allocated = H5D_ALLOC_TIME_ERROR;
-  if (h5.Pfill_value_defined(dcpl, &defined) < 0 || h5.Pget_alloc_time(dcpl, &allocated) < 0)
-    return false;
+  if (h5.Pget_alloc_time(dcpl, &allocated) < 0) return false;
   dataset.fresh = allocated != H5D_ALLOC_TIME_EARLY;  // HDF5 has stored chunks then
-  dataset.fills = vol::fills(dcpl);
-  dataset.fill.assign(dataset.element, std::byte{0});
-  return !dataset.fills || defined != H5D_FILL_VALUE_USER_DEFINED ||
-         h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
+  return vol::read_fill(dcpl, dataset);
 }
 
 std::size_t native_cache_of(const vol::Object& object) {
@@ -105,19 +87,19 @@ void name_for_cache(Dataset& dataset, const vol::UnderConnector& file) {
 std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
   const Id<Kind::plist> dcpl = creation_list(object);
   auto dataset = std::make_shared<Dataset>();
-  if (note_layout(dcpl.get(), handle) != H5D_CHUNKED || !read_chunk(dcpl.get(), *dataset) ||
-      !vol::filters_all_chunks(dcpl.get()))
+  if (note_layout(dcpl.get(), handle) != H5D_CHUNKED ||
+      !vol::read_chunk_shape(dcpl.get(), *dataset) || !vol::filters_all_chunks(dcpl.get()))
     return nullptr;
   handle.why = "left_for_datatype";
-  if (!vol::read_type(object, *dataset) || !countable(*dataset)) return nullptr;
+  if (!vol::read_type(object, *dataset) || !vol::count_chunk_bytes(*dataset)) return nullptr;
   handle.why = "left_for_filters";
   if (h5.Pget_nfilters(dcpl.get()) == 0) {
     if (dataset->chunk_bytes <= kLargestMapped) handle.small = std::move(dataset);
     return nullptr;
   }
-  if (!read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline)) return nullptr;
+  if (!vol::read_pipeline(dcpl.get(), dataset->chunk_bytes, dataset->pipeline)) return nullptr;
   handle.why = "left_for_connector_below";
-  if (!read_fill(dcpl.get(), *dataset) ||
+  if (!read_unwritten(dcpl.get(), *dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
       !vol::read_identity(object, dataset->identity))
     return nullptr;
@@ -181,7 +163,7 @@ Elements* elements_of(vol::Object& object) {
     if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
         vol::read_identity(object, elements->identity)) {
       const Id<Kind::plist> dcpl = creation_list(object);
-      read_chunk(dcpl.get(), *elements);
+      vol::read_chunk_shape(dcpl.get(), *elements);
       elements->as_stored = h5.Pget_nfilters(dcpl.get()) == 0;
       elements->fills = vol::fills(dcpl.get());
       handle.elements = std::move(elements);
@@ -206,7 +188,7 @@ std::shared_ptr<Dataset> small_chunks_of(vol::Object& object, hid_t space) {
 bool complete(Dataset& dataset, const vol::Object& object) {
   if (!dataset.pipeline.empty()) return true;
   const PrivateErrors own;
-  if (!read_fill(creation_list(object).get(), dataset) ||
+  if (!read_unwritten(creation_list(object).get(), dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
       !vol::read_identity(object, dataset.identity))
     return false;

@@ -10,9 +10,8 @@
 #include "connectors/async/requests/read_pace.hpp"
 #include "engine/box.hpp"
 #include "engine/cache/write_back.hpp"
-#include "engine/codec/pipeline.hpp"
 #include "hdf5/filters/native_chunks.hpp"
-#include "vol/dataset/elements.hpp"
+#include "vol/chunks/chunked.hpp"
 #include "vol/dataset/touched.hpp"
 
 namespace headrace::async {
@@ -30,14 +29,10 @@ struct Contiguous {
 };
 
 // What is known of a dataset's elements, and how reads of them went.
-struct Elements : vol::Elements {
+struct Elements : vol::Chunked {
   ReadPace pace;
   std::optional<Contiguous> contiguous;  // once asked for
-  engine::Index chunk{};                 // all 0 where there are none
   bool as_stored = false;                // elements are stored as they are
-  bool fills = true;                     // whether HDF5 puts `fill` where nothing was written
-
-  [[nodiscard]] engine::Grid grid() const { return {rank, dims, chunk}; }
 };
 
 struct Mapping;  // chunks/chunk_maps.hpp
@@ -45,10 +40,7 @@ struct Mapping;  // chunks/chunk_maps.hpp
 // One for all handles of a dataset; owns its chunks in the cache, whose share is that of the file
 // that it was found in first. The program's thread only.
 struct Dataset : Elements, engine::cache::Owner {
-  std::size_t chunk_bytes = 0;
-  engine::Pipeline pipeline;
-  std::vector<std::byte> fill;  // one element
-  bool fresh = false;           // made by this process: no chunk lacks a filter
+  bool fresh = false;  // made by this process: no chunk lacks a filter
   std::size_t native_cache = 0;
   std::size_t stored = 0;    // chunks of ours
   std::size_t left_out = 0;  // chunks in which a filter gained nothing

@@ -1,7 +1,9 @@
-// Chunks between a dataset's file and memory. The program's thread only.
+// Chunks between a dataset's file and memory, counted. The program's thread only.
 #pragma once
 
 #include "connectors/async/dataset.hpp"
+#include "vol/chunks/reader.hpp"
+#include "vol/chunks/writer.hpp"
 
 namespace headrace::async {
 
@@ -10,21 +12,15 @@ namespace headrace::async {
 void store_chunk(Dataset& dataset, const engine::Index& origin, const engine::Buffer& encoded,
                  std::span<const std::byte> raw);
 
-struct StoredChunk {
-  engine::Buffer bytes;  // empty when there is no such chunk
-  std::uint32_t mask = 0;
-};
-
-// Throws Error, also where HDF5 may have a chunk that it does not tell of.
+// As vol::load_chunk().
+using vol::StoredChunk;
 StoredChunk load_chunk(const Dataset& dataset, const engine::Index& origin);
 
 // Whether the file has the chunk.
 bool is_stored(const Dataset& dataset, const engine::Index& origin);
 
-// Throws Error when the chunk exists and filters were left out of it. Such a chunk is HDF5's to
-// replace: after H5Dwrite_chunk it goes on using the old chunk's mask.
+// As vol::require_all_filters().
 void require_all_filters(const Dataset& dataset, const engine::Index& origin);
-void require_all_filters(std::uint32_t mask);
 
 // How many chunks may be in flight.
 std::size_t window_of(const Dataset& dataset);

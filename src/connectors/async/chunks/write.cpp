@@ -82,10 +82,7 @@ class UpdateJob final : public engine::Job {
   void work() override {
     const Dataset& dataset = transfer_.dataset();
     chunk_ = Buffer(dataset.chunk_bytes);
-    if (stored_.bytes.size() == 0)
-      engine::fill_all(dataset.fill, chunk_.bytes());
-    else
-      engine::decode(dataset.pipeline, stored_.mask, stored_.bytes.bytes(), chunk_.bytes());
+    vol::decode(dataset, stored_, chunk_.bytes());
     transfer_.scatter(part_, given_.place, chunk_.data());
   }
 
@@ -112,7 +109,7 @@ void update(const ChunkTransfer& transfer, const Part& part, Given given,
   }
   StoredChunk stored;
   if (!part.covers || is_stored(dataset, part.origin)) stored = load_chunk(dataset, part.origin);
-  require_all_filters(stored.mask);
+  vol::require_all_filters(stored.mask);
   ordered.give(std::make_unique<UpdateJob>(transfer, part, std::move(given), std::move(stored)));
 }
 

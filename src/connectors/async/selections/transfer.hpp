@@ -4,27 +4,14 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "connectors/async/dataset.hpp"
-#include "engine/scattered.hpp"
+#include "vol/chunks/parts.hpp"
 #include "vol/dataset/transfer.hpp"
 
 namespace headrace::async {
 
-// A hyperslab, or fragments of chunks where the selection is none in the file or in memory.
-struct Transfer : vol::HyperslabTransfer {
-  std::vector<engine::Fragment> fragments;  // empty for a hyperslab
-  bool distinct = true;                     // no two fragments have an element in common
-  hid_t mem_type = kInvalidId;
-  std::size_t mem_element = 0;  // bytes
-  bool converts = false;        // the memory's type is another number type
-  std::uint64_t elements = 0;
-
-  [[nodiscard]] bool is_scattered() const { return !fragments.empty(); }
-  // One block of the dataset that lies in memory as it does in the file.
-  [[nodiscard]] bool is_plain_block() const { return !converts && !is_scattered() && is_block(); }
-};
+using Transfer = vol::ElementTransfer;
 
 // None when HDF5 must do it: selections that are no hyperslab, types that need more than a
 // conversion of numbers, transfer properties that change the data, or arguments it will refuse;

@@ -1,11 +1,10 @@
-#include "connectors/async/chunks/chunk_transfer.hpp"
+#include "vol/chunks/parts.hpp"
 
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "engine/reading/pieces.hpp"
 
-namespace headrace::async {
+namespace headrace::vol {
 namespace {
 
 using engine::Buffer;
@@ -21,7 +20,7 @@ std::uint64_t elements_within(const engine::Grid& grid, const Index& origin) {
 
 }  // namespace
 
-ChunkTransfer::ChunkTransfer(Dataset& of, const Transfer& what, hid_t list)
+ChunkTransfer::ChunkTransfer(const Chunked& of, const ElementTransfer& what, hid_t list)
     : dataset_(of),
       transfer_(what),
       list_(list),
@@ -163,4 +162,4 @@ bool Parts::next_fragments(Part& part) {
   return true;
 }
 
-}  // namespace headrace::async
+}  // namespace headrace::vol

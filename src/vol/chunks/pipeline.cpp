@@ -1,4 +1,4 @@
-#include "connectors/async/chunks/pipeline.hpp"
+#include "vol/chunks/pipeline.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "hdf5/filters/filter_plug_in.hpp"
 #include "vol/chunks/layout.hpp"
 
-namespace headrace::async {
+namespace headrace::vol {
 namespace {
 
 namespace number = engine::filter_number;
@@ -79,7 +79,7 @@ std::optional<Filter> filter_of(H5Z_filter_t id, Parameters given) {
   }
 }
 
-std::optional<Filter> usable(const vol::AppliedFilter& filter) {
+std::optional<Filter> usable(const AppliedFilter& filter) {
   if (filter.has_more) return std::nullopt;
   // Files must stay those that this HDF5 would write and can read. Asking loads the plug-in.
   constexpr unsigned kBoth = H5Z_FILTER_CONFIG_ENCODE_ENABLED | H5Z_FILTER_CONFIG_DECODE_ENABLED;
@@ -93,10 +93,10 @@ std::optional<Filter> usable(const vol::AppliedFilter& filter) {
 }  // namespace
 
 bool read_pipeline(hid_t dcpl, std::size_t chunk_bytes, engine::Pipeline& pipeline) {
-  const auto applied = vol::filters_of(dcpl);
+  const auto applied = filters_of(dcpl);
   if (!applied) return false;
   bool compressed = false;
-  for (const vol::AppliedFilter& each : *applied) {
+  for (const AppliedFilter& each : *applied) {
     const auto filter = usable(each);
     if (!filter) return false;
     if (engine::compresses(filter->kind)) {
@@ -109,4 +109,4 @@ bool read_pipeline(hid_t dcpl, std::size_t chunk_bytes, engine::Pipeline& pipeli
   return !applied->empty();
 }
 
-}  // namespace headrace::async
+}  // namespace headrace::vol

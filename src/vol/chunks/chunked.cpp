@@ -1,0 +1,46 @@
+#include "vol/chunks/chunked.hpp"
+
+#include "hdf5/filters/native_chunks.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
+#include "vol/chunks/pipeline.hpp"
+
+namespace headrace::vol {
+
+bool read_chunk_shape(hid_t dcpl, Chunked& dataset) {
+  const auto chunks = chunk_shape(dcpl);
+  if (!chunks) return false;
+  dataset.rank = chunks->rank;
+  dataset.chunk = chunks->lengths;
+  return true;
+}
+
+bool count_chunk_bytes(Chunked& dataset) {
+  const std::uint64_t elements = engine::volume(dataset.rank, dataset.chunk);
+  return !__builtin_mul_overflow(elements, dataset.element, &dataset.chunk_bytes);
+}
+
+bool read_fill(hid_t dcpl, Chunked& dataset) {
+  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+  if (h5.Pfill_value_defined(dcpl, &defined) < 0) return false;
+  dataset.fills = fills(dcpl);
+  dataset.fill.assign(dataset.element, std::byte{0});
+  return !dataset.fills || defined != H5D_FILL_VALUE_USER_DEFINED ||
+         h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
+}
+
+std::optional<Chunked> chunked_of(const Object& dataset) {
+  const PrivateErrors own;
+  const Id<Kind::plist> list(get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const hid_t dcpl = list.get();
+  Chunked found;
+  if (!read_chunk_shape(dcpl, found) || !filters_all_chunks(dcpl) || !read_type(dataset, found) ||
+      !count_chunk_bytes(found) || !read_fill(dcpl, found) ||
+      !has_native_chunks({dataset.under, dataset.connector->id()}) || !update_dims(found, dataset))
+    return std::nullopt;
+  if (h5.Pget_nfilters(dcpl) != 0 && !read_pipeline(dcpl, found.chunk_bytes, found.pipeline))
+    return std::nullopt;
+  return found;
+}
+
+}  // namespace headrace::vol
