@@ -19,7 +19,7 @@ class ByAge {
   using List = std::list<Value>;  // the most recently used first
   struct Place {
     List* list = nullptr;
-    typename List::iterator at;
+    List::iterator at;
     [[nodiscard]] Value& value() const { return *at; }
   };
 

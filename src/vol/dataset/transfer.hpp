@@ -66,14 +66,13 @@ class Transfer {
   class Decoded {
    public:
     const Hyperslab* of(hid_t space) {
-      if (!asked_) found_ = read_hyperslab(space, slab_.emplace());
+      if (!asked_ && !read_hyperslab(space, slab_.emplace())) slab_.reset();
       asked_ = true;
-      return found_ ? &*slab_ : nullptr;
+      return slab_ ? &*slab_ : nullptr;
     }
 
    private:
     bool asked_ = false;
-    bool found_ = false;
     std::optional<Hyperslab> slab_;
   };
 
