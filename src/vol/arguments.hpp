@@ -3,9 +3,9 @@
 // a layer does before a call is found by the callback, never by the types of its arguments.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "vol/callbacks.hpp"
 #include "vol/object.hpp"
@@ -35,15 +35,15 @@ struct Arguments;
 #define HEADRACE_PARAMETER(argument) HEADRACE_WITH_TYPE argument
 #define HEADRACE_FIELD(argument) HEADRACE_WITH_TYPE argument;
 #define HEADRACE_NAME(argument) HEADRACE_WITHOUT_TYPE argument
-#define HEADRACE_ARGUMENTS(callback, ...)                               \
-  template <>                                                           \
-  struct Arguments<Callback::callback> {                                \
-    HEADRACE_EACH(HEADRACE_FIELD, __VA_ARGS__)                          \
-    using Types = void(HEADRACE_LIST(HEADRACE_PARAMETER, __VA_ARGS__)); \
-    template <typename F>                                               \
-    auto each(const F& f) const {                                       \
-      return f(HEADRACE_LIST(HEADRACE_NAME, __VA_ARGS__));              \
-    }                                                                   \
+#define HEADRACE_ARGUMENTS(callback, ...)                                   \
+  template <>                                                               \
+  struct Arguments<Callback::callback> {                                    \
+    HEADRACE_EACH(HEADRACE_FIELD, __VA_ARGS__)                              \
+    using Types = void (*)(HEADRACE_LIST(HEADRACE_PARAMETER, __VA_ARGS__)); \
+    template <typename F>                                                   \
+    auto each(const F& f) const {                                           \
+      return f(HEADRACE_LIST(HEADRACE_NAME, __VA_ARGS__));                  \
+    }                                                                       \
   };
 #include "vol/arguments.def"
 #undef HEADRACE_ARGUMENTS
@@ -53,11 +53,13 @@ struct Arguments;
 #undef HEADRACE_WITHOUT_TYPE
 #undef HEADRACE_WITH_TYPE
 
+template <typename... Args>
+using Taking = void (*)(Args...);
 template <Callback callback, typename Signature>
 constexpr bool kNamed = false;
 template <Callback callback, typename R, typename... Args>
 constexpr bool kNamed<callback, R (*)(Args...)> =
-    std::same_as<typename Arguments<callback>::Types, void(Args...)>;
+    std::is_same_v<typename Arguments<callback>::Types, Taking<Args...>>;
 
 #define HEADRACE_VOL(name, member, how, position)        \
   static_assert(kNamed<Callback::name, signature::name>, \

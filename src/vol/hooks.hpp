@@ -56,6 +56,8 @@ using DuringOf = decltype(during<C>())::type;
 constexpr bool works_on_objects(Callback callback) {
   return callback > Callback::wrap_free_wrap_ctx;
 }
+template <Callback callback>
+concept WorksOnObjects = works_on_objects(callback);
 
 // The connector's function, with before() and what that returns.
 template <typename C, Callback callback, auto function, typename Signature = decltype(function)>

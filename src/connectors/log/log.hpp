@@ -44,7 +44,7 @@ struct Connector : vol::PassThrough<Connector> {
   // It is there for all calls that have such a hook.
   struct During : InCallback {
     template <Callback callback>
-      requires(vol::works_on_objects(callback))
+      requires vol::WorksOnObjects<callback>
     void begin(const vol::Arguments<callback>& /*args*/) {}
   };
 

@@ -54,7 +54,7 @@ class ChunkTransfer {
   // The dataset and the transfer must outlive the object.
   ChunkTransfer(const Chunked& of, const ElementTransfer& what, hid_t list);
 
-  [[nodiscard]] const Chunked& dataset() const { return dataset_; }
+  [[nodiscard]] const Chunked& chunked() const { return dataset_; }
   [[nodiscard]] const ElementTransfer& transfer() const { return transfer_; }
   [[nodiscard]] const engine::Grid& grid() const { return grid_; }
 

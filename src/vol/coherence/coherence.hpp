@@ -151,15 +151,21 @@ After prepare(const Arguments<callback>& args) {
 }
 
 template <typename Layer, Callback callback>
-constexpr bool kActsAfter =
-    (callback == Callback::file_specific && requires { &Layer::flushing; }) ||
-    (callback == Callback::file_close && requires { &Layer::closing; }) ||
-    (callback == Callback::dataset_specific && requires { &Layer::reshaping; });
+constexpr bool acts_after() {
+  if constexpr (callback == Callback::file_specific)
+    return requires { &Layer::flushing; };
+  else if constexpr (callback == Callback::file_close)
+    return requires { &Layer::closing; };
+  else if constexpr (callback == Callback::dataset_specific)
+    return requires { &Layer::reshaping; };
+  else
+    return false;
+}
 
 // A connector's hook of this name (vol/hooks.hpp).
 template <typename Layer, Callback callback>
 auto before(const Arguments<callback>& args) {
-  if constexpr (kActsAfter<Layer, callback>) {
+  if constexpr (acts_after<Layer, callback>()) {
     After after = prepare<Layer>(args);
     return [after = std::move(after)](bool done) {
       if (after) after(done);

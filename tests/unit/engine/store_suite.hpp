@@ -51,7 +51,7 @@ template <typename Fixture>
 class StoreSuite : public ::testing::Test, public Fixture {};
 TYPED_TEST_SUITE_P(StoreSuite);
 
-TYPED_TEST_P(StoreSuite, what_is_published_is_read) {
+TYPED_TEST_P(StoreSuite, WhatIsPublishedIsRead) {
   Store& store = this->store();
   EXPECT_EQ(value_in(store, key_of(1)), std::nullopt);
   Claim claim = store.claim(key_of(1), this->kBytes);
@@ -67,7 +67,7 @@ TYPED_TEST_P(StoreSuite, what_is_published_is_read) {
   EXPECT_EQ(store.count(key_of(1).dataset), 1U);
 }
 
-TYPED_TEST_P(StoreSuite, what_is_abandoned_can_be_claimed_again) {
+TYPED_TEST_P(StoreSuite, WhatIsAbandonedCanBeClaimedAgain) {
   Store& store = this->store();
   store.claim(key_of(1), this->kBytes).abandon();
   {
@@ -79,7 +79,7 @@ TYPED_TEST_P(StoreSuite, what_is_abandoned_can_be_claimed_again) {
   EXPECT_EQ(value_in(store, key_of(1)), 3);
 }
 
-TYPED_TEST_P(StoreSuite, keys_that_differ_are_of_different_chunks) {
+TYPED_TEST_P(StoreSuite, KeysThatDifferAreOfDifferentChunks) {
   Store& store = this->store();
   std::array keys{key_of(1), key_of(2), key_of(1, 2), key_of(1, 1, 2), key_of(1), key_of(1)};
   keys[4].dataset.version = 1;
@@ -91,11 +91,12 @@ TYPED_TEST_P(StoreSuite, keys_that_differ_are_of_different_chunks) {
     EXPECT_EQ(value_in(store, keys[i]), static_cast<int>(i));
 }
 
-TYPED_TEST_P(StoreSuite, what_is_forgotten_is_not_found) {
+TYPED_TEST_P(StoreSuite, WhatIsForgottenIsNotFound) {
   Store& store = this->store();
   const std::array keys{key_of(1), key_of(2), key_of(1, 2), key_of(1, 1, 2)};
   const auto cached = [&] {
     std::vector<int> found;
+    found.reserve(keys.size());
     for (const Key& key : keys) found.push_back(value_in(store, key).has_value() ? 1 : 0);
     return found;
   };
@@ -115,7 +116,7 @@ TYPED_TEST_P(StoreSuite, what_is_forgotten_is_not_found) {
 }
 
 // Else it would show what was stored before.
-TYPED_TEST_P(StoreSuite, what_is_forgotten_while_it_is_filled_is_not_found) {
+TYPED_TEST_P(StoreSuite, WhatIsForgottenWhileItIsFilledIsNotFound) {
   Store& store = this->store();
   const Key key = key_of(1);
   const std::array<std::function<void()>, 3> ways{[&] { store.forget(key); },
@@ -132,7 +133,7 @@ TYPED_TEST_P(StoreSuite, what_is_forgotten_while_it_is_filled_is_not_found) {
   EXPECT_TRUE(cache_one(store, key, this->kBytes, 2));
 }
 
-TYPED_TEST_P(StoreSuite, puts_and_takes_whole_chunks) {
+TYPED_TEST_P(StoreSuite, PutsAndTakesWholeChunks) {
   Store& store = this->store();
   for (const int value : {1, 2}) {  // the second in place of the first
     Buffer chunk(this->kBytes);
@@ -147,7 +148,7 @@ TYPED_TEST_P(StoreSuite, puts_and_takes_whole_chunks) {
   EXPECT_EQ(store.take(key_of(1)).size(), 0U);
 }
 
-TYPED_TEST_P(StoreSuite, has_room_for_new_chunks_and_no_more_than_it_has) {
+TYPED_TEST_P(StoreSuite, HasRoomForNewChunksAndNoMoreThanItHas) {
   Store& store = this->store();
   std::size_t cached = 0;
   for (std::uint64_t chunk = 0; chunk < 10 * this->kChunks; ++chunk)
@@ -157,7 +158,7 @@ TYPED_TEST_P(StoreSuite, has_room_for_new_chunks_and_no_more_than_it_has) {
   EXPECT_LE(store.count(key_of(0).dataset), this->kChunks);
 }
 
-TYPED_TEST_P(StoreSuite, what_a_visitor_throws_is_thrown) {
+TYPED_TEST_P(StoreSuite, WhatAVisitorThrowsIsThrown) {
   Store& store = this->store();
   ASSERT_TRUE(cache_one(store, key_of(1), this->kBytes, 1));
   const auto fails = [](std::span<const std::byte>) { throw std::runtime_error("seen"); };
@@ -166,7 +167,7 @@ TYPED_TEST_P(StoreSuite, what_a_visitor_throws_is_thrown) {
 }
 
 // Each chunk's bytes are its number, or that and 100: nobody may ever see anything else.
-TYPED_TEST_P(StoreSuite, threads_see_whole_chunks_or_none) {
+TYPED_TEST_P(StoreSuite, ThreadsSeeWholeChunksOrNone) {
   constexpr int kRounds = 3000;
   constexpr int kNumbers = 2 * TypeParam::kChunks;
   Store& store = this->store();
@@ -214,13 +215,10 @@ TYPED_TEST_P(StoreSuite, threads_see_whole_chunks_or_none) {
   EXPECT_GT(seen, 0);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(StoreSuite, what_is_published_is_read,
-                            what_is_abandoned_can_be_claimed_again,
-                            keys_that_differ_are_of_different_chunks,
-                            what_is_forgotten_is_not_found,
-                            what_is_forgotten_while_it_is_filled_is_not_found,
-                            puts_and_takes_whole_chunks,
-                            has_room_for_new_chunks_and_no_more_than_it_has,
-                            what_a_visitor_throws_is_thrown, threads_see_whole_chunks_or_none);
+REGISTER_TYPED_TEST_SUITE_P(StoreSuite, WhatIsPublishedIsRead, WhatIsAbandonedCanBeClaimedAgain,
+                            KeysThatDifferAreOfDifferentChunks, WhatIsForgottenIsNotFound,
+                            WhatIsForgottenWhileItIsFilledIsNotFound, PutsAndTakesWholeChunks,
+                            HasRoomForNewChunksAndNoMoreThanItHas, WhatAVisitorThrowsIsThrown,
+                            ThreadsSeeWholeChunksOrNone);
 
 }  // namespace headrace::engine::cache

@@ -244,6 +244,7 @@ class Forgetful final : public Store {
 };
 
 // Writes and reads chunks as async does, and looks each time for what was written last.
+// NOLINTNEXTLINE(readability-function-size): one program
 void run_random_program(Store& store, Room& room, unsigned seed) {
   constexpr std::uint64_t kChunks = 12;
   WriteBack cache(store, room);
