@@ -55,14 +55,14 @@ struct Arguments;
 
 template <typename... Args>
 using Taking = void (*)(Args...);
-template <Callback callback, typename Signature>
+template <typename Named, typename Signature>
 constexpr bool kNamed = false;
-template <Callback callback, typename R, typename... Args>
-constexpr bool kNamed<callback, R (*)(Args...)> =
-    std::is_same_v<typename Arguments<callback>::Types, Taking<Args...>>;
+template <typename Named, typename R, typename... Args>
+constexpr bool kNamed<Named, R (*)(Args...)> =
+    std::is_same_v<typename Named::Types, Taking<Args...>>;
 
-#define HEADRACE_VOL(name, member, how, position)        \
-  static_assert(kNamed<Callback::name, signature::name>, \
+#define HEADRACE_VOL(name, member, how, position)                   \
+  static_assert(kNamed<Arguments<Callback::name>, signature::name>, \
                 #name ": HDF5 calls it with other arguments than vol/arguments.def has");
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
