@@ -70,9 +70,14 @@ struct FileClosing {
 
  private:
   static herr_t close(const UnderConnector& connector, void* self, hid_t dxpl, void** req) {
-    if (!connector.has_deferred()) return function(self, dxpl, req);
-    const PrivateErrors own;
-    return function(self, dxpl, req);
+    if (connector.has_deferred()) {
+      const PrivateErrors own;
+      return function(self, dxpl, req);
+    }
+    const herr_t result = function(self, dxpl, req);
+    // What was published for the close has failed first.
+    if (result < 0 && connector.has_deferred()) h5.Eclear2(kDefaultStack);
+    return result;
   }
 };
 
