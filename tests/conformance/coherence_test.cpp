@@ -151,6 +151,23 @@ TEST_F(Coherence, ActsAfterFlushReshapeAndClose) {
   EXPECT_EQ(since(), "close after-close ");
 }
 
+TEST_F(Coherence, TellsTheLayerThatHDF5HasFailed) {
+  const PrintedErrors errors;
+  const hsize_t extent = 8;
+  const hid_t space = H5Screate_simple(1, &extent, nullptr);
+  const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(dcpl, 1, &extent);
+  const hid_t fixed =
+      H5Dcreate2(file_, "fixed", H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+  since();
+  const hsize_t more = 12;
+  EXPECT_LT(H5Dset_extent(fixed, &more), 0);
+  EXPECT_EQ(since(), "reshape publish-3 forget failed-after-reshape ");
+  H5Dclose(fixed);
+  H5Pclose(dcpl);
+  H5Sclose(space);
+}
+
 TEST_F(Coherence, StopsAFileAndTheOneMountedInIt) {
   const hid_t child = H5Fcreate(folder_.file("c.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, fapl_);
   H5Gclose(H5Gcreate2(file_, "m", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));

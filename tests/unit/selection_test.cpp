@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "vol/dataset/transfer.hpp"
+
 namespace headrace::vol {
 namespace {
 
@@ -125,6 +127,36 @@ TEST(Spread, IsNotToldOfOthers) {
   h5.Sget_select_type = [](hid_t) { return H5S_SEL_HYPERSLABS; };
   h5.Sis_regular_hyperslab = [](hid_t) -> htri_t { return 0; };
   EXPECT_FALSE(spread_of(kPlist + 1));
+  h5 = Api();
+}
+
+TEST(ATransfer, AsksHDF5OnceWhatItSelects) {
+  static int asked = 0;
+  asked = 0;
+  h5.Sget_select_type = [](hid_t) {
+    ++asked;
+    return H5S_SEL_NONE;
+  };
+  h5.Sget_simple_extent_ndims = [](hid_t) { return 1; };
+  h5.Sget_simple_extent_dims = [](hid_t, hsize_t dims[], hsize_t[]) {
+    dims[0] = 8;
+    return 1;
+  };
+  Object dataset(nullptr, nullptr);
+  const Transfer transfer(dataset, 0, kAll, kPlist + 1, 0);
+  EXPECT_EQ(transfer.spread()->rows, 0U);
+  EXPECT_EQ(transfer.file_hyperslab(), nullptr);
+  EXPECT_FALSE(transfer.is_scattered());
+  const int once = asked;
+  EXPECT_EQ(once, 3);
+  // Nor does a transfer that is made of it ask again.
+  const Transfer other = transfer.with_list(1);
+  EXPECT_EQ(other.dxpl, 1);
+  EXPECT_TRUE(other.spread() && transfer.spread());
+  EXPECT_EQ(other.file_hyperslab(), nullptr);
+  EXPECT_FALSE(other.is_scattered());
+  EXPECT_EQ(asked, once);
+  EXPECT_EQ(other.memory_hyperslab(), nullptr);  // of H5S_ALL there is none
   h5 = Api();
 }
 

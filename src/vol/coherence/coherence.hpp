@@ -79,14 +79,14 @@ void publish_and_forget(const Call& call) {
   static_assert(has_each_effect_once(Layer::kNeeds));
   const Touched what = Layer::touched(call);
   Layer::publish(call, what, strength_of(Layer::kNeeds, call.effects));
-  if constexpr (requires { Layer::forget(call, what); })
+  if constexpr (requires { &Layer::forget; })
     if (call.effects.any(kChanges)) Layer::forget(call, what);
 }
 
 // Makes the data that the call needs visible to HDF5.
 template <typename Layer, Callback callback>
 After publish_before(const Call& call, const Arguments<callback>& args) {
-  if constexpr (requires(const char* name) { Layer::publish_file(name); }) {
+  if constexpr (requires { &Layer::publish_file; }) {
     if (const char* name = file_named_by(args)) {
       Layer::publish_file(name);
       return {};
