@@ -24,6 +24,9 @@ NAMES = (NATIVE, FLOOR, *LAYERS, *COMBINED)
 # counts once for each byte (rep stosb, rep movsb), and the same on every machine.
 PLAIN_MEMORY = "glibc.cpu.hwcaps=-ERMS,-FSRM,-AVX2,-AVX512F,-AVX512VL"
 
+# All that a process has of the caller's environment, as getenv looks at each variable.
+KEPT = ("PATH", "HOME")
+
 
 @dataclass(frozen=True)
 class Hdf5:
@@ -57,7 +60,7 @@ def planned(name: str) -> BenchStack | None:
 
 def environment(name: str, stack: BenchStack | None, hdf5: Hdf5) -> dict[str, str]:
     """Of a process under the stack, with the plug-ins of this checkout's build."""
-    clean = without_stack(os.environ) | {"GLIBC_TUNABLES": PLAIN_MEMORY}
+    clean = {each: os.environ[each] for each in KEPT} | {"GLIBC_TUNABLES": PLAIN_MEMORY}
     if stack is None:
         folder = PROGRAMS / f"floor_{hdf5.mpi}"
         return clean | {"HDF5_PLUGIN_PATH": str(folder), "HDF5_VOL_CONNECTOR": "cost_floor"}
