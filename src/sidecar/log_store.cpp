@@ -75,7 +75,7 @@ int LogStore::open(bool is_new) const {
   } catch (const Error& error) {
     ::close(descriptor);
     if (leads_) remove_rank_log(path);
-    throw Error("log " + path + " cannot be made: " + error.what(), error.error_number());
+    throw Error("log " + path + " cannot be made: " + error.what(), error);
   }
   return descriptor;
 }

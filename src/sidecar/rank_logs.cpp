@@ -45,7 +45,7 @@ int locked(int descriptor, const std::string& path, int lock) {
   // is about to remove it: a file of that path is being opened by others.
   if (::flock(descriptor, lock | LOCK_NB) == 0 || errno != EWOULDBLOCK) return descriptor;
   ::close(descriptor);
-  throw Error("log " + path + " cannot be locked");
+  throw Error("log " + path + " cannot be locked", ErrorKind::busy);
 }
 
 // Whether no process has it.

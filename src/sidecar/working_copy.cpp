@@ -37,7 +37,7 @@ bool same(const struct stat& one, const struct stat& other) {
 void lock(const Descriptor& file, int how, const char* otherwise) {
   using namespace std::chrono_literals;
   for (int tries = 0; ::flock(file.get(), how | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
-    if (tries == 100) throw Error(otherwise);
+    if (tries == 100) throw Error(otherwise, ErrorKind::busy);
     std::this_thread::sleep_for(50ms);
   }
 }
@@ -66,7 +66,7 @@ std::unique_ptr<Descriptor> open_to_lock(const fs::path& log) {
     try {
       return std::make_unique<Descriptor>(log, access | O_NOFOLLOW);
     } catch (const Error& error) {
-      if (error.error_number() == ENOENT) return nullptr;
+      if (error.kind() == ErrorKind::not_found) return nullptr;
       if (access == O_RDONLY) throw;
     }
   }
@@ -133,7 +133,7 @@ bool WorkingCopy::is_written_to() const {
 void WorkingCopy::require_own() const {
   const struct stat is = Descriptor(places_.copy, O_RDONLY).status();
   if (is.st_dev != made_.st_dev || is.st_ino != made_.st_ino)
-    throw Error("its copy has been replaced meanwhile");
+    throw Error("its copy has been replaced meanwhile", ErrorKind::conflict);
 }
 
 std::vector<fs::path> WorkingCopy::take_place() {
@@ -158,7 +158,7 @@ void WorkingCopy::replace_file() const {
     const Descriptor folder(folder_of(places_.file), O_RDONLY | O_DIRECTORY);
     lock(folder, LOCK_EX, "programs are opening it all the time");
     if (!same(before_, Descriptor(places_.file, O_RDONLY).status()))
-      throw Error("it has been changed meanwhile");
+      throw Error("it has been changed meanwhile", ErrorKind::conflict);
     require_own();
     fs::rename(places_.copy, places_.file);
   }
@@ -173,7 +173,8 @@ void WorkingCopy::rename_to_target() const {
   if (::renameat2(AT_FDCWD, places_.copy.c_str(), AT_FDCWD, target, RENAME_NOREPLACE) != 0) {
     if (errno != EINVAL) throw Error(places_.target + ": " + std::strerror(errno), errno);
     // Not every file system can do that.
-    if (fs::exists(fs::symlink_status(target))) throw Error(places_.target + ": is there already");
+    if (fs::exists(fs::symlink_status(target)))
+      throw Error(places_.target + ": is there already", ErrorKind::conflict);
     fs::rename(places_.copy, target);
   }
   sync(fs::path(target).parent_path());

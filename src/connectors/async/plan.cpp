@@ -35,30 +35,35 @@ bool may_keep_or_needs_not(const Dataset& dataset, const Transfer& transfer) {
 }
 
 // Why chunks are left to HDF5 whatever is selected of them; "" when they are not.
-std::string_view why_not_at_all(const Plan& plan, const vol::Object& object, bool writes) {
-  if (writes && !may_write(*object.connector)) return "left_for_error";  // which HDF5 refuses
+Reason why_not_at_all(const Plan& plan, const vol::Object& object, bool writes) {
+  if (writes && !may_write(*object.connector)) return kLeftForError;  // which HDF5 refuses
   if (writes && !plan.dataset->worth_encoding()) return "left_for_no_gain";
-  if (!plan.dataset->grid().countable()) return "left_for_selection";
+  if (!plan.dataset->grid().countable()) return kLeftForSelection;
   return {};
 }
 
-// Whether a transfer of a dataset whose filters are taken over goes by its chunks.
-bool goes_by_chunks(Plan& plan, const vol::Transfer& call, bool writes) {
-  Dataset& dataset = *plan.dataset;
-  if (!plan.transfer && plan.why != "left_for_selection") return false;
-  if (const auto why = why_not_at_all(plan, call.dataset, writes); !why.empty()) {
+// Where chunks are not taken over the plan has the reason for that.
+void note(Plan& plan, std::variant<Transfer, Reason> found) {
+  if (auto* const transfer = std::get_if<Transfer>(&found))
+    plan.transfer = std::move(*transfer);
+  else if (plan.dataset != nullptr)
+    plan.why = std::get<Reason>(found);
+}
+
+// Of a dataset whose filters are taken over: by its chunks, or why not.
+void plan_chunks(Plan& plan, const vol::Transfer& call, bool writes) {
+  if (!plan.transfer && plan.why != kLeftForSelection) return;
+  if (const Reason why = why_not_at_all(plan, call.dataset, writes); !why.empty()) {
     if (plan.transfer) plan.why = why;
-    return false;
+    return;
   }
-  if (!plan.transfer && dataset.fits_cache())
-    plan.transfer = scattered_transfer_of(dataset, call, plan.why);
-  if (!plan.transfer) return false;
-  if (!may_keep_or_needs_not(dataset, *plan.transfer)) {
+  Dataset& dataset = *plan.dataset;
+  if (!plan.transfer && dataset.fits_cache()) note(plan, scattered_transfer_of(dataset, call));
+  if (!plan.transfer) return;
+  if (may_keep_or_needs_not(dataset, *plan.transfer))
+    plan.route = Route::chunks;
+  else
     plan.why = "left_for_chunk_cache";
-    return false;
-  }
-  dataset.handle = &call.dataset;
-  return true;
 }
 
 // At most so many chunks of a dataset have elements that a call reads. Its extent is known where
@@ -91,12 +96,13 @@ bool may_go_by_map(const vol::Transfer& call, Dataset& dataset) {
 bool goes_by_map(Plan& plan, const vol::Transfer& call) {
   const auto small = small_chunks_of(call.dataset, call.file_space);
   if (small == nullptr || !may_go_by_map(call, *small)) return false;
-  std::string_view why;
-  auto transfer = hyperslab_transfer_of(*small, call, why);
-  if (!transfer && why == "left_for_selection") transfer = scattered_transfer_of(*small, call, why);
-  if (!transfer || !gains_by_map(small, *transfer, call.dataset)) return false;
+  auto found = hyperslab_transfer_of(*small, call);
+  const Reason* const why = std::get_if<Reason>(&found);
+  if (why != nullptr && *why == kLeftForSelection) found = scattered_transfer_of(*small, call);
+  auto* const transfer = std::get_if<Transfer>(&found);
+  if (transfer == nullptr || !gains_by_map(small, *transfer, call.dataset)) return false;
   plan.small = small;
-  plan.transfer = std::move(transfer);
+  plan.transfer = std::move(*transfer);
   plan.route = Route::map;
   return true;
 }
@@ -118,15 +124,11 @@ Plan make_plan(const vol::Transfer& call, const void* buffer, bool asynchronous,
     plan.elements = elements_of(call.dataset);
   if (plan.elements == nullptr) return plan;
   plan.at_once = may_wait && !writes && better_at_once(call, *plan.elements);
-  if (may_wait || plan.dataset != nullptr) {
-    std::string_view why;
-    plan.transfer = hyperslab_transfer_of(*plan.elements, call, why);
-    if (plan.dataset != nullptr) plan.why = why;
-  }
+  if (may_wait || plan.dataset != nullptr) note(plan, hyperslab_transfer_of(*plan.elements, call));
   if (may_wait && !plan.at_once && is_for_queue(plan))
     plan.route = Route::queue;
   else if (plan.dataset != nullptr)
-    plan.route = goes_by_chunks(plan, call, writes) ? Route::chunks : Route::hdf5;
+    plan_chunks(plan, call, writes);
   else if (on && !plan.transfer && may_go_by_blocks(call) &&
            (!writes || may_write(*call.dataset.connector)))
     plan.route = Route::blocks;
@@ -159,7 +161,7 @@ Plan plan_box(vol::Object& object, Elements& elements, const engine::Box& box, b
   plan.transfer = transfer;
   const vol::Transfer none{object, elements.type.get(), vol::kAll, vol::kAll,
                            h5.transfer_list.get()};
-  if (goes_by_chunks(plan, none, writes)) plan.route = Route::chunks;
+  plan_chunks(plan, none, writes);
   return plan;
 }
 

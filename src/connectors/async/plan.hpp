@@ -26,7 +26,7 @@ struct Plan {
   std::shared_ptr<Dataset> small;    // of route map
   Elements* elements = nullptr;      // of any dataset that may be handled here, where it matters
   std::optional<Transfer> transfer;  // where that matters
-  std::string_view why;              // chunks are left to HDF5
+  Reason why;                        // chunks are left to HDF5
 };
 
 // `buffer`: the program's, or null. `asynchronous`: the call may leave a request.

@@ -27,74 +27,90 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// HDF5 finds the error itself, if there is one, and tells it in its own words.
-void leave_for_error(Plan& plan, const vol::Object& object, const char* what,
-                     const std::exception& error) {
-  log(Level::info, describe(object) + what + error.what());
-  plan.why = "left_for_error";
+constexpr Reason kLeftForFile = "left_for_file";
+
+// Why HDF5 must carry out a transfer after all; none when `action` has done it. HDF5 finds an error
+// itself, if there is one, and tells it in its own words.
+template <typename Action>
+std::optional<Reason> attempt(const Plan& plan, const vol::Object& dataset, const char* otherwise,
+                              const Action& action) {
+  try {
+    const PrivateErrors own;
+    return action() ? std::nullopt : std::optional(plan.why);
+  } catch (const std::exception& error) {
+    log(Level::info, describe(dataset) + otherwise + error.what());
+    return kLeftForError;
+  }
 }
 
-// Of a transfer by chunks.
+// The plan's chunks, which are stored through the program's handle from now on.
+ChunkTransfer chunks_of(const Plan& plan, const Transfer& transfer, const vol::Transfer& call) {
+  plan.dataset->handle = &call.dataset;
+  return {*plan.dataset, transfer, call.dxpl};
+}
+
 void read_by_chunks(const Plan& plan, const Transfer& transfer, const vol::Transfer& call,
                     std::byte* program, void** req) {
+  const ChunkTransfer chunks = chunks_of(plan, transfer, call);
   if (gains_by_map(plan.dataset, transfer, call.dataset))
-    read_by_map(ChunkTransfer(*plan.dataset, transfer, call.dxpl), call.dataset, program);
+    read_by_map(chunks, call.dataset, program);
   else if (req != nullptr && may_read_behind(*plan.dataset, transfer))
     read_parts_behind(plan.dataset, transfer, call.dxpl, program, req);
   else
-    read_parts(ChunkTransfer(*plan.dataset, transfer, call.dxpl), program);
+    read_parts(chunks, program);
   if (transfer.is_scattered()) ++statistics().scattered;
 }
 
 // False when HDF5 must read.
-bool read_here(Plan& plan, const vol::Transfer& call, std::byte* program, void** req) {
-  if (plan.route == Route::hdf5 && !plan.at_once) return false;
-  try {
-    const PrivateErrors own;
-    if (plan.route == Route::blocks) {
-      const bool done = read_by_blocks(call, *plan.elements, program);
-      statistics().scattered += done ? 1 : 0;
-      return done;
-    }
-    if (!plan.transfer) return false;
-    if (plan.route == Route::map) {
-      read_by_map(ChunkTransfer(*plan.small, *plan.transfer, call.dxpl), call.dataset, program);
-      return true;
-    }
-    if (plan.at_once && read_directly(call.dataset, *plan.elements, *plan.transfer, program))
-      return true;
-    if (plan.route == Route::chunks) read_by_chunks(plan, *plan.transfer, call, program, req);
-    return plan.route == Route::chunks;
-  } catch (const std::exception& error) {
-    leave_for_error(plan, call.dataset, " is read by HDF5: ", error);
+bool read_as_planned(const Plan& plan, const vol::Transfer& call, std::byte* program, void** req) {
+  if (plan.route == Route::blocks) {
+    const bool done = read_by_blocks(call, *plan.elements, program);
+    statistics().scattered += done ? 1 : 0;
+    return done;
   }
-  return false;
+  if (!plan.transfer) return false;
+  if (plan.route == Route::map) {
+    read_by_map(ChunkTransfer(*plan.small, *plan.transfer, call.dxpl), call.dataset, program);
+    return true;
+  }
+  if (plan.at_once && read_directly(call.dataset, *plan.elements, *plan.transfer, program))
+    return true;
+  if (plan.route == Route::chunks) read_by_chunks(plan, *plan.transfer, call, program, req);
+  return plan.route == Route::chunks;
 }
 
 // False when HDF5 must write.
-bool write_here(Plan& plan, const vol::Transfer& call, const std::byte* program) {
-  if (plan.dataset != nullptr && plan.dataset->reading > 0) end_reads(true);
-  if (plan.route == Route::hdf5) return false;
-  try {
-    const PrivateErrors own;
-    if (plan.route == Route::blocks) {
-      const bool done = write_by_blocks(call, *plan.elements, program);
-      statistics().scattered += done ? 1 : 0;
-      return done;
-    }
-    if (plan.route != Route::chunks || !plan.transfer) return false;
-    write_parts(ChunkTransfer(*plan.dataset, *plan.transfer, call.dxpl), program);
-    if (plan.transfer->is_scattered()) ++statistics().scattered;
-    return true;
-  } catch (const std::exception& error) {
-    leave_for_error(plan, call.dataset, " is written by HDF5: ", error);
+bool write_as_planned(const Plan& plan, const vol::Transfer& call, const std::byte* program) {
+  if (plan.route == Route::blocks) {
+    const bool done = write_by_blocks(call, *plan.elements, program);
+    statistics().scattered += done ? 1 : 0;
+    return done;
   }
-  return false;
+  if (plan.route != Route::chunks || !plan.transfer) return false;
+  write_parts(chunks_of(plan, *plan.transfer, call), program);
+  if (plan.transfer->is_scattered()) ++statistics().scattered;
+  return true;
+}
+
+// Why HDF5 must read; none when it is done.
+std::optional<Reason> read(const Plan& plan, const vol::Transfer& call, std::byte* program,
+                           void** req) {
+  if (plan.route == Route::hdf5 && !plan.at_once) return plan.why;
+  return attempt(plan, call.dataset,
+                 " is read by HDF5: ", [&] { return read_as_planned(plan, call, program, req); });
+}
+
+// Why HDF5 must write; none when it is done.
+std::optional<Reason> write(const Plan& plan, const vol::Transfer& call, const std::byte* program) {
+  if (plan.dataset != nullptr && plan.dataset->reading > 0) end_reads(true);
+  if (plan.route == Route::hdf5) return plan.why;
+  return attempt(plan, call.dataset,
+                 " is written by HDF5: ", [&] { return write_as_planned(plan, call, program); });
 }
 
 // What HDF5 is about to read or write is in the file, and what it will change is not held here.
-void leave_to_hdf5(const Plan& plan, const vol::Object& object, bool writes) {
-  ++statistics().left[plan.why];
+void leave_to_hdf5(const Plan& plan, Reason why, const vol::Object& object, bool writes) {
+  ++statistics().left[why];
   const Dataset* const dataset = plan.dataset.get();
   if (!nothing_waits() && (dataset != nullptr ? dataset->unstored() > 0 : !stands_alone(object)))
     store_chunks(dataset != nullptr ? vol::Touched::dataset(dataset->identity) : vol::Touched());
@@ -104,9 +120,9 @@ void leave_to_hdf5(const Plan& plan, const vol::Object& object, bool writes) {
 }
 
 // For the summary: of filters that this layer has, where a call is not one for it.
-void count_left(const Plan& plan, const vol::Transfer& call) {
-  if (!summary_wanted() || plan.dataset == nullptr || plan.why == "left_for_no_gain") return;
-  share_of("async_filters").left[plan.why] += call.bytes();
+void count_left(const Plan& plan, Reason why, const vol::Transfer& call) {
+  if (!summary_wanted() || plan.dataset == nullptr || why == "left_for_no_gain") return;
+  share_of("async_filters").left[why] += call.bytes();
 }
 
 // HDF5 has nothing to do with the elements after it has read them: no conversion, perhaps in their
@@ -127,15 +143,14 @@ herr_t read_over_mpi(const vol::Transfer& call, void* buffer, void** req) {
   {
     const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
     Plan plan;
-    plan.why = "left_for_file";
-    if (is_independent(call.dxpl)) {
-      plan = plan_read(call, buffer, false);
-      if (read_here(plan, call, static_cast<std::byte*>(buffer), nullptr)) {
-        vol::tell_independent(call.dxpl);
-        return 0;
-      }
+    plan.why = kLeftForFile;
+    if (is_independent(call.dxpl)) plan = plan_read(call, buffer, false);
+    const auto why = read(plan, call, static_cast<std::byte*>(buffer), nullptr);
+    if (!why) {
+      vol::tell_independent(call.dxpl);
+      return 0;
     }
-    leave_to_hdf5(plan, call.dataset, false);
+    leave_to_hdf5(plan, *why, call.dataset, false);
   }
   return vol::pass_on(call, buffer, req);
 }
@@ -152,8 +167,8 @@ herr_t read_one(const vol::Transfer& call, void* buffer, void** req) {
   const Clock::time_point begin = plan.at_once ? Clock::now() : Clock::time_point();
   if (plan.at_once) req = nullptr;
   herr_t result = 0;
-  if (!read_here(plan, call, static_cast<std::byte*>(buffer), req)) {
-    leave_to_hdf5(plan, call.dataset, false);
+  if (const auto why = read(plan, call, static_cast<std::byte*>(buffer), req)) {
+    leave_to_hdf5(plan, *why, call.dataset, false);
     result = req != nullptr && lies_as_in_file(plan, call.dataset)
                  ? lend(call, buffer, req, [&] { return vol::pass_on(call, buffer, req); })
                  : vol::pass_on(call, buffer, req);
@@ -172,7 +187,7 @@ herr_t write_by_hdf5(const vol::Transfer& call, const void* buffer, void** req) 
 
 herr_t write_one(const vol::Transfer& call, const void* buffer, void** req) {
   Plan plan;
-  plan.why = "left_for_file";
+  plan.why = kLeftForFile;
   if (!only_decodes(*call.dataset.connector)) plan = plan_write(call, buffer, req != nullptr);
   if (plan.route == Route::queue && plan.transfer) {
     // Nobody writes to the buffer.
@@ -181,9 +196,10 @@ herr_t write_one(const vol::Transfer& call, const void* buffer, void** req) {
     return 0;
   }
   carry_out_queue();
-  if (write_here(plan, call, static_cast<const std::byte*>(buffer))) return 0;
-  count_left(plan, call);
-  leave_to_hdf5(plan, call.dataset, true);
+  const auto why = write(plan, call, static_cast<const std::byte*>(buffer));
+  if (!why) return 0;
+  count_left(plan, *why, call);
+  leave_to_hdf5(plan, *why, call.dataset, true);
   return write_by_hdf5(call, buffer, req);
 }
 
@@ -232,21 +248,23 @@ herr_t write_datasets(const vol::Writes& writes) {
 }
 
 bool read_box(vol::Object& object, Elements& elements, const engine::Box& box, std::byte* to) {
-  Plan plan = plan_box(object, elements, box, false);
+  const Plan plan = plan_box(object, elements, box, false);
   const vol::Transfer call{object, elements.type.get(), vol::kAll, vol::kAll,
                            h5.transfer_list.get()};
-  if (read_here(plan, call, to, nullptr)) return true;
-  leave_to_hdf5(plan, object, false);
+  const auto why = read(plan, call, to, nullptr);
+  if (!why) return true;
+  leave_to_hdf5(plan, *why, object, false);
   return vol::read_box(object, elements, box, to);
 }
 
 bool write_box(vol::Object& object, Elements& elements, const engine::Box& box,
                const std::byte* from) {
-  Plan plan = plan_box(object, elements, box, true);
+  const Plan plan = plan_box(object, elements, box, true);
   const vol::Transfer call{object, elements.type.get(), vol::kAll, vol::kAll,
                            h5.transfer_list.get()};
-  if (write_here(plan, call, from)) return true;
-  leave_to_hdf5(plan, object, true);
+  const auto why = write(plan, call, from);
+  if (!why) return true;
+  leave_to_hdf5(plan, *why, object, true);
   return vol::write_box(object, elements, box, from);
 }
 

@@ -70,7 +70,9 @@ Touched Coherence::touched(const Call& call) {
   if (file == nullptr || file->of_ranks()) return {};
   if (call.effects.reach == vol::Reach::file)
     return file->is(*call.object) ? Touched::file(file->number()) : Touched();
-  return call.effects.reach == vol::Reach::object ? touched_by(*call.object) : Touched();
+  // What it takes to know a dataset is more than HDF5 takes for most calls.
+  if (call.effects.reach != vol::Reach::object || !anything_to_publish()) return {};
+  return touched_by(*call.object);
 }
 
 void Coherence::publish(const Call& call, const Touched& what, Strength strength) {

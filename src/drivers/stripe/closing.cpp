@@ -69,7 +69,7 @@ void StripedFile::finish() {
     if (fuse_ == Fuse::close) return fuse();
     do_together(*ranks_, [] {});  // all have closed theirs
   } catch (const Error& error) {
-    throw Error("file " + set_.stub + " stays in pieces: " + error.what(), error.error_number());
+    throw Error("file " + set_.stub + " stays in pieces: " + error.what(), error);
   }
   if (ranks_->rank() != 0) return;
   if (const auto failed = error_of([&] { sidecar::start_background_fusion(set_); }))

@@ -58,7 +58,8 @@ void inflate(std::span<const std::byte> from, std::span<std::byte> to) {
   decompressors().give_back(std::move(codec));
   if (result == LIBDEFLATE_SUCCESS) return;
   throw Error(result == LIBDEFLATE_BAD_DATA ? "the compressed data is damaged"
-                                            : "the compressed data has another size");
+                                            : "the compressed data has another size",
+              ErrorKind::corrupt);
 }
 
 }  // namespace headrace::engine

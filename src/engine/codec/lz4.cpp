@@ -23,7 +23,9 @@ const char* chars(std::span<const std::byte> bytes) {
 }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
-[[noreturn]] void damaged() { throw Error("the compressed data is damaged (lz4)"); }
+[[noreturn]] void damaged() {
+  throw Error("the compressed data is damaged (lz4)", ErrorKind::corrupt);
+}
 
 void unpack(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.size() == to.size()) {
@@ -71,7 +73,7 @@ Buffer lz4_compress(std::size_t block, std::span<const std::byte> from) {
 void lz4_decompress(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.size() < kHeader) damaged();
   if (big_endian(from) != 0 || big_endian(from.subspan(4)) != to.size())
-    throw Error("the compressed data has another size");
+    throw Error("the compressed data has another size", ErrorKind::corrupt);
   const std::size_t block = std::min<std::size_t>(big_endian(from.subspan(8)), to.size());
   if (block == 0) damaged();
   from = from.subspan(kHeader);

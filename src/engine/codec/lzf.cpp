@@ -108,7 +108,7 @@ class Compressor {
 
 // Takes bytes off the front.
 std::span<const std::byte> take(std::span<const std::byte>& from, std::size_t count) {
-  if (from.size() < count) throw Error("the compressed data is damaged (lzf)");
+  if (from.size() < count) throw Error("the compressed data is damaged (lzf)", ErrorKind::corrupt);
   const auto taken = from.first(count);
   from = from.subspan(count);
   return taken;
@@ -125,7 +125,8 @@ Buffer lzf_compress(std::span<const std::byte> from) { return Compressor(from).r
 void lzf_decompress(std::span<const std::byte> from, std::span<std::byte> to) {
   std::size_t at = 0;
   const auto require_room = [&](std::size_t count) {
-    if (count > to.size() - at) throw Error("the compressed data has another size");
+    if (count > to.size() - at)
+      throw Error("the compressed data has another size", ErrorKind::corrupt);
   };
   while (!from.empty()) {
     const std::size_t control = take_one(from);
@@ -141,11 +142,11 @@ void lzf_decompress(std::span<const std::byte> from, std::span<std::byte> to) {
     length += 2;
     const std::size_t distance = ((control & 0x1fU) << 8U | take_one(from)) + 1;
     require_room(length);
-    if (distance > at) throw Error("the compressed data is damaged (lzf)");
+    if (distance > at) throw Error("the compressed data is damaged (lzf)", ErrorKind::corrupt);
     // They may overlap: what has just been written is read again.
     for (const std::size_t end = at + length; at < end; ++at) to[at] = to[at - distance];
   }
-  if (at != to.size()) throw Error("the compressed data has another size");
+  if (at != to.size()) throw Error("the compressed data has another size", ErrorKind::corrupt);
 }
 
 }  // namespace headrace::engine

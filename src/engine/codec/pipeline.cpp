@@ -53,11 +53,12 @@ static_assert(kCodecs.size() == static_cast<std::size_t>(Kind::shuffle));
 const Codec& codec(Kind kind) { return kCodecs.at(static_cast<std::size_t>(kind)); }
 
 std::span<const std::byte> checked(std::span<const std::byte> bytes) {
-  if (bytes.size() < kChecksum) throw Error("the chunk is too small for its checksum");
+  if (bytes.size() < kChecksum)
+    throw Error("the chunk is too small for its checksum", ErrorKind::corrupt);
   const auto data = bytes.first(bytes.size() - kChecksum);
   if (data.empty() ||
       !fletcher32_matches(little_endian<std::uint32_t>(bytes.data() + data.size()), data))
-    throw Error("the chunk's checksum (fletcher32) does not match");
+    throw Error("the chunk's checksum (fletcher32) does not match", ErrorKind::corrupt);
   return data;
 }
 
@@ -139,7 +140,7 @@ void decode(const Pipeline& pipeline, std::uint32_t mask, std::span<const std::b
     now = std::move(next);
     bytes = to;
   }
-  if (bytes.size() != raw.size()) throw Error("the chunk has another size");
+  if (bytes.size() != raw.size()) throw Error("the chunk has another size", ErrorKind::corrupt);
   if (bytes.data() != raw.data()) std::memcpy(raw.data(), bytes.data(), raw.size());
 }
 

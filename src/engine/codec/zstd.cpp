@@ -61,8 +61,9 @@ void zstd_decompress(std::span<const std::byte> from, std::span<std::byte> to) {
   const std::size_t size =
       ZSTD_decompressDCtx(codec.get(), to.data(), to.size(), from.data(), from.size());
   decoders().give_back(std::move(codec));
-  if (ZSTD_isError(size) != 0) throw Error("the compressed data is damaged (zstd)");
-  if (size != to.size()) throw Error("the compressed data has another size");
+  if (ZSTD_isError(size) != 0)
+    throw Error("the compressed data is damaged (zstd)", ErrorKind::corrupt);
+  if (size != to.size()) throw Error("the compressed data has another size", ErrorKind::corrupt);
 }
 
 }  // namespace headrace::engine

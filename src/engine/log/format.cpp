@@ -50,17 +50,21 @@ std::array<std::byte, kOwnerBytes> encode(const Belonging& belonging) {
 
 Belonging decode_owner(std::span<const std::byte> bytes) {
   Belonging belonging;
-  if (bytes.size() < sizeof kVersion) throw Error("the log does not say what it belongs to");
+  if (bytes.size() < sizeof kVersion)
+    throw Error("the log does not say what it belongs to", ErrorKind::corrupt);
   const auto version = little_endian<std::uint32_t>(bytes.data());
   if (version != kVersion)
     throw Error("the log is of version " + std::to_string(version) + " of the format, not " +
-                std::to_string(kVersion));
-  if (bytes.size() != kOwnerBytes) throw Error("the log does not say what it belongs to");
+                    std::to_string(kVersion),
+                ErrorKind::unsupported);
+  if (bytes.size() != kOwnerBytes)
+    throw Error("the log does not say what it belongs to", ErrorKind::corrupt);
   const auto numbers = bytes.last(sizeof belonging.rank + sizeof belonging.ranks);
   std::ranges::copy(bytes.subspan(sizeof kVersion, sizeof(Owner)), belonging.owner.begin());
   belonging.rank = little_endian<std::uint32_t>(numbers.data());
   belonging.ranks = little_endian<std::uint32_t>(numbers.data() + sizeof belonging.rank);
-  if (belonging.rank >= belonging.ranks) throw Error("the log is of a rank that there is not");
+  if (belonging.rank >= belonging.ranks)
+    throw Error("the log is of a rank that there is not", ErrorKind::corrupt);
   return belonging;
 }
 

@@ -14,7 +14,7 @@
 namespace headrace::engine::log {
 namespace {
 
-[[noreturn]] void damaged() { throw Error("the log's index is damaged"); }
+[[noreturn]] void damaged() { throw Error("the log's index is damaged", ErrorKind::corrupt); }
 
 std::string_view take(std::string_view& bytes, std::uint64_t size) {
   if (size > bytes.size()) damaged();

@@ -148,11 +148,12 @@ bool is_node_file(Device& file) {
 NodeFile node_file_of(Device& file) {
   std::vector<std::byte> header(kFixed);
   file.read(0, header);
-  if (!is_node_file(file)) throw Error("it is no file of logs");
+  if (!is_node_file(file)) throw Error("it is no file of logs", ErrorKind::corrupt);
   const auto version = little_endian<std::uint32_t>(header.data() + 4);
   if (version != kNodeFileVersion)
     throw Error("it is of version " + std::to_string(version) + " of the format, not " +
-                std::to_string(kNodeFileVersion));
+                    std::to_string(kNodeFileVersion),
+                ErrorKind::unsupported);
   NodeFile node;
   std::ranges::copy(std::span(header).subspan(8, sizeof(Owner)), node.owner.begin());
   node.node = little_endian<std::uint32_t>(header.data() + 24);
@@ -160,12 +161,12 @@ NodeFile node_file_of(Device& file) {
   node.block = little_endian<std::uint64_t>(header.data() + 32);
   const auto ranks = little_endian<std::uint32_t>(header.data() + 40);
   const auto expected = little_endian<std::uint32_t>(header.data() + kChecksum);
-  if (ranks == 0 || ranks > kMostRanks) throw Error("its header is damaged");
+  if (ranks == 0 || ranks > kMostRanks) throw Error("its header is damaged", ErrorKind::corrupt);
   header.resize(kFixed + ranks * sizeof(std::uint32_t));
   file.read(0, header);
   if (checksum_of(header) != expected || node.node >= node.nodes ||
       !std::has_single_bit(node.block) || node.block < kPage || node.block > kLargestBlock)
-    throw Error("its header is damaged");
+    throw Error("its header is damaged", ErrorKind::corrupt);
   for (std::size_t at = kFixed; at < header.size(); at += sizeof(std::uint32_t))
     node.ranks.push_back(little_endian<std::uint32_t>(header.data() + at));
   return node;
@@ -187,7 +188,8 @@ std::uint64_t length_of(Device& file, const NodeFile& node, std::size_t place,
   Length found{};
   file.read(lengths_at(node.ranks.size()) + place * kLength, found);
   const auto length = little_endian<std::uint64_t>(found.data());
-  if (found != encode_length(place, length)) throw Error("the length of a log in it is damaged");
+  if (found != encode_length(place, length))
+    throw Error("the length of a log in it is damaged", ErrorKind::corrupt);
   // A power cut may leave a length without the bytes.
   const std::uint64_t all = bytes - std::min(bytes, node.begin());
   const std::uint64_t round = node.block * node.ranks.size();

@@ -21,11 +21,13 @@ class Outlined final : public Device {
       : outline_(std::move(outline)), file_(std::move(file)) {
     std::uint64_t pieces = 0;
     std::size_t at = take(&pieces, sizeof pieces, 0);
-    if (pieces > outline_.size() / sizeof(Piece)) throw Error("an outline of a log is cut off");
+    if (pieces > outline_.size() / sizeof(Piece))
+      throw Error("an outline of a log is cut off", ErrorKind::corrupt);
     pieces_.resize(pieces);
     at = take(pieces_.data(), pieces * sizeof(Piece), at);
     for (const Piece& piece : pieces_) {
-      if (piece.bytes > outline_.size() - at) throw Error("an outline of a log is cut off");
+      if (piece.bytes > outline_.size() - at)
+        throw Error("an outline of a log is cut off", ErrorKind::corrupt);
       places_.push_back(at);
       at += piece.bytes;
     }
@@ -52,7 +54,8 @@ class Outlined final : public Device {
 
  private:
   std::size_t take(void* to, std::size_t bytes, std::size_t at) {
-    if (bytes > outline_.size() - at) throw Error("an outline of a log is cut off");
+    if (bytes > outline_.size() - at)
+      throw Error("an outline of a log is cut off", ErrorKind::corrupt);
     if (bytes > 0) std::memcpy(to, outline_.data() + at, bytes);
     return at + bytes;
   }

@@ -41,7 +41,9 @@ void put_quotient(std::string& bytes, std::uint64_t difference, std::uint64_t un
   put_signed(bytes, negative ? 0 - size : size);
 }
 
-[[noreturn]] void damaged() { throw Error("a pattern of the log's index is damaged"); }
+[[noreturn]] void damaged() {
+  throw Error("a pattern of the log's index is damaged", ErrorKind::corrupt);
+}
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   std::uint64_t result = 0;

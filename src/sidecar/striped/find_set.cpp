@@ -36,7 +36,7 @@ std::optional<FoundConfig> read_config(const std::string& path) try {
   return FoundConfig{path, read_striped_config(file), busy};
 } catch (const Error& error) {
   // The second one beside a file with a long name.
-  if (error.error_number() == ENOENT || error.error_number() == ENAMETOOLONG) return std::nullopt;
+  if (error.kind() == ErrorKind::not_found) return std::nullopt;
   throw;
 }
 

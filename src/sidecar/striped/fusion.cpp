@@ -83,7 +83,7 @@ void fuse_subfile(const StripedSet& set, std::uint32_t number, const std::string
   });
   sync(to);
 } catch (const Error& error) {
-  throw Error(set.subfiles.at(number) + ": " + error.what(), error.error_number());
+  throw Error(set.subfiles.at(number) + ": " + error.what(), error);
 }
 
 void end_fusion(const StripedSet& set, const std::string& copy) try {

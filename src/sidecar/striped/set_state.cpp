@@ -128,7 +128,7 @@ void mark_open(const std::string& config, const std::vector<std::string>& nodes)
     if (!nodes.empty()) throw;
     const int number = error.error_number();
     // A file cut to nothing says as much.
-    if ((number == ENOSPC || number == EDQUOT) && ::truncate(path.c_str(), 0) == 0) return;
+    if (error.kind() == ErrorKind::no_space && ::truncate(path.c_str(), 0) == 0) return;
     if ((number != EACCES && number != EPERM && number != EROFS) || std::filesystem::exists(path))
       throw;
   }
@@ -139,7 +139,7 @@ void mark_closed(const std::string& config, const SetState& state, bool sync) tr
   write_text(file, set_state_text(state));
   if (sync) sidecar::sync(file);
 } catch (const Error& error) {
-  if (error.error_number() != ENOENT) throw;
+  if (error.kind() != ErrorKind::not_found) throw;
 }
 
 std::uint32_t checksum_of_file(const std::string& path) {

@@ -34,7 +34,8 @@ std::uint64_t number_of(std::string_view value, const char* key, std::uint64_t m
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (failure != std::errc{} || end != value.data() + value.size() || number < 1 || number > most)
     throw Error(path + ": " + key + "=" + printable(value.substr(0, 40)) +
-                " is no number from 1 to " + std::to_string(most));
+                    " is no number from 1 to " + std::to_string(most),
+                ErrorKind::corrupt);
   return number;
 }
 
@@ -47,7 +48,8 @@ std::string take_id(std::string_view& text) {
 void check_name(std::string_view name, const std::string& path) {
   if (name.find('/') != std::string_view::npos || name.find('\0') != std::string_view::npos ||
       name == "." || name == "..")
-    throw Error(path + ": " + printable(name.substr(0, 80)) + " is no name of a subfile");
+    throw Error(path + ": " + printable(name.substr(0, 80)) + " is no name of a subfile",
+                ErrorKind::corrupt);
 }
 
 }  // namespace
@@ -63,7 +65,8 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
     const std::string_view line = next_line(text);
     if (!line.starts_with(key))
       throw Error(std::string(path).append(": line ").append(std::to_string(i + 1)) + " is not " +
-                  key + "...");
+                      key + "...",
+                  ErrorKind::corrupt);
     values[i] = line.substr(key.size());
   }
   config.layout.stripe = number_of(values[0], kKeys[0], kMostStripe, path);
@@ -79,11 +82,12 @@ StripedConfig parse_striped_config(std::string_view text, const std::string& pat
   }
   if (config.names.size() != config.layout.count)
     throw Error(path + ": it names " + std::to_string(config.names.size()) + " subfiles of " +
-                std::to_string(config.layout.count));
+                    std::to_string(config.layout.count),
+                ErrorKind::corrupt);
   std::vector<std::string> sorted = config.names;
   std::ranges::sort(sorted);
   if (std::ranges::adjacent_find(sorted) != sorted.end())
-    throw Error(path + ": it names a subfile twice");
+    throw Error(path + ": it names a subfile twice", ErrorKind::corrupt);
   return config;
 }
 

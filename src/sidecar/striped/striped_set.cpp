@@ -104,7 +104,7 @@ std::string config_of_new(const std::string& stub, const std::string& config_fol
 void remove_set_of(const std::string& stub, const std::string& config) try {
   remove_pieces(set_beside(stub, config));
 } catch (const Error& error) {
-  if (error.error_number() != ENOENT && error.error_number() != ENAMETOOLONG) fs::remove(config);
+  if (error.kind() != ErrorKind::not_found) fs::remove(config);
 }
 
 void remove_older_set(const StripedSet& older, const std::string& config) {

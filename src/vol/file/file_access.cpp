@@ -1,49 +1,29 @@
 #include "vol/file/file_access.hpp"
 
-#include <map>
-
 #include "comm/agreement.hpp"
 #include "hdf5/access_list.hpp"
 #include "hdf5/driver_config.hpp"
 #include "hdf5/filters/wheel_filters.hpp"
-#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/file/file_facts.hpp"
+#include "vol/file/placed_driver.hpp"
 
 namespace headrace::vol {
 namespace {
-
-// A driver that a layer of ours has put into a list.
-struct Placed {
-  std::string name;
-  bool parallel;
-};
-
-// By id: HDF5 does not tell the name of a list's driver. HDF5 that begins anew has others.
-std::map<hid_t, Placed>& placed() {
-  static auto& drivers = *new std::map<hid_t, Placed>();
-  return drivers;
-}
-
-void note_placed(hid_t driver, const Placed& as) {
-  if (placed().empty())
-    before_library_ends({[] { return !placed().empty(); }, [] { placed().clear(); }});
-  placed().insert_or_assign(driver, as);
-}
 
 [[noreturn]] void fail_to_load(const std::string& driver) {
   throw Error("file driver " + driver + " cannot be loaded; is its plug-in in HDF5_PLUGIN_PATH?");
 }
 
-void place(hid_t fapl, const Placed& driver, const std::string& config) {
+void place(hid_t fapl, const PlacedDriver& driver, const std::string& config) {
   const PrivateErrors own;  // h5py shows the first record only: ours tells more
   if (set_driver(fapl, driver.name, config.c_str()) < 0) fail_to_load(driver.name);
   note_placed(h5.Pget_driver(fapl), driver);
 }
 
 bool has_driver(hid_t fapl, const std::string& name) {
-  const auto found = placed().find(h5.Pget_driver(fapl));
-  return found != placed().end() && found->second.name == name;
+  const PlacedDriver* const placed = placed_driver(h5.Pget_driver(fapl));
+  return placed != nullptr && placed->name == name;
 }
 
 }  // namespace
@@ -58,10 +38,10 @@ Id<Kind::plist> with_driver(hid_t fapl, const DriverSeat& seat) {
     if (seat.parallel.empty()) return {};
     place(copy.get(), {seat.parallel, true}, seat.config);
   } else {
-    const auto above = placed().find(driver);
+    const PlacedDriver* const above = placed_driver(driver);
     // core, family, a driver of the program's own: not ours to replace
-    if (above == placed().end()) return {};
-    const Placed top = above->second;
+    if (above == nullptr) return {};
+    const PlacedDriver top = *above;
     const std::string& name = top.parallel ? seat.parallel : seat.serial;
     if (name.empty()) return {};
     place(copy.get(), top, put_below(driver_config(fapl), name, seat.config));
@@ -82,21 +62,27 @@ FileAccess::FileAccess(hid_t fapl, const Layer& layer) : fapl_(fapl) {
   if (!lend()) copy();
 }
 
-// Where nothing but sec2 would have to make room for the seat's driver, and no rank waits for
-// others.
-bool FileAccess::lend() {
-  if (!LentProperty::possible() || is_parallel(fapl_)) return false;
+// In place of sec2, or below the driver of a layer above.
+bool FileAccess::lend_driver() {
   const DriverSeat& seat = connector_->seat();
-  const hid_t driver = h5.Pget_driver(fapl_);
-  const bool replaces = !seat.serial.empty() && driver == h5.sec2_driver();
-  if (!seat.serial.empty() && !replaces && placed().contains(driver)) return false;
-  if (replaces) {
-    const hid_t ours = driver_named(seat.serial);
-    if (ours < 0) fail_to_load(seat.serial);
-    note_placed(ours, {seat.serial, false});
-    if (!driver_.lend(fapl_, LentProperty::kDriver, driver_value(ours, seat.config.c_str())))
-      return false;
+  if (seat.serial.empty()) return true;
+  hid_t driver = h5.Pget_driver(fapl_);
+  if (driver == h5.sec2_driver()) {
+    driver = driver_named(seat.serial);
+    if (driver < 0) fail_to_load(seat.serial);
+    note_placed(driver, {seat.serial, false});
+    config_ = seat.config;
+  } else if (placed_driver(driver) != nullptr) {
+    config_ = put_below(driver_config(fapl_), seat.serial, seat.config);
+  } else {
+    return true;  // core, family, a driver of the program's own: not ours to replace
   }
+  return driver_.lend(fapl_, LentProperty::kDriver, driver_value(driver, config_.c_str()));
+}
+
+// Where no rank waits for others.
+bool FileAccess::lend() {
+  if (!LentProperty::possible() || is_parallel(fapl_) || !lend_driver()) return false;
   const auto below = connector_->in_list((*info_)->under.get());
   if (below && below_.lend(fapl_, LentProperty::kConnector, *below)) return true;
   driver_.give_back();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "vol/file/info.hpp"
 
@@ -23,6 +24,7 @@ class FileAccess {
 
  private:
   [[nodiscard]] bool lend();
+  [[nodiscard]] bool lend_driver();
   void copy();
 
   ErrorStackKeeper keep_;
@@ -31,6 +33,7 @@ class FileAccess {
   UnderRef connector_;
   Id<Kind::plist> copy_;
   LentProperty below_;
+  std::string config_;  // of the driver that is lent
   LentProperty driver_;
 };
 

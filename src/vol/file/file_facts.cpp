@@ -2,6 +2,7 @@
 
 #include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/file/placed_driver.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -21,7 +22,10 @@ bool ask(const BelowFile& file, H5VL_file_get_args_t& args) {
 }  // namespace
 
 bool is_parallel(hid_t fapl) {
-  if (h5.mpio_driver == nullptr || h5.Pget_driver(fapl) == h5.sec2_driver()) return false;
+  if (h5.mpio_driver == nullptr) return false;
+  const hid_t driver = h5.Pget_driver(fapl);
+  if (driver == h5.sec2_driver()) return false;
+  if (const PlacedDriver* const ours = placed_driver(driver)) return ours->parallel;
   return (features_of(fapl) & H5FD_FEAT_HAS_MPI) != 0;
 }
 

@@ -5,9 +5,10 @@
 namespace headrace::async {
 namespace {
 
+constexpr Reason kLeftForList = "left_for_transfer_list";
+
 // Whether the call is none that HDF5 carries out in a way of its own.
-bool is_usual(const vol::Transfer& call, std::string_view& why) {
-  why = "left_for_transfer_list";
+bool is_usual(const vol::Transfer& call) {
   return call.file_space != vol::kBlock && call.file_space != vol::kPlist &&
          call.mem_space != vol::kPlist && vol::leaves_data_alone(call.dxpl);
 }
@@ -22,31 +23,29 @@ Transfer transfer_with(const vol::Transfer& call, const vol::MemoryType& type) {
 
 }  // namespace
 
-std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const vol::Transfer& call,
-                                              std::string_view& why) {
+std::variant<Transfer, Reason> hyperslab_transfer_of(Elements& dataset, const vol::Transfer& call) {
   const PrivateErrors own;
-  if (!is_usual(call, why)) return std::nullopt;
-  why = "left_for_conversion";
+  if (!is_usual(call)) return kLeftForList;
   const auto type = vol::memory_type_of(dataset, call.mem_type);
-  if (!type) return std::nullopt;
-  why = "left_for_selection";
-  if (!update_dims(dataset, call.dataset)) return std::nullopt;
+  if (!type) return Reason("left_for_conversion");
+  if (!update_dims(dataset, call.dataset)) return kLeftForSelection;
   const auto slab = vol::hyperslab_transfer_of(dataset, call, type->size);
-  if (!slab) return std::nullopt;
+  if (!slab) return kLeftForSelection;
   Transfer transfer = transfer_with(call, *type);
   static_cast<vol::HyperslabTransfer&>(transfer) = *slab;
   transfer.elements = engine::volume(dataset.rank, slab->box.count);
   return transfer;
 }
 
-std::optional<Transfer> scattered_transfer_of(Elements& dataset, const vol::Transfer& call,
-                                              std::string_view& why) {
+std::variant<Transfer, Reason> scattered_transfer_of(Elements& dataset, const vol::Transfer& call) {
   const PrivateErrors own;
-  if (!is_usual(call, why)) return std::nullopt;
-  why = "left_for_selection";
-  if (!update_dims(dataset, call.dataset)) return std::nullopt;
+  if (!is_usual(call)) return kLeftForList;
+  if (!update_dims(dataset, call.dataset)) return kLeftForSelection;
   const auto file = vol::file_rows_of(dataset, call.file_space, kMostFragments);
-  return file ? cut(dataset, call, dataset.grid(), *file) : std::nullopt;
+  if (!file) return kLeftForSelection;
+  auto transfer = cut(dataset, call, dataset.grid(), *file);
+  if (!transfer) return kLeftForSelection;
+  return *std::move(transfer);
 }
 
 std::optional<Transfer> cut(const Elements& dataset, const vol::Transfer& call,

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "connectors/async/dataset.hpp"
 #include "vol/chunks/parts.hpp"
@@ -13,16 +14,19 @@ namespace headrace::async {
 
 using Transfer = vol::ElementTransfer;
 
-// None when HDF5 must do it: selections that are no hyperslab, types that need more than a
-// conversion of numbers, transfer properties that change the data, or arguments it will refuse;
-// `why` tells then. The dataset's extent is up to date afterwards.
-std::optional<Transfer> hyperslab_transfer_of(Elements& dataset, const vol::Transfer& call,
-                                              std::string_view& why);
+// The name under which calls are counted that fall back to HDF5.
+using Reason = std::string_view;
+inline constexpr Reason kLeftForSelection = "left_for_selection";
+inline constexpr Reason kLeftForError = "left_for_error";
+
+// A reason where HDF5 must do it: selections that are no hyperslab, types that need more than a
+// conversion of numbers, transfer properties that change the data, or arguments it will refuse.
+// Else the dataset's extent is up to date afterwards.
+std::variant<Transfer, Reason> hyperslab_transfer_of(Elements& dataset, const vol::Transfer& call);
 
 // Of a dataset in chunks, for any selection of at most so many fragments.
 inline constexpr std::size_t kMostFragments = 1 << 20;
-std::optional<Transfer> scattered_transfer_of(Elements& dataset, const vol::Transfer& call,
-                                              std::string_view& why);
+std::variant<Transfer, Reason> scattered_transfer_of(Elements& dataset, const vol::Transfer& call);
 
 // The elements that `file` selects, cut at the borders of the grid's chunks.
 std::optional<Transfer> cut(const Elements& dataset, const vol::Transfer& call,

@@ -69,6 +69,8 @@ void drain_before_ends() {
 
 bool anything_pending() { return !pending().files.empty(); }
 
+bool anything_to_publish() { return anything_pending() || !pending().marked.empty(); }
+
 void drain(const Touched& touched) noexcept {
   for_pending(touched, [](SerialFile& file) { file.drain(); });
 }

@@ -60,6 +60,8 @@ void drain_before_names_change() noexcept;
 bool names_have_changed();
 // Whether there is anything to drain.
 bool anything_pending();
+// Whether publishing, of whatever strength, would change anything.
+bool anything_to_publish();
 // From now on all files are left to HDF5.
 void log_nothing_more();
 bool nothing_is_logged();

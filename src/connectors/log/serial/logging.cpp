@@ -59,20 +59,17 @@ bool too_large_to_convert(const Write& write) {
          write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
 }
 
-std::optional<Write> examine(const vol::Transfer& transfer, const void* buffer, Left& why) {
-  auto write = begin_write(transfer.dataset, transfer.mem_type, buffer, why);
-  if (!write) return std::nullopt;
-  why = Left::rows;
-  if (is_dense(*write->dataset, transfer)) return std::nullopt;
-  why = Left::selection;
-  if (!select_in_file(*write, transfer.file_space, kMostRows)) return std::nullopt;
-  if (!gains(*write)) {
-    why = Left::rows;
-    return std::nullopt;
-  }
-  if (!select_in_memory(*write, transfer.mem_space, kMostRows)) return std::nullopt;
-  why = Left::conversion;
-  return too_large_to_convert(*write) ? std::nullopt : std::move(write);
+// The write, or why it is HDF5's.
+std::variant<Write, Left> examine(const vol::Transfer& transfer, const void* buffer) {
+  auto begun = begin_write(transfer.dataset, transfer.mem_type, buffer);
+  auto* const write = std::get_if<Write>(&begun);
+  if (write == nullptr) return begun;
+  if (is_dense(*write->dataset, transfer)) return Left::rows;
+  if (!select_in_file(*write, transfer.file_space, kMostRows)) return Left::selection;
+  if (!gains(*write)) return Left::rows;
+  if (!select_in_memory(*write, transfer.mem_space, kMostRows)) return Left::selection;
+  if (too_large_to_convert(*write)) return Left::conversion;
+  return begun;
 }
 
 void add(const Write& write, hid_t dxpl) {
@@ -155,13 +152,12 @@ bool log_transfers(const vol::Writes& call, std::span<const vol::Transfer> trans
   std::vector<Write> writes;
   std::optional<Left> left;
   for (std::size_t i = 0; i < call.size(); ++i) {
-    Left why{};
-    auto write = examine(transfers[i], call.buffer(i), why);
-    if (!write) {
-      left = why;
+    auto examined = examine(transfers[i], call.buffer(i));
+    if (const Left* const why = std::get_if<Left>(&examined)) {
+      left = *why;
       break;
     }
-    writes.push_back(std::move(*write));
+    writes.push_back(std::get<Write>(std::move(examined)));
   }
   const auto same_file = [&](const Write& one) {
     return one.dataset->file == writes.front().dataset->file;

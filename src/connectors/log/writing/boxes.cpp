@@ -80,9 +80,9 @@ bool append_all(const Boxes& boxes, std::size_t most, Runs& rows) {
 // False when it is better, or only possible, in smaller parts.
 bool log_boxes(const Boxes& boxes) {
   const PrivateErrors own;
-  Left why{};
-  auto write = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer, why);
-  if (!write || !append_all(boxes, kMostRows, write->file)) return false;
+  auto begun = begin_write(*boxes.object, boxes.given->mem_type, boxes.buffer);
+  auto* const write = std::get_if<Write>(&begun);
+  if (write == nullptr || !append_all(boxes, kMostRows, write->file)) return false;
   if (write->file.empty()) return true;
   write->elements = elements_of(write->file);
   write->memory = {{0, write->elements}};

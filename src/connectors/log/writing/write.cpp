@@ -53,6 +53,14 @@ void add_to_index(engine::log::Writer& log, std::uint32_t place, const Write& wr
   statistics().rows += write.file.size();
 }
 
+// Of a dataset that has no place in a log, or a write of nothing.
+Left why_not_logged(vol::Object& object) {
+  const FileState* const state = object.connector->state.find<FileState>();
+  if (state == nullptr) return Left::dataset;
+  if (state->file == nullptr || !state->file->logs()) return state->left_for;
+  return handle_of(object).addresses_told(object) ? Left::address : Left::dataset;
+}
+
 }  // namespace
 
 engine::Buffer converted(const Write& write, hid_t dxpl, std::byte* background) {
@@ -121,23 +129,15 @@ bool select_in_memory(Write& write, hid_t mem_space, std::size_t most) {
   return true;
 }
 
-std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
-                                 Left& why) {
+std::variant<Write, Left> begin_write(vol::Object& object, hid_t mem_type, const void* buffer) {
   Dataset* const dataset = dataset_of(object);
-  if (dataset == nullptr || !dataset->file->logs() || buffer == nullptr) {
-    const FileState* const state = object.connector->state.find<FileState>();
-    const bool logs = state != nullptr && state->file != nullptr && state->file->logs();
-    why = logs || state == nullptr ? Left::dataset : state->left_for;
-    if (logs && handle_of(object).addresses_told(object)) why = Left::address;
-    return std::nullopt;
-  }
-  why = Left::memory;
-  if (engine::is_device_memory(buffer)) return std::nullopt;
-  why = Left::conversion;
+  if (dataset == nullptr || !dataset->file->logs() || buffer == nullptr)
+    return why_not_logged(object);
+  if (engine::is_device_memory(buffer)) return Left::memory;
   Write write = write_of(*dataset, object, mem_type, buffer);
   if (write.mem_element == 0 || (write.converts && !converts_alone(*dataset, mem_type)) ||
       !vol::update_dims(*dataset, object) || !vol::countable(*dataset))
-    return std::nullopt;
+    return Left::conversion;
   return write;
 }
 

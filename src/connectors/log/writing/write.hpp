@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
+#include <variant>
 
 #include "connectors/log/file/dataset.hpp"
 #include "connectors/log/state.hpp"
@@ -40,10 +40,8 @@ bool converts_alone(const Dataset& dataset, hid_t mem_type);
 bool select_in_file(Write& write, hid_t file_space, std::size_t most);
 bool select_in_memory(Write& write, hid_t mem_space, std::size_t most);
 
-// A write of a dataset whose extent and types are known, without rows; none where it is HDF5's, and
-// why.
-std::optional<Write> begin_write(vol::Object& object, hid_t mem_type, const void* buffer,
-                                 Left& why);
+// A write of a dataset whose extent and types are known, without rows; why where it is HDF5's.
+std::variant<Write, Left> begin_write(vol::Object& object, hid_t mem_type, const void* buffer);
 // The program's elements one after the other, in the type of the dataset, which those in
 // `background` are in already; null where the conversion needs none. Throws Error.
 engine::Buffer converted(const Write& write, hid_t dxpl, std::byte* background);

@@ -159,7 +159,7 @@ class FarNode::Piece final : public engine::Device {
           path_ + ", on node " + node_.name_ + ": its connection has ended: " + error.what(),
           of_system ? error.code().value() : ECONNRESET);
     } catch (const Error& error) {
-      throw Error(path_ + ": " + error.what(), error.error_number());
+      throw Error(path_ + ": " + error.what(), error);
     }
     throw Error(text + " (on node " + node_.name_ + ")", reply.error_number);
   }
