@@ -23,7 +23,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-class Memory : public Device {
+class Memory : public io::File {
  public:
   explicit Memory(std::string bytes) : bytes_(std::move(bytes)) {}
   void write(std::uint64_t, std::span<const std::span<const std::byte>>) override { std::abort(); }

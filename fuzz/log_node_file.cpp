@@ -17,7 +17,7 @@ using namespace headrace;
 using namespace headrace::engine;
 
 // Zeros behind its end.
-class Memory : public Device {
+class Memory : public io::File {
  public:
   explicit Memory(std::string bytes) : bytes_(std::move(bytes)) {}
   void write(std::uint64_t, std::span<const std::span<const std::byte>>) override { std::abort(); }
@@ -50,7 +50,7 @@ void put_checksums(std::string& file) {
   put_little_endian(bytes.data() + length + 12, log::checksum(bytes.subspan(length, 12)));
 }
 
-void use(Device& file, std::uint64_t bytes) {
+void use(io::File& file, std::uint64_t bytes) {
   const log::NodeFile node = log::node_file_of(file);
   for (std::size_t place = 0; place < std::min<std::size_t>(node.ranks.size(), 3); ++place) {
     const std::uint64_t length = log::length_of(file, node, place, bytes);

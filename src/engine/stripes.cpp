@@ -99,40 +99,40 @@ std::uint64_t StripeLayout::subfile_size(std::uint32_t number, std::uint64_t who
   return rows * stripe + (number == more ? whole % stripe : 0);
 }
 
-void StripedDevice::write(std::uint64_t offset,
-                          std::span<const std::span<const std::byte>> pieces) {
+void FileOfSubfiles::write(std::uint64_t offset,
+                           std::span<const std::span<const std::byte>> pieces) {
   const auto parts = parts_of(layout_, offset, pieces);
-  each_turn(offset / layout_.stripe, parts.size(), total(pieces),
-            [&](std::size_t turn, Device& subfile) {
+  each_turn(offset / layout_.stripe, parts.size(), io::total(pieces),
+            [&](std::size_t turn, io::File& subfile) {
               subfile.write(parts[turn].offset, parts[turn].pieces);
             });
 }
 
-void StripedDevice::read(std::uint64_t offset, std::span<std::byte> bytes) {
+void FileOfSubfiles::read(std::uint64_t offset, std::span<std::byte> bytes) {
   if (const Place place = place_of(layout_, offset); bytes.size() <= place.left)
     return subfiles_(place.number).read(place.offset, bytes);
   read_pieces(offset, {&bytes, 1});
 }
 
-void StripedDevice::read_pieces(std::uint64_t offset,
-                                std::span<const std::span<std::byte>> pieces) {
+void FileOfSubfiles::read_pieces(std::uint64_t offset,
+                                 std::span<const std::span<std::byte>> pieces) {
   const auto parts = parts_of(layout_, offset, pieces);
-  each_turn(offset / layout_.stripe, parts.size(), total(pieces),
-            [&](std::size_t turn, Device& subfile) {
+  each_turn(offset / layout_.stripe, parts.size(), io::total(pieces),
+            [&](std::size_t turn, io::File& subfile) {
               subfile.read_pieces(parts[turn].offset, parts[turn].pieces);
             });
 }
 
 template <typename Action>
-void StripedDevice::each_turn(std::uint64_t first, std::size_t turns, std::uint64_t bytes,
-                              const Action& action) {
+void FileOfSubfiles::each_turn(std::uint64_t first, std::size_t turns, std::uint64_t bytes,
+                               const Action& action) {
   if (turns == 1) return action(0, subfiles_(static_cast<std::uint32_t>(first % layout_.count)));
   std::vector<std::exception_ptr> failed(turns);
   std::vector<std::function<void()>> actions;
   for (std::size_t turn = 0; turn < turns; ++turn)
     keep_first(failed[turn], [&] {
       // Subfiles are found, and opened, on the calling thread.
-      Device& subfile = subfiles_(static_cast<std::uint32_t>((first + turn) % layout_.count));
+      io::File& subfile = subfiles_(static_cast<std::uint32_t>((first + turn) % layout_.count));
       actions.emplace_back([&, turn] { keep_first(failed[turn], [&] { action(turn, subfile); }); });
     });
   if (on_workers_ && actions.size() > 1 && bytes >= kSharedOut)
@@ -143,17 +143,17 @@ void StripedDevice::each_turn(std::uint64_t first, std::size_t turns, std::uint6
     if (each != nullptr) std::rethrow_exception(each);
 }
 
-void StripedDevice::sync() {
+void FileOfSubfiles::sync() {
   each_subfile([&](std::uint32_t number) { subfiles_(number).sync(); });
 }
 
-void StripedDevice::resize(std::uint64_t size) {
+void FileOfSubfiles::resize(std::uint64_t size) {
   each_subfile(
       [&](std::uint32_t number) { subfiles_(number).resize(layout_.subfile_size(number, size)); });
 }
 
 template <typename Action>
-void StripedDevice::each_subfile(const Action& action) {
+void FileOfSubfiles::each_subfile(const Action& action) {
   std::exception_ptr failed;
   for (std::uint32_t number = 0; number < layout_.count; ++number)
     keep_first(failed, [&] { action(number); });

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 
 namespace headrace::engine {
 
@@ -21,16 +21,16 @@ struct StripeLayout {
   [[nodiscard]] std::uint64_t subfile_size(std::uint32_t number, std::uint64_t whole) const;
 };
 
-// The file as a device over those of its subfiles. Threads and errors are those of the subfiles'
-// devices; what has failed in one subfile is tried in the others all the same, and the first error
+// The file as storage over those of its subfiles. Threads and errors are those of the subfiles'
+// files; what has failed in one subfile is tried in the others all the same, and the first error
 // is thrown. `on_workers`: large transfers are made in several subfiles at a time, by worker
 // threads.
-class StripedDevice final : public Device {
+class FileOfSubfiles final : public io::File {
  public:
-  // Tells the device of a subfile, by number from 0 on; may throw. Called by the thread that makes
+  // Tells the storage of a subfile, by number from 0 on; may throw. Called by the thread that makes
   // the transfer.
-  using Subfiles = std::function<Device&(std::uint32_t number)>;
-  StripedDevice(StripeLayout layout, Subfiles subfiles, bool on_workers = false)
+  using Subfiles = std::function<io::File&(std::uint32_t number)>;
+  FileOfSubfiles(StripeLayout layout, Subfiles subfiles, bool on_workers = false)
       : layout_(layout), subfiles_(std::move(subfiles)), on_workers_(on_workers) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/device.hpp"
-#include "engine/devices/reopened_device.hpp"
+#include "engine/io/file.hpp"
+#include "engine/io/reopened_file.hpp"
 
 namespace headrace::sidecar {
 
@@ -21,9 +21,9 @@ std::uint64_t bytes_of(const std::string& path) {
 LogFile::LogFile(std::string path)
     : path_(std::move(path)),
       size_(bytes_of(path_)),
-      reader_(std::make_unique<Reader>(std::make_unique<engine::ReopenedDevice>(path_), size_)) {}
+      reader_(std::make_unique<Reader>(std::make_unique<engine::io::ReopenedFile>(path_), size_)) {}
 
-LogFile::LogFile(std::string path, std::unique_ptr<engine::Device> log, std::uint64_t size)
+LogFile::LogFile(std::string path, std::unique_ptr<engine::io::File> log, std::uint64_t size)
     : path_(std::move(path)),
       size_(size),
       reader_(std::make_unique<Reader>(std::move(log), size_)) {}

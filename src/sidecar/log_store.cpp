@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/devices/reopened_device.hpp"
+#include "engine/io/reopened_file.hpp"
 #include "sidecar/folder.hpp"
 
 namespace headrace::sidecar {
@@ -69,9 +69,9 @@ int LogStore::open(bool is_new) const {
   const NodeFile& node = nodes_[own().node];
   const int descriptor = leads_ ? make_node_log(path) : open_node_log(path);
   try {
-    const auto device = engine::posix_device(descriptor, path.c_str());
-    if (leads_) make_node_file(*device, node);
-    if (engine::log::node_file_of(*device) != node) throw Error("it is not the node's");
+    const auto storage = engine::io::posix_file(descriptor, path.c_str());
+    if (leads_) make_node_file(*storage, node);
+    if (engine::log::node_file_of(*storage) != node) throw Error("it is not the node's");
   } catch (const Error& error) {
     ::close(descriptor);
     if (leads_) remove_rank_log(path);
@@ -94,29 +94,29 @@ std::optional<engine::log::Belonging> LogStore::belonging(int rank) const {
                                 static_cast<std::uint32_t>(ranks_)};
 }
 
-std::unique_ptr<engine::Device> LogStore::log_of(int rank,
-                                                 std::unique_ptr<engine::Device> file) const {
+std::unique_ptr<engine::io::File> LogStore::log_of(int rank,
+                                                   std::unique_ptr<engine::io::File> file) const {
   if (!by_node()) return file;
   const In& in = in_[static_cast<std::size_t>(rank)];
   return engine::log::log_in(std::move(file), nodes_[in.node], in.place);
 }
 
-std::unique_ptr<engine::Device> LogStore::device_of(int rank) const {
-  return log_of(rank, std::make_unique<engine::ReopenedDevice>(path_of(rank)));
+std::unique_ptr<engine::io::File> LogStore::storage_of(int rank) const {
+  return log_of(rank, std::make_unique<engine::io::ReopenedFile>(path_of(rank)));
 }
 
-std::unique_ptr<engine::Device> LogStore::own_device(int descriptor) const {
+std::unique_ptr<engine::io::File> LogStore::own_storage(int descriptor) const {
   const std::string name = "log of " + file_;
-  return log_of(rank_, engine::posix_device(descriptor, name.c_str()));
+  return log_of(rank_, engine::io::posix_file(descriptor, name.c_str()));
 }
 
 void LogStore::empty(int descriptor, bool sync) const {
   if (unnamed()) return;  // it goes with its descriptor
   if (!by_node()) return empty_log(descriptor, own_path(), sync);
   if (!leads_) return;
-  const auto device = engine::posix_device(descriptor, own_path().c_str());
-  empty_node_file(*device, nodes_[own().node]);
-  if (sync) device->sync();
+  const auto storage = engine::io::posix_file(descriptor, own_path().c_str());
+  empty_node_file(*storage, nodes_[own().node]);
+  if (sync) storage->sync();
 }
 
 void LogStore::remove() const {

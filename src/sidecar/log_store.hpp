@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/log/node_file.hpp"
 #include "sidecar/rank_logs.hpp"
 
@@ -44,8 +44,8 @@ class LogStore {
     return belonging(rank_);
   }
   // A log, to be read; and this rank's, to be written to that file, or read.
-  [[nodiscard]] std::unique_ptr<engine::Device> device_of(int rank) const;
-  [[nodiscard]] std::unique_ptr<engine::Device> own_device(int descriptor) const;
+  [[nodiscard]] std::unique_ptr<engine::io::File> storage_of(int rank) const;
+  [[nodiscard]] std::unique_ptr<engine::io::File> own_storage(int descriptor) const;
   // By the rank that leads, when no rank uses them: nothing is left in the logs; in one that is a
   // file, what it belongs to. Throws Error.
   void empty(int descriptor, bool sync) const;
@@ -61,8 +61,8 @@ class LogStore {
   [[nodiscard]] bool alone() const { return ranks_ == 0; }
   [[nodiscard]] bool unnamed() const { return alone() && lifetime_ == Lifetime::temporary; }
   [[nodiscard]] const In& own() const { return in_[static_cast<std::size_t>(rank_)]; }
-  [[nodiscard]] std::unique_ptr<engine::Device> log_of(int rank,
-                                                       std::unique_ptr<engine::Device> file) const;
+  [[nodiscard]] std::unique_ptr<engine::io::File> log_of(
+      int rank, std::unique_ptr<engine::io::File> file) const;
 
   std::string file_;
   engine::log::Owner owner_;

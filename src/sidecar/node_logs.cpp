@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/devices/reopened_device.hpp"
+#include "engine/io/reopened_file.hpp"
 #include "engine/log/node_file.hpp"
 #include "sidecar/rank_logs.hpp"
 
@@ -21,7 +21,7 @@ std::string path_of(const std::string& file, const Owner& owner, std::uint32_t n
 }
 
 NodeFile header_of(const std::string& path, const Owner& owner, std::uint32_t node) {
-  engine::ReopenedDevice file(path);
+  engine::io::ReopenedFile file(path);
   NodeFile header = engine::log::node_file_of(file);
   if (header.owner != owner || header.node != node) throw Error("it belongs to another file");
   return header;
@@ -31,9 +31,9 @@ void add_logs(std::map<std::uint32_t, LogFile>& logs, const std::string& path,
               const NodeFile& node) {
   const std::uint64_t bytes = bytes_of(path);
   for (std::size_t place = 0; place < node.ranks.size(); ++place) {
-    engine::ReopenedDevice file(path);
+    engine::io::ReopenedFile file(path);
     const std::uint64_t length = engine::log::length_of(file, node, place, bytes);
-    auto log = engine::log::log_in(std::make_unique<engine::ReopenedDevice>(path), node, place);
+    auto log = engine::log::log_in(std::make_unique<engine::io::ReopenedFile>(path), node, place);
     if (!logs.try_emplace(node.ranks[place], path, std::move(log), length).second)
       throw Error("it has a log that another file has, too");
   }

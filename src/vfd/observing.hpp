@@ -7,7 +7,7 @@
 // The driver's `open` puts the file's observer into its ObservedFile, after open() here.
 #pragma once
 
-#include "vfd/observed_device.hpp"
+#include "vfd/observed_storage.hpp"
 #include "vfd/pass_through.hpp"
 #include "vfd/requests.hpp"
 
@@ -38,8 +38,8 @@ struct Observing : PassThrough<D, over, ObservedFile<Observer>> {
                         Callback::read_selection, Callback::write_selection, more...};
   }
 
-  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
-    return observed(*Opened::from(file).observer, Below::device(file, name));
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* file, const char* name) {
+    return observed(*Opened::from(file).observer, Below::storage(file, name));
   }
 
   static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t dxpl, haddr_t address, std::size_t size,

@@ -25,8 +25,8 @@
 #include "hdf5/driver_config.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/report/events.hpp"
-#include "vfd/device.hpp"
 #include "vfd/file.hpp"
+#include "vfd/storage.hpp"
 
 namespace headrace::vfd {
 
@@ -125,9 +125,9 @@ class PassThrough {
   }
 
   // For worker threads; shadow where the driver changes what is done to the bytes. May be null, see
-  // vfd/device.hpp.
-  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
-    return device_of(File::under_of(file), name, over);
+  // vfd/storage.hpp.
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* file, const char* name) {
+    return storage_of(File::under_of(file), name, over);
   }
   static herr_t ctl(H5FD_t* file, std::uint64_t code, std::uint64_t flags, const void* input,
                     void** output) {
@@ -135,10 +135,10 @@ class PassThrough {
       *output = descriptor_of(File::under_of(file));
       return 0;
     }
-    if (code != kDeviceCode)
+    if (code != kStorageCode)
       return Forwarder<&H5FD_class_t::ctl, &Api::FDctl, signature::ctl>::call(file, code, flags,
                                                                               input, output);
-    *output = D::device(file, static_cast<const char*>(input)).release();
+    *output = D::storage(file, static_cast<const char*>(input)).release();
     return 0;
   }
 

@@ -45,6 +45,12 @@ def test_data_are_as_the_program_gave_them(stacked: Stacked, stack: str) -> None
         assert sum(each["values"].get("writes_logged", 0) for each in told) >= 64
 
 
+def test_a_power_cut_cannot_undo_its_writes(stacked: Stacked) -> None:
+    done = start(stacked, "fault(kind=power_cut,first=1000000,outcome=torn)", "others")
+    assert done.status == 1
+    assert "cannot undo a write from a GPU's memory; file " in done.text, done.text
+
+
 def test_a_log_is_not_put_over_it(stacked: Stacked) -> None:
     done = start(stacked, LATER, "log")
     assert done.status == 1

@@ -126,15 +126,15 @@ JsonObject describe(const Reader& reader, std::uint64_t size) {
 
 void describe(const char* name) {
   const OpenFile file(name);
-  const auto device = [&] { return engine::posix_device(file.descriptor(), name); };
-  if (!engine::log::is_node_file(*device())) {
-    std::cout << describe(Reader(device(), file.size()), file.size()).str() << '\n';
+  const auto storage = [&] { return engine::io::posix_file(file.descriptor(), name); };
+  if (!engine::log::is_node_file(*storage())) {
+    std::cout << describe(Reader(storage(), file.size()), file.size()).str() << '\n';
     return;
   }
-  const auto node = engine::log::node_file_of(*device());
+  const auto node = engine::log::node_file_of(*storage());
   for (std::size_t place = 0; place < node.ranks.size(); ++place) {
-    const auto size = engine::log::length_of(*device(), node, place, file.size());
-    const Reader reader(engine::log::log_in(device(), node, place), size);
+    const auto size = engine::log::length_of(*storage(), node, place, file.size());
+    const Reader reader(engine::log::log_in(storage(), node, place), size);
     std::cout << describe(reader, size).number("rank", node.ranks[place]).str() << '\n';
   }
 }

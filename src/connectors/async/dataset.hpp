@@ -11,7 +11,7 @@
 #include "engine/box.hpp"
 #include "engine/cache/write_back.hpp"
 #include "hdf5/filters/native_chunks.hpp"
-#include "vol/chunks/chunked.hpp"
+#include "vol/chunks/element_transfer.hpp"
 #include "vol/dataset/touched.hpp"
 
 namespace headrace::async {
@@ -21,6 +21,7 @@ using vol::extent_known;
 using vol::extents_may_have_changed;
 using vol::Identity;
 using vol::update_dims;
+using Transfer = vol::ElementTransfer;
 
 // Where contiguous data of a file that nobody writes to lies; no driver for all other data.
 struct Contiguous {

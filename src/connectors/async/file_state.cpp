@@ -66,10 +66,10 @@ void count_driver_left_out(const vol::Object& file, const FileState& state) {
 
 // Of the file that HDF5 has given the number, which says as much where the system does not know the
 // file, but to this process only.
-engine::FileIdentity identity_of(unsigned long number) {
+engine::io::FileIdentity identity_of(unsigned long number) {
   H5FD_t* const ours = driver_numbered(number);
   const auto known = ours == nullptr ? std::nullopt : identity_of(OpenFile::of(ours));
-  return known.value_or(engine::FileIdentity{0, number, 0});
+  return known.value_or(engine::io::FileIdentity{0, number, 0});
 }
 
 }  // namespace

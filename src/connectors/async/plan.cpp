@@ -58,7 +58,7 @@ void plan_chunks(Plan& plan, const vol::Transfer& call, bool writes) {
     return;
   }
   Dataset& dataset = *plan.dataset;
-  if (!plan.transfer && dataset.fits_cache()) note(plan, scattered_transfer_of(dataset, call));
+  if (!plan.transfer && dataset.fits_cache()) note(plan, vol::scattered_transfer_of(dataset, call));
   if (!plan.transfer) return;
   if (may_keep_or_needs_not(dataset, *plan.transfer))
     plan.route = Route::chunks;
@@ -96,9 +96,9 @@ bool may_go_by_map(const vol::Transfer& call, Dataset& dataset) {
 bool goes_by_map(Plan& plan, const vol::Transfer& call) {
   const auto small = small_chunks_of(call.dataset, call.file_space);
   if (small == nullptr || !may_go_by_map(call, *small)) return false;
-  auto found = hyperslab_transfer_of(*small, call);
+  auto found = vol::hyperslab_transfer_of(*small, call);
   const Reason* const why = std::get_if<Reason>(&found);
-  if (why != nullptr && *why == kLeftForSelection) found = scattered_transfer_of(*small, call);
+  if (why != nullptr && *why == kLeftForSelection) found = vol::scattered_transfer_of(*small, call);
   auto* const transfer = std::get_if<Transfer>(&found);
   if (transfer == nullptr || !gains_by_map(small, *transfer, call.dataset)) return false;
   plan.small = small;
@@ -124,7 +124,8 @@ Plan make_plan(const vol::Transfer& call, const void* buffer, bool asynchronous,
     plan.elements = elements_of(call.dataset);
   if (plan.elements == nullptr) return plan;
   plan.at_once = may_wait && !writes && better_at_once(call, *plan.elements);
-  if (may_wait || plan.dataset != nullptr) note(plan, hyperslab_transfer_of(*plan.elements, call));
+  if (may_wait || plan.dataset != nullptr)
+    note(plan, vol::hyperslab_transfer_of(*plan.elements, call));
   if (may_wait && !plan.at_once && is_for_queue(plan))
     plan.route = Route::queue;
   else if (plan.dataset != nullptr)

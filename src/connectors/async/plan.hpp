@@ -4,12 +4,14 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "connectors/async/dataset.hpp"
-#include "connectors/async/selections/transfer.hpp"
 
 namespace headrace::async {
+
+using vol::kLeftForSelection;
+using vol::Reason;
+inline constexpr Reason kLeftForError = "left_for_error";
 
 enum class Route {
   queue,   // it waits for others that it may be put together with

@@ -2,7 +2,7 @@
 // waited. The program's thread only.
 #pragma once
 
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/dataset.hpp"
 
 namespace headrace::async {
 

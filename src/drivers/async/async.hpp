@@ -161,7 +161,7 @@ struct Driver<vfd::Over::sec2>
   }
 
   // What is staged here must not be passed by.
-  static std::unique_ptr<engine::Device> device(H5FD_t* /*file*/, const char* /*name*/) {
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* /*file*/, const char* /*name*/) {
     return {};
   }
 };

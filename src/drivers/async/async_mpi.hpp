@@ -132,7 +132,7 @@ struct Driver<vfd::Over::mpio>
   }
 
   // What is staged here must not be passed by.
-  static std::unique_ptr<engine::Device> device(H5FD_t* /*file*/, const char* /*name*/) {
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* /*file*/, const char* /*name*/) {
     return {};
   }
 

@@ -11,7 +11,7 @@
 #include "drivers/async/settings.hpp"
 #include "engine/memory/kind.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "vfd/device.hpp"
+#include "vfd/storage.hpp"
 
 namespace headrace::async {
 namespace {

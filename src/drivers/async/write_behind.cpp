@@ -16,7 +16,7 @@
 #include "engine/memory/kind.hpp"
 #include "hdf5/report/events.hpp"
 #include "hdf5/report/summary.hpp"
-#include "vfd/device.hpp"
+#include "vfd/storage.hpp"
 
 namespace headrace::async {
 namespace {
@@ -42,9 +42,9 @@ void tell_statistics(const OpenFile& file) {
       {"rewritten_in_memory_bytes", told.absorbed},
       {"lent_bytes", told.lent},
       {"not_staged_bytes", told.direct},
-      {"writes_behind", told.device_writes},
-      {"written_behind_bytes", told.device_bytes},
-      {"writing_behind_ns", told.device_time},
+      {"writes_behind", told.storage_writes},
+      {"written_behind_bytes", told.storage_bytes},
+      {"writing_behind_ns", told.storage_time},
       {"blocked_ns", told.blocked},
       {"read_behind_bytes", file.read_behind},
       {"read_ahead_bytes", ahead.bytes},
@@ -61,16 +61,16 @@ std::vector<OpenFile*>& open_files() {
 }
 
 // Of a driver without a descriptor what now has the name that the file was opened by.
-std::optional<engine::FileIdentity> identity_or_name_of(const OpenFile& file) {
+std::optional<engine::io::FileIdentity> identity_or_name_of(const OpenFile& file) {
   if (const auto identity = identity_of(file)) return identity;
   struct stat status{};
   if (::stat(file.name.c_str(), &status) < 0) return std::nullopt;
-  return engine::FileIdentity{status.st_dev, status.st_ino, 0};
+  return engine::io::FileIdentity{status.st_dev, status.st_ino, 0};
 }
 
 // Those of which the program knows addresses: it may use them again when it opens one again.
-std::set<engine::FileIdentity>& files_known_to_program() {
-  static auto& files = *new std::set<engine::FileIdentity>;
+std::set<engine::io::FileIdentity>& files_known_to_program() {
+  static auto& files = *new std::set<engine::io::FileIdentity>;
   return files;
 }
 
@@ -105,13 +105,13 @@ void start_staging(OpenFile& file, const AsyncOptions& options, vfd::Over over) 
   const H5FD_t* under = file.under;
   const haddr_t size = under->cls->get_eof(under, H5FD_MEM_DEFAULT);
   if (size == HADDR_UNDEF) return;
-  std::unique_ptr<engine::Device> device =
-      vfd::device_of(file.under, file.name.c_str(), over, options.direct);
-  if (device == nullptr) return;
+  std::unique_ptr<engine::io::File> storage =
+      vfd::storage_of(file.under, file.name.c_str(), over, options.direct);
+  if (storage == nullptr) return;
   file.threads.emplace(options.threads);
   const auto writers = over == vfd::Over::mpio ? engine::Writers::others : engine::Writers::alone;
   const engine::StagingLimits limits{options.budget, options.flush_interval};
-  file.staged = std::make_unique<engine::StagedFile>(std::move(device), size, limits, writers);
+  file.staged = std::make_unique<engine::StagedFile>(std::move(storage), size, limits, writers);
 }
 
 void note_raw_at_once(OpenFile& file) {
@@ -123,29 +123,29 @@ bool is_staged_or_will_be(const OpenFile& file) {
   return file.staged != nullptr || (file.later && file.later->stages);
 }
 
-// The device that is read from behind the program; none where that may not be.
-engine::Device* device_to_read(OpenFile& file) {
+// The storage that is read from behind the program; none where that may not be.
+engine::io::File* storage_to_read(OpenFile& file) {
   stage_from_now(file);
-  if (file.staged != nullptr) return &file.staged->device();
-  if (file.device != nullptr || !file.later || !file.later->reads) return file.device.get();
+  if (file.staged != nullptr) return &file.staged->storage();
+  if (file.storage != nullptr || !file.later || !file.later->reads) return file.storage.get();
   file.later->reads = false;
-  file.device = vfd::device_of(file.under, file.name.c_str(), vfd::Over::sec2);
-  if (file.device != nullptr) file.threads.emplace(file.later->options.threads);
-  return file.device.get();
+  file.storage = vfd::storage_of(file.under, file.name.c_str(), vfd::Over::sec2);
+  if (file.storage != nullptr) file.threads.emplace(file.later->options.threads);
+  return file.storage.get();
 }
 
 void read_ahead_from_now(OpenFile& file) {
   if (!file.later || !file.later->runs_ahead) return;
   file.later->runs_ahead = false;
   const std::uint64_t limit = file.later->options.read_ahead;
-  if (engine::Device* const from = device_to_read(file))
+  if (engine::io::File* const from = storage_to_read(file))
     file.ahead = std::make_unique<engine::ReadAhead>(*from, file.staged.get(), limit);
 }
 
 // Whether reads may be made behind the program.
 bool reads_behind_from_now(OpenFile& file) {
   if (file.background != nullptr) return true;
-  engine::Device* const from = file.later && !file.synchronous ? device_to_read(file) : nullptr;
+  engine::io::File* const from = file.later && !file.synchronous ? storage_to_read(file) : nullptr;
   if (from != nullptr) file.background = std::make_unique<engine::BackgroundReads>(*from);
   return file.background != nullptr;
 }
@@ -184,7 +184,7 @@ void end(OpenFile& file) {
   std::erase(open_files(), &file);
   file.background.reset();
   file.ahead.reset();
-  file.device.reset();
+  file.storage.reset();
   file.staged.reset();
   file.threads.reset();
 }
@@ -278,9 +278,9 @@ bool write_raw_at_once(unsigned long number) {
   return writable;
 }
 
-std::optional<engine::FileIdentity> identity_of(const OpenFile& file) {
+std::optional<engine::io::FileIdentity> identity_of(const OpenFile& file) {
   const int* const descriptor = vfd::descriptor_of(file.under);
-  return descriptor == nullptr ? std::nullopt : engine::identity_of(*descriptor);
+  return descriptor == nullptr ? std::nullopt : engine::io::identity_of(*descriptor);
 }
 
 H5FD_t* driver_numbered(unsigned long number) {
@@ -305,7 +305,7 @@ herr_t truncate(OpenFile& file, herr_t (*below)(H5FD_t*, hid_t, bool), hid_t dxp
   const bool resizes = under->cls->get_eof(under, H5FD_MEM_DEFAULT) != end;
   const herr_t result = below(&file.pub, dxpl, closing);
   if (result >= 0) {
-    if (!resizes && staged.end() != end) staged.device().resize(end);
+    if (!resizes && staged.end() != end) staged.storage().resize(end);
     staged.set_end(end);
   }
   if (failed != nullptr) std::rethrow_exception(failed);

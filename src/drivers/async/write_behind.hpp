@@ -5,7 +5,7 @@
 
 #include "base/call_scope.hpp"
 #include "drivers/async/settings.hpp"
-#include "engine/file_identity.hpp"
+#include "engine/io/file_identity.hpp"
 #include "engine/reading/background_reads.hpp"
 #include "engine/reading/read_ahead.hpp"
 #include "engine/staging/staged_file.hpp"
@@ -25,15 +25,15 @@ struct OpenFile : vfd::File {
   };
   std::optional<Later> later;
   std::uint64_t seen = 0;  // bytes that were read before
-  // Of a file that nothing is ever written to; the device of others is with what is staged.
-  std::unique_ptr<engine::Device> device;
-  // None when the file below has no device for workers, or nothing is written to it.
+  // Of a file that nothing is ever written to; the storage of others is with what is staged.
+  std::unique_ptr<engine::io::File> storage;
+  // None when the file below has no storage for workers, or nothing is written to it.
   std::unique_ptr<engine::StagedFile> staged;
   // None when nothing may be read ahead: somebody else may write to the file.
   std::unique_ptr<engine::ReadAhead> ahead;
-  // None when there is no device.
+  // None when there is no storage.
   std::unique_ptr<engine::BackgroundReads> background;
-  std::optional<engine::WantedThreads> threads;  // while there is a device
+  std::optional<engine::WantedThreads> threads;  // while there is storage
   std::uint64_t read_behind = 0;                 // bytes
   // Writes go to the file below at once: another program follows them (SWMR), or this one has the
   // descriptor.
@@ -73,7 +73,7 @@ bool write_raw_at_once(unsigned long file);
 H5FD_t* driver_numbered(unsigned long file);
 
 // The file as the system knows it; none where it does not.
-std::optional<engine::FileIdentity> identity_of(const OpenFile& file);
+std::optional<engine::io::FileIdentity> identity_of(const OpenFile& file);
 
 // While it lives, get_handle of our driver tells the driver's file instead of a descriptor, and
 // goes on staging: how the connector of the same layer finds that file, through what lies between

@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-#include "drivers/fault/device.hpp"
+#include "drivers/fault/faulty_file.hpp"
 #include "drivers/fault/file.hpp"
 #include "drivers/fault/gate.hpp"
 #include "drivers/fault/settings.hpp"
@@ -110,8 +110,8 @@ struct Driver : vfd::PassThrough<Driver<over>, over, File> {
     return file;
   }
 
-  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
-    return faulty(File::of(file), Base::device(file, name));
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* file, const char* name) {
+    return faulty(File::of(file), Base::storage(file, name));
   }
 
   // What is below is closed in any case: HDF5 forgets the file, whatever is returned.

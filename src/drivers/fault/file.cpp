@@ -2,6 +2,9 @@
 
 #include <filesystem>
 
+#include "base/error.hpp"
+#include "engine/memory/kind.hpp"
+
 namespace headrace::fault {
 namespace {
 
@@ -41,7 +44,13 @@ void attach(H5FD_t* file, Plan& plan, const char* name, unsigned flags, vfd::Ove
 }
 
 void note_write(File& file, haddr_t offset, std::span<const std::span<const std::byte>> pieces) {
-  if (file.disk != nullptr) file.disk->unsynced.note_write(offset, pieces);
+  if (file.disk == nullptr) return;
+  for (const auto piece : pieces)
+    if (engine::is_device_memory(piece.data()))
+      throw Error(
+          "layer fault: a power cut cannot undo a write from a GPU's memory; file " + file.path,
+          ErrorKind::unsupported);
+  file.disk->unsynced.note_write(offset, pieces);
 }
 
 void note_resize(File& file, std::uint64_t size) {

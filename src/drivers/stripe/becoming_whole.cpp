@@ -41,7 +41,7 @@ void StripedFile::before_addresses_are_told(bool of_whole_dataset) {
 
 void note_left_whole(std::string_view why) { ++share_of(kShare).left[why]; }
 
-void StripedFile::become_whole(std::unique_ptr<engine::Device> stub) {
+void StripedFile::become_whole(std::unique_ptr<engine::io::File> stub) {
   if (failed_ != nullptr) std::rethrow_exception(failed_);
   change();
   if (place_ == nullptr)
@@ -58,13 +58,13 @@ void StripedFile::become_whole(std::unique_ptr<engine::Device> stub) {
 }
 
 // As long as any of the text's sectors is there, there is the set: all else is on the disk before.
-void StripedFile::copy_to(engine::Device& stub) {
+void StripedFile::copy_to(engine::io::File& stub) {
   const std::uint64_t size = std::max(
       {eof_, eoa_, sidecar::kStubText, set_.layout.whole_size(sidecar::subfile_sizes(set_))});
   stub.resize(sidecar::kStubText);
   // Not by worker threads: one that is to wait for this may be before them in the queue.
-  engine::StripedDevice pieces(
-      set_.layout, [this](std::uint32_t number) -> engine::Device& { return subfile(number); });
+  engine::FileOfSubfiles pieces(
+      set_.layout, [this](std::uint32_t number) -> engine::io::File& { return subfile(number); });
   std::vector<std::byte> block(kBlock);
   const auto copy = [&](std::uint64_t at, std::uint64_t end) {
     const std::span part = std::span(block).first(std::min<std::uint64_t>(kBlock, end - at));

@@ -22,7 +22,7 @@ void StripedFile::close_subfile(Subfile& one, const std::string& path) {
   Subfile closed = std::exchange(one, {});
   if (closed.own != nullptr) return closed.own->close();
   if (closed.file == nullptr) return;
-  closed.device.reset();
+  closed.storage.reset();
   const NestedCalls nested;
   if (h5.FDclose(closed.file) < 0)
     throw Error("subfile " + path + " of " + set_.stub + " cannot be closed");

@@ -121,9 +121,9 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
   static void become_whole(H5FD_t* file) {
     OpenFile& mine = OpenFile::of(file);
     const std::string& stub = mine.striped->stub();
-    std::unique_ptr<engine::Device> device = Base::device(file, stub.c_str());
-    if (device == nullptr) throw Error("file " + stub + " has a driver without devices");
-    mine.striped->become_whole(std::move(device));
+    std::unique_ptr<engine::io::File> storage = Base::storage(file, stub.c_str());
+    if (storage == nullptr) throw Error("file " + stub + " has a driver without files");
+    mine.striped->become_whole(std::move(storage));
     Base::set_eoa(file, H5FD_MEM_DEFAULT, mine.striped->eoa());
     mine.striped.reset();
     // The driver below has not seen how long its file has become. HDF5 truncates it with each
@@ -269,9 +269,9 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
       return vfd::signature::write_selection{};
   }();
 
-  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* file, const char* name) {
     const auto& striped = OpenFile::of(file).striped;
-    return striped == nullptr ? Base::device(file, name) : striped->device();
+    return striped == nullptr ? Base::storage(file, name) : striped->storage();
   }
 };
 

@@ -16,7 +16,7 @@
 #include "hdf5/quiet_errors.hpp"
 #include "hdf5/report/events.hpp"
 #include "sidecar/striped/fusion.hpp"
-#include "vfd/device.hpp"
+#include "vfd/storage.hpp"
 
 namespace headrace::stripe {
 namespace {
@@ -71,7 +71,8 @@ StripedFile::StripedFile(sidecar::StripedSet set, unsigned flags, SubfileAccess 
       subfiles_(set_.layout.count),
       written_to_(set_.layout.count, 0),
       bytes_(
-          set_.layout, [this](std::uint32_t number) -> engine::Device& { return subfile(number); },
+          set_.layout,
+          [this](std::uint32_t number) -> engine::io::File& { return subfile(number); },
           placement.threads > 1) {
   if (placement.threads > 1) threads_.emplace(placement.threads);
   open_files().push_back(self);
@@ -94,28 +95,28 @@ StripedFile::~StripedFile() {
     log(Level::error, "stripe: " + text_of(failed));
 }
 
-engine::Device& StripedFile::subfile(std::uint32_t number) {
+engine::io::File& StripedFile::subfile(std::uint32_t number) {
   Subfile& one = subfiles_[number];
-  if (one.device != nullptr) return *one.device;
+  if (one.storage != nullptr) return *one.storage;
   const std::string& path = set_.subfiles[number];
-  if (nodes_ != nullptr) one.device = nodes_->far_piece(number, path);
-  if (one.device == nullptr) open_subfile(one, path);
-  return *one.device;
+  if (nodes_ != nullptr) one.storage = nodes_->far_piece(number, path);
+  if (one.storage == nullptr) open_subfile(one, path);
+  return *one.storage;
 }
 
 void StripedFile::open_subfile(Subfile& one, const std::string& path) {
   if (access_.is_plain()) {
-    auto device = std::make_unique<engine::ReopenedDevice>(path, writes_);
-    one.own = device.get();
-    one.device = std::move(device);
+    auto storage = std::make_unique<engine::io::ReopenedFile>(path, writes_);
+    one.own = storage.get();
+    one.storage = std::move(storage);
     return;
   }
   const NestedCalls nested;
   one.file = h5.FDopen(path.c_str(), writes_ ? kReadWrite : 0, access_.get(), HADDR_UNDEF);
   if (one.file == nullptr)
     throw Error("subfile " + path + " of " + set_.stub + " cannot be opened");
-  one.device = vfd::device_of(one.file, path.c_str(), vfd::Over::sec2);
-  if (one.device == nullptr)
+  one.storage = vfd::storage_of(one.file, path.c_str(), vfd::Over::sec2);
+  if (one.storage == nullptr)
     throw Error("file driver " + std::string(one.file->cls->name) +
                 " cannot be below the layer stripe: put stripe below it");
 }
@@ -131,7 +132,7 @@ std::vector<std::uint32_t> StripedFile::mine() const {
 }
 
 void StripedFile::serve() {
-  std::map<std::uint32_t, engine::Device*> pieces;
+  std::map<std::uint32_t, engine::io::File*> pieces;
   do_together(*ranks_, [&] {
     if (!nodes_->first()) return;
     for (const std::uint32_t number : nodes_->here()) pieces[number] = &subfile(number);
@@ -147,7 +148,7 @@ void StripedFile::change() {
 void StripedFile::put(std::uint64_t address, std::span<const std::span<const std::byte>> pieces) {
   change();
   bytes_.write(address, pieces);
-  const std::uint64_t size = engine::total(pieces);
+  const std::uint64_t size = engine::io::total(pieces);
   if (size > 0)
     note_written(address / set_.layout.stripe, (address + size - 1) / set_.layout.stripe);
   eof_ = std::max<std::uint64_t>(eof_, address + size);
@@ -231,7 +232,7 @@ void StripedFile::flush() {
 
 void StripedFile::sync() {
   for (const Subfile& one : subfiles_)
-    if (one.device != nullptr) one.device->sync();
+    if (one.storage != nullptr) one.storage->sync();
 }
 
 void StripedFile::sync_always() {
@@ -258,17 +259,18 @@ void StripedFile::truncate() {
   cut_at_ = eof_ = farthest_ = eoa_;
 }
 
-std::unique_ptr<engine::Device> StripedFile::device() {
+std::unique_ptr<engine::io::File> StripedFile::storage() {
   for (std::uint32_t number = 0; number < set_.layout.count; ++number) subfile(number);
   if (writes_) written_to_.assign(written_to_.size(), 1);
   workers_write_ = writes_;
   if (workers_write_ && farthest_ > 0) change();
   if (place_ == nullptr)
-    place_ =
-        std::make_shared<engine::ReplaceableDevice::Place>(std::make_unique<engine::StripedDevice>(
-            set_.layout,
-            [this](std::uint32_t number) -> engine::Device& { return *subfiles_[number].device; }));
-  return std::make_unique<engine::ReplaceableDevice>(place_);
+    place_ = std::make_shared<engine::io::ReplaceableFile::Place>(
+        std::make_unique<engine::FileOfSubfiles>(set_.layout,
+                                                 [this](std::uint32_t number) -> engine::io::File& {
+                                                   return *subfiles_[number].storage;
+                                                 }));
+  return std::make_unique<engine::io::ReplaceableFile>(place_);
 }
 
 }  // namespace headrace::stripe

@@ -25,8 +25,8 @@
 #include "drivers/stripe/nodes/nodes.hpp"
 #include "drivers/stripe/placement.hpp"
 #include "drivers/stripe/subfile_driver.hpp"
-#include "engine/devices/reopened_device.hpp"
-#include "engine/devices/replaceable_device.hpp"
+#include "engine/io/reopened_file.hpp"
+#include "engine/io/replaceable_file.hpp"
 #include "engine/kept_writes.hpp"
 #include "engine/stripes.hpp"
 #include "engine/threads/thread_pool.hpp"
@@ -138,7 +138,7 @@ class StripedFile {
   void on_addresses_told(std::function<void()> become) { become_whole_ = std::move(become); }
   // Copies all bytes to the stub, which workers use from then on, and removes the pieces. Throws
   // Error; the file is in pieces then.
-  void become_whole(std::unique_ptr<engine::Device> stub);
+  void become_whole(std::unique_ptr<engine::io::File> stub);
   // Before the program gets the stub's descriptor, which it may sync by itself: that does not reach
   // the subfiles, so they are synced now, and with each flush from now on. Throws Error.
   void sync_always();
@@ -163,19 +163,19 @@ class StripedFile {
   // For those who want to know whether it is open still.
   std::shared_ptr<StripedFile*> self = std::make_shared<StripedFile*>(this);
 
-  // For worker threads: opens all subfiles. Null where the driver below has no devices.
-  std::unique_ptr<engine::Device> device();
+  // For worker threads: opens all subfiles. Null where the driver below has no files.
+  std::unique_ptr<engine::io::File> storage();
 
  private:
   struct Subfile {
-    H5FD_t* file = nullptr;  // with a driver of HDF5's; null where the device has a descriptor
-    std::unique_ptr<engine::Device> device;
-    engine::ReopenedDevice* own = nullptr;  // the device, where it has
+    H5FD_t* file = nullptr;  // with a driver of HDF5's; null where the storage has a descriptor
+    std::unique_ptr<engine::io::File> storage;
+    engine::io::ReopenedFile* own = nullptr;  // the storage, where it has
   };
 
   StripedFile(sidecar::StripedSet set, unsigned flags, SubfileAccess access,
               CommunicatorHandle ranks, const Placement& placement);
-  engine::Device& subfile(std::uint32_t number);
+  engine::io::File& subfile(std::uint32_t number);
   void open_subfile(Subfile& one, const std::string& path);
   // Before each change of the bytes.
   void change();
@@ -186,7 +186,7 @@ class StripedFile {
   [[nodiscard]] std::vector<std::uint32_t> mine() const;
   // Collective, where subfiles lie on several nodes: lets other nodes have those of this one.
   void serve();
-  void copy_to(engine::Device& stub);
+  void copy_to(engine::io::File& stub);
   // Of all subfiles that are open. Throws Error.
   void sync();
   // Stripes from the first to the last.
@@ -220,8 +220,8 @@ class StripedFile {
   std::vector<char> written_to_;  // of each, 0 or 1: by this rank
   std::vector<const char*> paths_;
   std::optional<engine::WantedThreads> threads_;
-  engine::StripedDevice bytes_;
-  std::shared_ptr<engine::ReplaceableDevice::Place> place_;  // what workers use
+  engine::FileOfSubfiles bytes_;
+  std::shared_ptr<engine::io::ReplaceableFile::Place> place_;  // what workers use
   std::function<void()> become_whole_;  // null over MPI, and when it has been called
   bool told_addresses_ = false;         // by this rank
   bool counted_ = false;                // in the summary

@@ -92,9 +92,9 @@ struct Driver : vfd::PassThrough<Driver, vfd::Over::sec2, OpenFile> {
   }
 
   // Who writes to the file past this driver must find all of it there.
-  static std::unique_ptr<engine::Device> device(H5FD_t* file, const char* name) {
+  static std::unique_ptr<engine::io::File> storage(H5FD_t* file, const char* name) {
     keep_no_more(OpenFile::of(file));
-    return Base::device(file, name);
+    return Base::storage(file, name);
   }
 
  private:

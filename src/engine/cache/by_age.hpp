@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "engine/file_identity.hpp"
+#include "engine/io/file_identity.hpp"
 
 namespace headrace::engine::cache {
 
@@ -24,7 +24,7 @@ class ByAge {
   };
 
   // Looks for the place from both ends: what comes in was mostly used just now, or is about to go.
-  Place insert(const FileIdentity& file, Value value) {
+  Place insert(const io::FileIdentity& file, Value value) {
     const std::uint64_t used = when_used(value);
     List one;
     one.push_front(std::move(value));
@@ -48,13 +48,13 @@ class ByAge {
     place.list->splice(place.list->begin(), *place.list, place.at);
   }
 
-  void erase(const FileIdentity& file, const Place& place) {
+  void erase(const io::FileIdentity& file, const Place& place) {
     place.list->erase(place.at);
     if (place.list->empty()) files_.erase(file);
   }
 
   // That of a file, or (null) of all; null where there is none.
-  Value* oldest(const FileIdentity* of) {
+  Value* oldest(const io::FileIdentity* of) {
     if (of != nullptr) {
       const auto found = files_.find(*of);
       return found == files_.end() ? nullptr : &found->second.back();
@@ -66,10 +66,10 @@ class ByAge {
   }
 
   // Of a file that there is something of.
-  const List& of(const FileIdentity& file) const { return files_.at(file); }
+  const List& of(const io::FileIdentity& file) const { return files_.at(file); }
 
  private:
-  std::map<FileIdentity, List> files_;
+  std::map<io::FileIdentity, List> files_;
 };
 
 }  // namespace headrace::engine::cache

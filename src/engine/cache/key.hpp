@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "engine/file_identity.hpp"
+#include "engine/io/file_identity.hpp"
 
 namespace headrace::engine::cache {
 
@@ -29,7 +29,7 @@ struct Token {
 // A dataset in one state. Who changes what its stored chunks hold, and does not forget those that
 // are cached, gives it another version.
 struct DatasetKey {
-  FileIdentity file;
+  io::FileIdentity file;
   Token token;
   std::uint64_t version = 0;
   auto operator<=>(const DatasetKey&) const = default;
@@ -37,7 +37,9 @@ struct DatasetKey {
 
 struct Key {
   DatasetKey dataset;
-  std::uint64_t chunk = 0;  // its place among the dataset's chunks, row-major
+  // Its place among the dataset's chunks, row-major: another one in another extent, unless only the
+  // slowest dimension has changed.
+  std::uint64_t chunk = 0;
   auto operator<=>(const Key&) const = default;
 };
 

@@ -111,7 +111,7 @@ void LocalStore::forget(const DatasetKey& dataset) {
     if (key.dataset == dataset) filling.forgotten = true;
 }
 
-void LocalStore::forget(const FileIdentity& file) {
+void LocalStore::forget(const io::FileIdentity& file) {
   const std::lock_guard lock(mutex_);
   for (auto next = datasets_.begin(); next != datasets_.end();)
     if (const auto dataset = next++; dataset->first.file == file) remove_all(dataset);
@@ -125,12 +125,12 @@ std::size_t LocalStore::count(const DatasetKey& dataset) const {
   return found == datasets_.end() ? 0 : found->second.size();
 }
 
-bool LocalStore::evict(const FileIdentity* of, std::uint64_t before) {
+bool LocalStore::evict(const io::FileIdentity* of, std::uint64_t before) {
   const std::lock_guard lock(mutex_);
   return drop_oldest(of, before);
 }
 
-bool LocalStore::make_room(const FileIdentity& file, std::size_t bytes) {
+bool LocalStore::make_room(const io::FileIdentity& file, std::size_t bytes) {
   for (;;) {
     const Room::Lack lack = room_.take(file, bytes);
     if (lack == Room::Lack::none) return true;
@@ -140,7 +140,7 @@ bool LocalStore::make_room(const FileIdentity& file, std::size_t bytes) {
   }
 }
 
-bool LocalStore::drop_oldest(const FileIdentity* of, std::uint64_t before) {
+bool LocalStore::drop_oldest(const io::FileIdentity* of, std::uint64_t before) {
   const Entry* const oldest = ages_.oldest(of);
   if (oldest == nullptr || oldest->used >= before) return false;
   remove(Key(oldest->key));

@@ -24,11 +24,11 @@ class LocalStore final : public Store {
   bool read(const Key& key, Visitor visitor) override;
   void forget(const Key& key) override;
   void forget(const DatasetKey& dataset) override;
-  void forget(const FileIdentity& file) override;
+  void forget(const io::FileIdentity& file) override;
   [[nodiscard]] std::size_t count(const DatasetKey& dataset) const override;
   bool put(const Key& key, Buffer& chunk, std::uint64_t used) override;
   Buffer take(const Key& key) override;
-  bool evict(const FileIdentity* of, std::uint64_t before) override;
+  bool evict(const io::FileIdentity* of, std::uint64_t before) override;
 
  private:
   // Stays as long as it is visited, in the store or not.
@@ -58,8 +58,8 @@ class LocalStore final : public Store {
 
   // With the lock held, all of them.
   [[nodiscard]] const Place* find(const Key& key) const;
-  bool make_room(const FileIdentity& file, std::size_t bytes);
-  bool drop_oldest(const FileIdentity* of, std::uint64_t before);
+  bool make_room(const io::FileIdentity& file, std::size_t bytes);
+  bool drop_oldest(const io::FileIdentity* of, std::uint64_t before);
   void add(const Key& key, Buffer chunk, std::uint64_t used);
   std::shared_ptr<Held> remove(const Key& key);
   void remove_all(Datasets::iterator dataset);

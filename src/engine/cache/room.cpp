@@ -4,7 +4,7 @@
 
 namespace headrace::engine::cache {
 
-std::shared_ptr<const Share> Room::share(const FileIdentity& file, std::size_t limit) {
+std::shared_ptr<const Share> Room::share(const io::FileIdentity& file, std::size_t limit) {
   const std::shared_ptr<const Share> share(new Share{file, limit}, [this](const Share* gone) {
     drop(*gone);
     delete gone;
@@ -21,7 +21,7 @@ void Room::drop(const Share& share) {
   set_limits(share.file);
 }
 
-void Room::set_limits(const FileIdentity& file) {
+void Room::set_limits(const io::FileIdentity& file) {
   File& own = files_[file];
   own.shares = 0;
   own.limit = 0;
@@ -35,12 +35,12 @@ void Room::set_limits(const FileIdentity& file) {
   forget_unused(file);
 }
 
-void Room::forget_unused(const FileIdentity& file) {
+void Room::forget_unused(const io::FileIdentity& file) {
   const auto found = files_.find(file);
   if (found->second.shares == 0 && found->second.used == 0) files_.erase(found);
 }
 
-Room::Lack Room::take(const FileIdentity& file, std::size_t bytes) {
+Room::Lack Room::take(const io::FileIdentity& file, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(file);
   if (found == files_.end()) return Lack::of_file;
@@ -53,13 +53,13 @@ Room::Lack Room::take(const FileIdentity& file, std::size_t bytes) {
   return Lack::none;
 }
 
-void Room::take_anyway(const FileIdentity& file, std::size_t bytes) {
+void Room::take_anyway(const io::FileIdentity& file, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   files_[file].used += bytes + kBookkeeping;
   used_ += bytes + kBookkeeping;
 }
 
-void Room::give_back(const FileIdentity& file, std::size_t bytes) {
+void Room::give_back(const io::FileIdentity& file, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   File& own = files_[file];
   own.used -= bytes + kBookkeeping;

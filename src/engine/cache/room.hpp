@@ -13,13 +13,13 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/file_identity.hpp"
+#include "engine/io/file_identity.hpp"
 
 namespace headrace::engine::cache {
 
 // What a file has of a room, as long as somebody has it. Of several of one file the largest holds.
 struct Share {
-  FileIdentity file;
+  io::FileIdentity file;
   std::size_t limit;  // bytes
 
   // How many bytes of chunks may be encoded behind the program.
@@ -29,15 +29,15 @@ struct Share {
 class Room {
  public:
   // The room outlives it. Where nobody has one, a file has no room at all.
-  std::shared_ptr<const Share> share(const FileIdentity& file, std::size_t limit);
+  std::shared_ptr<const Share> share(const io::FileIdentity& file, std::size_t limit);
 
   // Whose chunks must go to make room for one more.
   enum class Lack { none, of_file, of_all };
   // Takes room for a chunk of so many bytes where there is some, or lacks it.
-  Lack take(const FileIdentity& file, std::size_t bytes);
+  Lack take(const io::FileIdentity& file, std::size_t bytes);
   // Takes it in any case.
-  void take_anyway(const FileIdentity& file, std::size_t bytes);
-  void give_back(const FileIdentity& file, std::size_t bytes);
+  void take_anyway(const io::FileIdentity& file, std::size_t bytes);
+  void give_back(const io::FileIdentity& file, std::size_t bytes);
 
   // A moment later than all before: when a chunk is used.
   std::uint64_t now() { return moments_.fetch_add(1, std::memory_order_relaxed); }
@@ -53,11 +53,11 @@ class Room {
     std::size_t used = 0;
   };
   void drop(const Share& share);
-  void set_limits(const FileIdentity& file);
-  void forget_unused(const FileIdentity& file);
+  void set_limits(const io::FileIdentity& file);
+  void forget_unused(const io::FileIdentity& file);
 
   mutable std::mutex mutex_;
-  std::map<FileIdentity, File> files_;
+  std::map<io::FileIdentity, File> files_;
   std::vector<const Share*> shares_;
   std::size_t limit_ = 0;
   std::size_t used_ = 0;

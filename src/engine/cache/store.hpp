@@ -93,7 +93,7 @@ class Store {
   // What is cached, and what is claimed but not published yet, is not found from now on.
   virtual void forget(const Key& key) = 0;
   virtual void forget(const DatasetKey& dataset) = 0;
-  virtual void forget(const FileIdentity& file) = 0;
+  virtual void forget(const io::FileIdentity& file) = 0;
 
   // How many chunks of a dataset it has.
   [[nodiscard]] virtual std::size_t count(const DatasetKey& dataset) const = 0;
@@ -108,7 +108,7 @@ class Store {
 
   // Makes room in this process: drops the chunk that has not been used for longest, of a file or
   // (null) of all, if it was used last before that. False when no chunk of the store's takes room.
-  virtual bool evict(const FileIdentity* /*of*/, std::uint64_t /*before*/) { return false; }
+  virtual bool evict(const io::FileIdentity* /*of*/, std::uint64_t /*before*/) { return false; }
 
  private:
   friend class Claim;

@@ -103,11 +103,11 @@ void WriteBack::keep(Owner& owner, std::uint64_t chunk, Buffer bytes) {
 }
 
 // Takes it, where there is some or something can go.
-bool WriteBack::make_room(const FileIdentity& file, std::size_t bytes) {
+bool WriteBack::make_room(const io::FileIdentity& file, std::size_t bytes) {
   for (;;) {
     const Room::Lack lack = room_.take(file, bytes);
     if (lack == Room::Lack::none) return true;
-    const FileIdentity* const of = lack == Room::Lack::of_file ? &file : nullptr;
+    const io::FileIdentity* const of = lack == Room::Lack::of_file ? &file : nullptr;
     const DirtyRef* const oldest = ages_.oldest(of);
     const std::uint64_t before =
         oldest == nullptr ? std::numeric_limits<std::uint64_t>::max() : (*oldest)->used;

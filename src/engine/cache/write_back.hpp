@@ -111,7 +111,7 @@ class WriteBack {
  private:
   friend class StoreJob;
   DirtyRef find(const Owner& owner, const Key& key);
-  bool make_room(const FileIdentity& file, std::size_t bytes);
+  bool make_room(const io::FileIdentity& file, std::size_t bytes);
   void store_oldest(const DirtyRef& oldest);
   void store_behind(const std::vector<DirtyRef>& chunks);
   void wait_for(const DirtyChunk& chunk);

@@ -42,7 +42,7 @@ Length encode_length(std::size_t place, std::uint64_t bytes) {
   return result;
 }
 
-void put(Device& file, std::uint64_t offset, std::span<const std::byte> bytes) {
+void put(io::File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
   file.write(offset, std::array{bytes});
 }
 
@@ -50,9 +50,9 @@ std::uint32_t checksum_of(std::span<const std::byte> header) {
   return checksum(header.subspan(kFixed), checksum(header.first(kChecksum)));
 }
 
-class LogInNode final : public Device {
+class LogInNode final : public io::File {
  public:
-  LogInNode(std::unique_ptr<Device> file, NodeFile node, std::size_t place)
+  LogInNode(std::unique_ptr<io::File> file, NodeFile node, std::size_t place)
       : file_(std::move(file)), node_(std::move(node)), place_(place) {}
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
@@ -102,7 +102,7 @@ class LogInNode final : public Device {
     end_ = end;
   }
 
-  std::unique_ptr<Device> file_;
+  std::unique_ptr<io::File> file_;
   NodeFile node_;
   std::size_t place_;
   std::mutex mutex_;
@@ -119,7 +119,7 @@ std::uint64_t NodeFile::at(std::size_t place, std::uint64_t offset) const {
   return begin() + (offset / block * ranks.size() + place) * block + offset % block;
 }
 
-void make_node_file(Device& file, const NodeFile& node) {
+void make_node_file(io::File& file, const NodeFile& node) {
   std::vector<std::byte> header(node.begin());
   std::byte* const to = header.data();
   std::memcpy(to, kNodeMagic.data(), kNodeMagic.size());
@@ -139,13 +139,13 @@ void make_node_file(Device& file, const NodeFile& node) {
   put(file, 0, header);
 }
 
-bool is_node_file(Device& file) {
+bool is_node_file(io::File& file) {
   std::array<std::byte, kNodeMagic.size()> magic{};
   file.read(0, magic);
   return std::memcmp(magic.data(), kNodeMagic.data(), magic.size()) == 0;
 }
 
-NodeFile node_file_of(Device& file) {
+NodeFile node_file_of(io::File& file) {
   std::vector<std::byte> header(kFixed);
   file.read(0, header);
   if (!is_node_file(file)) throw Error("it is no file of logs", ErrorKind::corrupt);
@@ -172,7 +172,7 @@ NodeFile node_file_of(Device& file) {
   return node;
 }
 
-void empty_node_file(Device& file, const NodeFile& node) {
+void empty_node_file(io::File& file, const NodeFile& node) {
   std::vector<std::byte> lengths;
   for (std::size_t place = 0; place < node.ranks.size(); ++place) {
     const Length none = encode_length(place, 0);
@@ -183,7 +183,7 @@ void empty_node_file(Device& file, const NodeFile& node) {
   put(file, lengths_at(node.ranks.size()), lengths);
 }
 
-std::uint64_t length_of(Device& file, const NodeFile& node, std::size_t place,
+std::uint64_t length_of(io::File& file, const NodeFile& node, std::size_t place,
                         std::uint64_t bytes) {
   Length found{};
   file.read(lengths_at(node.ranks.size()) + place * kLength, found);
@@ -198,8 +198,8 @@ std::uint64_t length_of(Device& file, const NodeFile& node, std::size_t place,
   return std::min(length, all / round * node.block + std::min(rest, node.block));
 }
 
-std::unique_ptr<Device> log_in(std::unique_ptr<Device> file, const NodeFile& node,
-                               std::size_t place) {
+std::unique_ptr<io::File> log_in(std::unique_ptr<io::File> file, const NodeFile& node,
+                                 std::size_t place) {
   return std::make_unique<LogInNode>(std::move(file), node, place);
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/log/format.hpp"
 
 namespace headrace::engine::log {
@@ -30,19 +30,20 @@ struct NodeFile {
 };
 
 // `file`: an empty one. The logs are empty, too.
-void make_node_file(Device& file, const NodeFile& node);
+void make_node_file(io::File& file, const NodeFile& node);
 // Throws Error when it is none.
-NodeFile node_file_of(Device& file);
-bool is_node_file(Device& file);
+NodeFile node_file_of(io::File& file);
+bool is_node_file(io::File& file);
 // Empties all logs, none of which anybody reads or writes meanwhile.
-void empty_node_file(Device& file, const NodeFile& node);
+void empty_node_file(io::File& file, const NodeFile& node);
 
 // The bytes of a log, which is not being written, in a file that has so many. Throws Error.
-std::uint64_t length_of(Device& file, const NodeFile& node, std::size_t place, std::uint64_t bytes);
+std::uint64_t length_of(io::File& file, const NodeFile& node, std::size_t place,
+                        std::uint64_t bytes);
 
 // A log, to be read, or written from its beginning: then it was empty, and the file tells its
 // length whenever a write is done. What was never written are zeros.
-std::unique_ptr<Device> log_in(std::unique_ptr<Device> file, const NodeFile& node,
-                               std::size_t place);
+std::unique_ptr<io::File> log_in(std::unique_ptr<io::File> file, const NodeFile& node,
+                                 std::size_t place);
 
 }  // namespace headrace::engine::log

@@ -15,9 +15,9 @@ struct Piece {
   std::uint64_t bytes = 0;  // which come one piece after the other
 };
 
-class Outlined final : public Device {
+class Outlined final : public io::File {
  public:
-  Outlined(std::vector<std::byte> outline, std::unique_ptr<Device> file)
+  Outlined(std::vector<std::byte> outline, std::unique_ptr<io::File> file)
       : outline_(std::move(outline)), file_(std::move(file)) {
     std::uint64_t pieces = 0;
     std::size_t at = take(&pieces, sizeof pieces, 0);
@@ -63,7 +63,7 @@ class Outlined final : public Device {
   std::vector<std::byte> outline_;
   std::vector<Piece> pieces_;
   std::vector<std::size_t> places_;  // of their bytes
-  std::unique_ptr<Device> file_;
+  std::unique_ptr<io::File> file_;
 };
 
 void put_bytes(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
@@ -93,7 +93,7 @@ std::vector<std::byte> outline_of(const Reader& reader) {
   return outline;
 }
 
-std::unique_ptr<Device> outlined(std::vector<std::byte> outline, std::unique_ptr<Device> file) {
+std::unique_ptr<io::File> outlined(std::vector<std::byte> outline, std::unique_ptr<io::File> file) {
   return std::make_unique<Outlined>(std::move(outline), std::move(file));
 }
 

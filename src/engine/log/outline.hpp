@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/log/reader.hpp"
 
 namespace headrace::engine::log {
@@ -18,6 +18,6 @@ std::vector<std::byte> outline_of(const Reader& reader);
 
 // The log, for a Reader: what the outline has is not read from `file`. Throws Error when the
 // outline is none.
-std::unique_ptr<Device> outlined(std::vector<std::byte> outline, std::unique_ptr<Device> file);
+std::unique_ptr<io::File> outlined(std::vector<std::byte> outline, std::unique_ptr<io::File> file);
 
 }  // namespace headrace::engine::log

@@ -9,7 +9,8 @@
 
 namespace headrace::engine::log {
 
-Reader::Reader(std::unique_ptr<Device> device, std::uint64_t size) : device_(std::move(device)) {
+Reader::Reader(std::unique_ptr<io::File> storage, std::uint64_t size)
+    : storage_(std::move(storage)) {
   read_on(size);
 }
 
@@ -27,7 +28,7 @@ void Reader::read_on(std::uint64_t size) {
 bool Reader::header_at(std::uint64_t at, SegmentHeader& header) const {
   if (size_ - at < kHeaderBytes) return false;
   std::array<std::byte, kHeaderBytes> bytes{};
-  device_->read(at, bytes);
+  storage_->read(at, bytes);
   return decode(bytes, header) && header.bytes <= size_ - at - kHeaderBytes;
 }
 
@@ -40,7 +41,7 @@ bool Reader::take(std::uint64_t at, const SegmentHeader& header) {
   }
   if (header.kind != SegmentKind::index && header.bytes > kMost) return false;
   Buffer buffer(header.bytes);
-  device_->read(at, buffer.bytes());
+  storage_->read(at, buffer.bytes());
   if (checksum(buffer.bytes()) != header.checksum) return false;
   if (header.kind == SegmentKind::index) return read_index(buffer.bytes());
   if (header.kind == SegmentKind::owner) return read_owner(buffer.bytes());
@@ -69,7 +70,7 @@ void Reader::read(std::uint64_t position, std::span<std::byte> bytes) const {
     const Segment& here = *std::prev(segment);
     const std::uint64_t within = position - here.position;
     const auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), here.bytes - within));
-    device_->read(here.at + within, part);
+    storage_->read(here.at + within, part);
     position += part.size();
     bytes = bytes.subspan(part.size());
     ++segment;
@@ -95,7 +96,7 @@ bool Reader::goes_on() const {
   for (std::uint64_t at = end_ + 1; at < size_ && size_ - at >= kHeaderBytes;
        at += kPart - (kMagic.size() - 1)) {
     const auto part = buffer.bytes().first(std::min(size_ - at, kPart));
-    device_->read(at, part);
+    storage_->read(at, part);
     const std::string_view text(reinterpret_cast<const char*>(part.data()), part.size());
     for (auto place = text.find(kMagic); place != std::string_view::npos;
          place = text.find(kMagic, place + 1)) {
@@ -114,7 +115,7 @@ bool Reader::is_right(const Segment& segment) const {
   std::uint32_t found = 0;
   for (std::uint64_t done = 0; done < segment.bytes;) {
     const auto part = buffer.bytes().first(std::min(kPart, segment.bytes - done));
-    device_->read(segment.at + done, part);
+    storage_->read(segment.at + done, part);
     found = checksum(part, found);
     done += part.size();
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/log/format.hpp"
 #include "engine/log/index_reader.hpp"
 
@@ -19,7 +19,7 @@ class Reader {
   // Reads the headers and the index up to the closing segment or the first that is not whole.
   // `size`: the file's, in bytes. Throws Error when the file cannot be read, or the index holds
   // what no writer makes.
-  Reader(std::unique_ptr<Device> device, std::uint64_t size);
+  Reader(std::unique_ptr<io::File> storage, std::uint64_t size);
   // The same of what a writer has appended since. What points into the index is invalid then.
   void read_on(std::uint64_t size);
 
@@ -48,7 +48,7 @@ class Reader {
     for (const Segment& segment : segments_) visit(segment.at, segment.bytes);
   }
   // The file's bytes from `at` on.
-  void read_at(std::uint64_t at, std::span<std::byte> bytes) const { device_->read(at, bytes); }
+  void read_at(std::uint64_t at, std::span<std::byte> bytes) const { storage_->read(at, bytes); }
 
   // Looks for what neither a writer nor a crash of one leaves, and compares the data that the index
   // describes with its checksums. Returns the first such thing.
@@ -71,7 +71,7 @@ class Reader {
   [[nodiscard]] bool goes_on() const;
   [[nodiscard]] bool is_right(const Segment& segment) const;
 
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<io::File> storage_;
   std::uint64_t size_ = 0;
   std::uint64_t sequence_ = 0;  // of the segment at end_
   std::vector<Segment> segments_;

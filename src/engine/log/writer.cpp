@@ -12,9 +12,9 @@ constexpr std::uint64_t kLongest = 64 << 20;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Device> device, const std::optional<Belonging>& owner,
+Writer::Writer(std::unique_ptr<io::File> storage, const std::optional<Belonging>& owner,
                const StagingLimits& limits)
-    : file_(std::move(device), 0, limits), gathered_(kGathered), end_(kHeaderBytes) {
+    : file_(std::move(storage), 0, limits), gathered_(kGathered), end_(kHeaderBytes) {
   if (owner) put_segment(SegmentKind::owner, encode(*owner));
 }
 
@@ -112,7 +112,7 @@ void Writer::close(bool sync) {
 
 void Writer::drain(bool sync) {
   file_.drain();
-  if (sync) file_.device().sync();
+  if (sync) file_.storage().sync();
 }
 
 }  // namespace headrace::engine::log

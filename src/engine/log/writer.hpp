@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/buffer.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/log/format.hpp"
 #include "engine/log/index_writer.hpp"
 #include "engine/staging/staged_file.hpp"
@@ -19,8 +19,8 @@ namespace headrace::engine::log {
 // an append() that throws only flush() may be called: it tries all once more that was added before.
 class Writer {
  public:
-  // `device`: an empty file. `owner`: what the log belongs to, where others are to know.
-  explicit Writer(std::unique_ptr<Device> device, const std::optional<Belonging>& owner = {},
+  // `storage`: an empty file. `owner`: what the log belongs to, where others are to know.
+  explicit Writer(std::unique_ptr<io::File> storage, const std::optional<Belonging>& owner = {},
                   const StagingLimits& limits = {});
 
   // Returns the dataset's place, for add().

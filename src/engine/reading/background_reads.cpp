@@ -8,14 +8,14 @@ namespace {
 
 class Read final : public Job {
  public:
-  Read(Device& device, std::uint64_t offset, std::span<std::byte> bytes,
+  Read(io::File& storage, std::uint64_t offset, std::span<std::byte> bytes,
        std::shared_ptr<Completion> completion)
-      : device_(device), offset_(offset), bytes_(bytes), completion_(std::move(completion)) {}
+      : storage_(storage), offset_(offset), bytes_(bytes), completion_(std::move(completion)) {}
 
   void work() override {
     std::exception_ptr error;
     try {
-      device_.read(offset_, bytes_);
+      storage_.read(offset_, bytes_);
     } catch (...) {
       error = std::current_exception();
     }
@@ -24,7 +24,7 @@ class Read final : public Job {
   void finish() override {}
 
  private:
-  Device& device_;
+  io::File& storage_;
   std::uint64_t offset_;
   std::span<std::byte> bytes_;
   std::shared_ptr<Completion> completion_;
@@ -42,7 +42,7 @@ void BackgroundReads::start(std::uint64_t offset, std::span<std::byte> bytes,
     const std::size_t size = std::min(bytes.size(), kMost);
     completion->begin();
     try {
-      reads_.give(std::make_unique<Read>(device_, offset, bytes.first(size), completion));
+      reads_.give(std::make_unique<Read>(storage_, offset, bytes.first(size), completion));
     } catch (...) {
       completion->end(std::current_exception());
       throw;

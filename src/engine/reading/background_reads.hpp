@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/threads/lending.hpp"
 #include "engine/threads/ordered.hpp"
 
@@ -14,8 +14,8 @@ namespace headrace::engine {
 // Of one file, used by one thread. A fork waits for what is under way.
 class BackgroundReads {
  public:
-  // The device must outlive the object.
-  explicit BackgroundReads(Device& device) : device_(device) {}
+  // The storage must outlive the object.
+  explicit BackgroundReads(io::File& storage) : storage_(storage) {}
   BackgroundReads(const BackgroundReads&) = delete;
   BackgroundReads& operator=(const BackgroundReads&) = delete;
   // Waits for what is under way.
@@ -33,7 +33,7 @@ class BackgroundReads {
   void wait();
 
  private:
-  Device& device_;
+  io::File& storage_;
   Ordered reads_{~std::size_t{0}};
   // Around all that is in reads_.
   std::uint64_t begin_ = 0;

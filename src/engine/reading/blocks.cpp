@@ -120,7 +120,7 @@ void Blocks::read(Lock& lock, Block& block) {
   try {
     block.bytes = Buffer(block.size);
     const Clock::time_point begin = Clock::now();
-    file.device->read(block.begin, block.bytes.bytes());
+    file.storage->read(block.begin, block.bytes.bytes());
     block.time = Clock::now() - begin;
     good = true;
   } catch (const std::exception&) {

@@ -10,14 +10,14 @@
 #include <span>
 
 #include "engine/buffer.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 
 namespace headrace::engine::reading {
 
 using Clock = std::chrono::steady_clock;
 
 struct FileReads {
-  Device* device = nullptr;
+  io::File* storage = nullptr;
   std::uint64_t limit = 0;  // of `used`
   std::uint64_t used = 0;   // bytes, of blocks being read too
   unsigned reading = 0;     // blocks, dropped ones too

@@ -45,8 +45,8 @@ void ReadAhead::Pace::failed() {
   needed_ = std::min(2 * needed_, kMostNeeded);
 }
 
-ReadAhead::ReadAhead(Device& device, const StagedFile* staged, std::uint64_t limit)
-    : staged_(staged), file_(std::make_unique<reading::FileReads>(&device, limit)) {
+ReadAhead::ReadAhead(io::File& storage, const StagedFile* staged, std::uint64_t limit)
+    : staged_(staged), file_(std::make_unique<reading::FileReads>(&storage, limit)) {
   Blocks::get().enter(*file_);
 }
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/reading/blocks.hpp"
 #include "engine/reading/streams.hpp"
 #include "engine/threads/lending.hpp"
@@ -30,10 +30,10 @@ struct ReadAheadStatistics {
 // Of one file. One thread at a time calls an object; different objects may be used from several.
 class ReadAhead {
  public:
-  // The device must outlive the object, and so must `staged`, which may be null: what is staged
+  // The storage must outlive the object, and so must `staged`, which may be null: what is staged
   // there is not read ahead. `limit`: the most memory that data read ahead of the file takes, in
   // bytes; that of all files together takes at most the largest limit.
-  ReadAhead(Device& device, const StagedFile* staged, std::uint64_t limit);
+  ReadAhead(io::File& storage, const StagedFile* staged, std::uint64_t limit);
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   // Waits for reads that have begun.

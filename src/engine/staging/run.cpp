@@ -9,12 +9,12 @@ namespace {
 // them one by one.
 constexpr std::uint32_t kManyRanges = 16;
 
-bool fill_gaps(Device& device, std::uint64_t reached, Page& page) noexcept try {
+bool fill_gaps(io::File& storage, std::uint64_t reached, Page& page) noexcept try {
   std::array<std::byte, kPageBytes> below{};
   const std::uint32_t begin = page.dirty.begin();
   const std::uint32_t end = page.dirty.end();
   const std::uint64_t offset = page.index * kPageBytes + begin;
-  if (offset < reached) device.read(offset, std::span(below).subspan(begin, end - begin));
+  if (offset < reached) storage.read(offset, std::span(below).subspan(begin, end - begin));
   std::uint32_t done = begin;
   page.dirty.for_each([&](std::uint32_t low, std::uint32_t high) {
     std::memcpy(page.bytes + done, below.data() + done, low - done);
@@ -28,7 +28,7 @@ bool fill_gaps(Device& device, std::uint64_t reached, Page& page) noexcept try {
 // Collects what is contiguous in the file.
 class Gathered {
  public:
-  explicit Gathered(Device& device) : device_(device) {}
+  explicit Gathered(io::File& storage) : storage_(storage) {}
   void add(std::uint64_t offset, std::span<const std::byte> piece) {
     if (count_ == pieces_.size() || (count_ > 0 && offset != end_)) write();
     if (count_ == 0) begin_ = offset;
@@ -37,7 +37,7 @@ class Gathered {
   }
   void write() {
     if (count_ == 0) return;
-    device_.write(begin_, std::span(pieces_).first(count_));
+    storage_.write(begin_, std::span(pieces_).first(count_));
     ++writes;
     bytes += end_ - begin_;
     count_ = 0;
@@ -46,7 +46,7 @@ class Gathered {
   std::uint64_t bytes = 0;
 
  private:
-  Device& device_;
+  io::File& storage_;
   std::array<std::span<const std::byte>, 64> pieces_;
   std::size_t count_ = 0;
   std::uint64_t begin_ = 0;
@@ -55,27 +55,27 @@ class Gathered {
 
 }  // namespace
 
-void Shared::Run::write_all(Device& device) {
-  Gathered gathered(device);
+void Shared::Run::write_all(io::File& storage) {
+  Gathered gathered(storage);
   for (Page* page : all()) {
     const std::uint64_t offset = page->index * kPageBytes;
     const auto add = [&](std::uint32_t begin, std::uint32_t end) {
       gathered.add(offset + begin, std::span(page->bytes + begin, end - begin));
     };
     if (page->file->fills_gaps && page->dirty.ranges(kManyRanges) > kManyRanges &&
-        fill_gaps(device, reached, *page))
+        fill_gaps(storage, reached, *page))
       add(page->dirty.begin(), page->dirty.end());
     else
       page->dirty.for_each(add);
   }
   gathered.write();
-  device_writes = gathered.writes;
-  device_bytes = gathered.bytes;
+  storage_writes = gathered.writes;
+  storage_bytes = gathered.bytes;
 }
 
-void Shared::Run::write(Device& device) noexcept try {
+void Shared::Run::write(io::File& storage) noexcept try {
   const Clock::time_point begin = Clock::now();
-  write_all(device);
+  write_all(storage);
   time = Clock::now() - begin;
 } catch (const Error& e) {
   error = e;

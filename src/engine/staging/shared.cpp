@@ -220,19 +220,19 @@ bool Shared::write_run(Lock& lock, FileState& file) {
   ready_ -= run.count;
   writing_ += run.count;
   lock.unlock();
-  run.write(*file.device);
+  run.write(*file.storage);
   lock.lock();
   end_run(lock, file, run);
   return true;
 }
 
 void Shared::end_run(Lock& lock, FileState& file, const Run& run) {
-  file.statistics.device_writes += run.device_writes;
-  file.statistics.device_bytes += run.device_bytes;
-  file.statistics.device_time += static_cast<std::uint64_t>(run.time.count());
+  file.statistics.storage_writes += run.storage_writes;
+  file.statistics.storage_bytes += run.storage_bytes;
+  file.statistics.storage_time += static_cast<std::uint64_t>(run.time.count());
   // Files take their turns, but several runs of one may share the storage's speed.
   const double runs = static_cast<double>(file.writing) / static_cast<double>(run.count);
-  file.note_speed(run.device_bytes, run.time, runs);
+  file.note_speed(run.storage_bytes, run.time, runs);
   for (Page* page : run.all()) end_page(lock, file, *page, run.error);
   file.writing -= run.count;
   writing_ -= run.count;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/staging/memory.hpp"
 #include "engine/staging/put_backs.hpp"
 #include "engine/staging/statistics.hpp"
@@ -52,7 +52,7 @@ struct FileState {
   // Storage that is as fast as fresh memory is not worth much of that. In bytes a nanosecond.
   static constexpr double kFast = 0.5;
 
-  Device* device = nullptr;
+  io::File* storage = nullptr;
   bool fills_gaps = true;  // between written ranges, with what the file has there
   // Where the file below ends at most: from there on it reads as zeros. kAnywhere, for good, where
   // others write to it too.

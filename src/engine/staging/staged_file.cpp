@@ -202,7 +202,7 @@ class Writer {
     lock_.unlock();
     const std::array pieces{bytes_.first(size)};
     const auto begin = staging::Clock::now();
-    file_.device->write(offset_, pieces);
+    file_.storage->write(offset_, pieces);
     const auto time = staging::Clock::now() - begin;
     lock_.lock();
     file_.note_speed(size, time);
@@ -256,10 +256,10 @@ std::uint64_t staging_peak() {
   return shared.memory.most_used() * staging::Memory::kPageCost;
 }
 
-StagedFile::StagedFile(std::unique_ptr<Device> device, std::uint64_t size,
+StagedFile::StagedFile(std::unique_ptr<io::File> storage, std::uint64_t size,
                        const StagingLimits& limits, Writers writers)
-    : device_(std::move(device)), state_(std::make_unique<FileState>()), end_(size) {
-  state_->device = device_.get();
+    : storage_(std::move(storage)), state_(std::make_unique<FileState>()), end_(size) {
+  state_->storage = storage_.get();
   state_->budget = limits.budget == 0 ? default_budget() : limits.budget;
   state_->asked = limits.budget != 0;
   state_->interval = limits.interval;

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/staging/statistics.hpp"
 #include "engine/threads/lending.hpp"
 
@@ -44,8 +44,8 @@ enum class Writers { alone, others };
 
 class StagedFile {
  public:
-  // `size`: the file's, in bytes. The device is used from several threads at a time.
-  StagedFile(std::unique_ptr<Device> device, std::uint64_t size, const StagingLimits& limits,
+  // `size`: the file's, in bytes. The storage is used from several threads at a time.
+  StagedFile(std::unique_ptr<io::File> storage, std::uint64_t size, const StagingLimits& limits,
              Writers writers = Writers::alone);
   StagedFile(const StagedFile&) = delete;
   StagedFile& operator=(const StagedFile&) = delete;
@@ -62,7 +62,7 @@ class StagedFile {
   void drain();
 
   // Forgets what is staged from `size` on, and takes that for the file's size; the caller sets the
-  // device's.
+  // storage's.
   void set_end(std::uint64_t size);
   // The size of the file with what is staged.
   [[nodiscard]] std::uint64_t end() const { return end_; }
@@ -70,10 +70,10 @@ class StagedFile {
   [[nodiscard]] std::uint64_t staged_bytes() const;
   // Whether something of a range is staged and not yet written.
   [[nodiscard]] bool any_staged(std::uint64_t offset, std::uint64_t size) const;
-  // Something was written to the device without us.
+  // Something was written to the storage without us.
   void note_write(std::uint64_t offset, std::uint64_t size);
 
-  [[nodiscard]] Device& device() { return *device_; }
+  [[nodiscard]] io::File& storage() { return *storage_; }
   [[nodiscard]] StagingStatistics statistics() const;
   // How far its writes are, all at one time.
   [[nodiscard]] StagingProgress progress() const;
@@ -82,7 +82,7 @@ class StagedFile {
   friend class StagedView;
   void write_lent(std::uint64_t offset, std::span<const std::byte> bytes,
                   const std::shared_ptr<Completion>& lender);
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<io::File> storage_;
   std::unique_ptr<staging::FileState> state_;
   std::uint64_t end_;
 };

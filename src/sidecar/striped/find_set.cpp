@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
-#include "engine/devices/reopened_device.hpp"
+#include "engine/io/reopened_file.hpp"
 #include "sidecar/copy_file.hpp"
 #include "sidecar/striped/set_names.hpp"
 #include "sidecar/striped/striped_config.hpp"
@@ -149,10 +149,10 @@ void require_own_subfiles(const StripedSet& set, const Stub& stub, const std::st
 // Whether the superblock in the stub is that in the pieces: HDF5 writes both. An ordinary file that
 // has been copied over a stub has another one.
 bool begins_alike(const StripedSet& set, const Stub& stub) {
-  std::vector<std::unique_ptr<engine::Device>> opened(set.layout.count);
-  engine::StripedDevice pieces(set.layout, [&](std::uint32_t number) -> engine::Device& {
+  std::vector<std::unique_ptr<engine::io::File>> opened(set.layout.count);
+  engine::FileOfSubfiles pieces(set.layout, [&](std::uint32_t number) -> engine::io::File& {
     if (opened[number] == nullptr)
-      opened[number] = std::make_unique<engine::ReopenedDevice>(set.subfiles[number]);
+      opened[number] = std::make_unique<engine::io::ReopenedFile>(set.subfiles[number]);
     return *opened[number];
   });
   std::string there(stub.superblock.size(), '\0');

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "engine/log/format.hpp"
 #include "sidecar/copy_file.hpp"
 
@@ -53,9 +53,10 @@ std::string hex(std::uint32_t number) {
 // Over what is there: who is interrupted, or has no room, leaves the names of nodes at its begin.
 void write_text(const Descriptor& file, std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
-  const auto device = engine::posix_device(file.get(), file.path().c_str());
-  device->write(0, {&bytes, 1});
-  if (static_cast<std::uint64_t>(file.status().st_size) != text.size()) device->resize(text.size());
+  const auto storage = engine::io::posix_file(file.get(), file.path().c_str());
+  storage->write(0, {&bytes, 1});
+  if (static_cast<std::uint64_t>(file.status().st_size) != text.size())
+    storage->resize(text.size());
 }
 
 // Where the nodes end, false for a line that is torn.
@@ -111,7 +112,8 @@ std::optional<SetState> read_set_state(const std::string& config) try {
   const std::string path = state_path_of(config);
   const Descriptor file(path, O_RDONLY);
   std::string text(std::min<std::uint64_t>(file.status().st_size, kMostText), '\0');
-  engine::posix_device(file.get(), path.c_str())->read(0, std::as_writable_bytes(std::span(text)));
+  engine::io::posix_file(file.get(), path.c_str())
+      ->read(0, std::as_writable_bytes(std::span(text)));
   return parse_set_state(text);
 } catch (const std::exception&) {
   return std::nullopt;
@@ -144,13 +146,13 @@ void mark_closed(const std::string& config, const SetState& state, bool sync) tr
 
 std::uint32_t checksum_of_file(const std::string& path) {
   const Descriptor file(path, O_RDONLY | O_CLOEXEC);
-  const auto device = engine::posix_device(file.get(), path.c_str());
+  const auto storage = engine::io::posix_file(file.get(), path.c_str());
   auto left = static_cast<std::uint64_t>(file.status().st_size);
   std::vector<std::byte> part(std::min<std::uint64_t>(left, kPart));
   std::uint32_t sum = 0;
   for (std::uint64_t at = 0; left > 0;) {
     const auto bytes = std::span(part).first(std::min<std::uint64_t>(left, kPart));
-    device->read(at, bytes);
+    storage->read(at, bytes);
     sum = engine::log::checksum(bytes, sum);
     at += bytes.size();
     left -= bytes.size();

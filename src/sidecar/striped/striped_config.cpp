@@ -100,7 +100,8 @@ StripedConfig read_striped_config(const Descriptor& file) {
   const auto size = static_cast<std::uint64_t>(file.status().st_size);
   if (size > kMostConfig) throw Error(path + ": too long for the configuration of a set");
   std::string text(size, '\0');
-  engine::posix_device(file.get(), path.c_str())->read(0, std::as_writable_bytes(std::span(text)));
+  engine::io::posix_file(file.get(), path.c_str())
+      ->read(0, std::as_writable_bytes(std::span(text)));
   return parse_striped_config(text, path);
 }
 

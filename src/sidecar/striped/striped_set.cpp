@@ -32,7 +32,7 @@ void write_text(const std::string& path, const std::string& text, const struct s
   const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC, stub.st_mode & 0777U);
   open_to_those_of(stub, file);
   const auto bytes = std::as_bytes(std::span(text));
-  engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
+  engine::io::posix_file(file.get(), path.c_str())->write(0, {&bytes, 1});
 }
 
 // A link lies beside the stub where the subfile does not. Returns its path there.

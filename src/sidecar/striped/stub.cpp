@@ -66,10 +66,10 @@ Stub read_stub(const std::string& path) {
   Stub stub;
   stub.inode = status.st_ino;
   if (size == 0) stub.kind = Stub::Kind::empty;
-  const auto device = engine::posix_device(file.get(), path.c_str());
+  const auto storage = engine::io::posix_file(file.get(), path.c_str());
   for (std::uint64_t at = 0; at < std::min(size, kFarthest); at = at == 0 ? 512 : 2 * at) {
     std::string head(std::min<std::uint64_t>(kHeader, size - at), '\0');
-    device->read(at, std::as_writable_bytes(std::span(head)));
+    storage->read(at, std::as_writable_bytes(std::span(head)));
     if (at == 0 && head.starts_with(kTextBegin)) {
       stub.kind = Stub::Kind::text;
       read_identity(head, stub);
@@ -81,7 +81,7 @@ Stub read_stub(const std::string& path) {
     stub.superblock_at = at;
     stub.superblock = head.substr(0, kSuperblock);
     std::string text(std::min<std::uint64_t>(kStubText, size), '\0');
-    device->read(0, std::as_writable_bytes(std::span(text)));
+    storage->read(0, std::as_writable_bytes(std::span(text)));
     stub.was_text = text.find(kLine) != std::string::npos;
     break;
   }
@@ -104,7 +104,7 @@ void write_stub(const std::string& path, const engine::StripeLayout& layout,
   while (text.size() < kStubText) text.append(kLine);
   const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
   const auto bytes = std::as_bytes(std::span(text));
-  engine::posix_device(file.get(), path.c_str())->write(0, {&bytes, 1});
+  engine::io::posix_file(file.get(), path.c_str())->write(0, {&bytes, 1});
 }
 
 std::string new_set_id() {

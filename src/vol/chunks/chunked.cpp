@@ -35,8 +35,9 @@ std::optional<Chunked> chunked_of(const Object& dataset) {
   const hid_t dcpl = list.get();
   Chunked found;
   if (!read_chunk_shape(dcpl, found) || !filters_all_chunks(dcpl) || !read_type(dataset, found) ||
-      !count_chunk_bytes(found) || !read_fill(dcpl, found) ||
-      !has_native_chunks({dataset.under, dataset.connector->id()}) || !update_dims(found, dataset))
+      !read_identity(dataset, found.identity) || !count_chunk_bytes(found) ||
+      !read_fill(dcpl, found) || !has_native_chunks({dataset.under, dataset.connector->id()}) ||
+      !update_dims(found, dataset))
     return std::nullopt;
   if (h5.Pget_nfilters(dcpl) != 0 && !read_pipeline(dcpl, found.chunk_bytes, found.pipeline))
     return std::nullopt;

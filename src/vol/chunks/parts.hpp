@@ -9,25 +9,9 @@
 #include "engine/buffer.hpp"
 #include "engine/reading/pieces.hpp"
 #include "engine/scattered.hpp"
-#include "vol/chunks/chunked.hpp"
-#include "vol/dataset/selection.hpp"
+#include "vol/chunks/element_transfer.hpp"
 
 namespace headrace::vol {
-
-// What a read or write selects of a dataset in chunks and of the program's memory: a hyperslab, or
-// fragments of chunks where the selection is none in the file or in memory.
-struct ElementTransfer : HyperslabTransfer {
-  std::vector<engine::Fragment> fragments;  // empty for a hyperslab
-  bool distinct = true;                     // no two fragments have an element in common
-  hid_t mem_type = kInvalidId;
-  std::size_t mem_element = 0;  // bytes
-  bool converts = false;        // the memory's type is another number type
-  std::uint64_t elements = 0;
-
-  [[nodiscard]] bool is_scattered() const { return !fragments.empty(); }
-  // One block of the dataset that lies in memory as it does in the file.
-  [[nodiscard]] bool is_plain_block() const { return !converts && !is_scattered() && is_block(); }
-};
 
 // What of a transfer lies in one chunk.
 struct Part : engine::Piece {

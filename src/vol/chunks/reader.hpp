@@ -25,6 +25,7 @@ StoredChunk load_chunk(const Chunked& dataset, const UnderDataset& below,
 bool is_stored(const UnderDataset& below, const engine::Index& origin);
 
 // On any thread, into `chunk_bytes` of memory: the chunk, or the fill value where there is none.
+// Where nothing was written HDF5 leaves the program's memory alone if `dataset.fills` is false.
 // Throws Error.
 void decode(const Chunked& dataset, const StoredChunk& stored, std::span<std::byte> chunk);
 

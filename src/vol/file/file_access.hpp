@@ -19,6 +19,8 @@ class FileAccess {
   [[nodiscard]] hid_t under_fapl() const { return copy_ ? copy_.get() : fapl_; }
   // The same, for changes of other properties: a copy from now on.
   [[nodiscard]] hid_t own_fapl();
+  // The layer's own for this file. The list has those of the layer below, meanwhile.
+  [[nodiscard]] const Options& options() const { return (*info_)->options; }
   // New for this file.
   [[nodiscard]] const UnderRef& connector() const { return connector_; }
 

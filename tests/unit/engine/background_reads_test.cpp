@@ -18,7 +18,7 @@ using test::Gate;
 using test::kPatience;
 
 // Each byte is its place; reads wait until they may go on.
-struct GatedDevice final : Device {
+struct GatedFile final : io::File {
   void write(std::uint64_t /*offset*/,
              std::span<const std::span<const std::byte>> /*pieces*/) override {}
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
@@ -41,15 +41,15 @@ struct BackgroundReadsTest : ::testing::Test {
     return completion;
   }
 
-  GatedDevice device;
+  GatedFile storage;
   std::vector<std::byte> bytes = std::vector<std::byte>(9 << 20);  // in several parts
-  BackgroundReads reads{device};
+  BackgroundReads reads{storage};
 };
 
 TEST_F(BackgroundReadsTest, FillWhatWasLent) {
   const auto completion = begun(77);
   EXPECT_FALSE(completion->wait(0ns));
-  device.gate.open();
+  storage.gate.open();
   EXPECT_TRUE(completion->wait(kPatience));
   EXPECT_EQ(completion->error(), nullptr);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -67,13 +67,13 @@ TEST_F(BackgroundReadsTest, WhoeverWritesThereWaits) {
   });
   test::wait_for_rest();
   EXPECT_EQ(read.wait_for(0s), std::future_status::timeout);
-  device.gate.open();
+  storage.gate.open();
   EXPECT_TRUE(read.get());
 }
 
 TEST_F(BackgroundReadsTest, ErrorsAreTheRequests) {
-  device.failing = true;
-  device.gate.open();
+  storage.failing = true;
+  storage.gate.open();
   const auto completion = begun(0);
   EXPECT_TRUE(completion->wait(kPatience));
   EXPECT_NE(completion->error(), nullptr);

@@ -1,4 +1,4 @@
-#include "engine/file_identity.hpp"
+#include "engine/io/file_identity.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 namespace headrace::engine {
 namespace {
 
-std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
+std::optional<io::FileIdentity> identity_at(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const auto identity = identity_of(descriptor);
+  const auto identity = io::identity_of(descriptor);
   ::close(descriptor);
   return identity;
 }
@@ -33,8 +33,8 @@ TEST(FileIdentity, is_the_files_whatever_it_is_called) {
   std::ofstream(one) << "1";
   EXPECT_NE(before, identity_at(one));
   for (const auto& path : {one, two, other}) std::filesystem::remove(path);
-  EXPECT_EQ(identity_of(-1), std::nullopt);
-  EXPECT_FALSE(FileIdentity{}.is_shared());
+  EXPECT_EQ(io::identity_of(-1), std::nullopt);
+  EXPECT_FALSE(io::FileIdentity{}.is_shared());
 }
 
 }  // namespace

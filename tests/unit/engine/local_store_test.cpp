@@ -102,7 +102,7 @@ TEST(LocalStore, evicts_what_is_old_enough) {
     EXPECT_EQ(store.take(key_of(used)).size(), 0U);
   }
   EXPECT_FALSE(store.evict(nullptr, 5000));
-  const FileIdentity other{1, 2, 0};
+  const io::FileIdentity other{1, 2, 0};
   EXPECT_FALSE(store.evict(&other, 9000));
 }
 

@@ -12,7 +12,7 @@ namespace headrace::engine {
 namespace {
 
 // Bytes in memory, as long as what was written to them.
-class Memory final : public Device {
+class Memory final : public io::File {
  public:
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     if (met != nullptr) met->arrive_and_wait();
@@ -30,7 +30,7 @@ class Memory final : public Device {
   }
   void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
     const int before = reads;
-    Device::read_pieces(offset, pieces);
+    io::File::read_pieces(offset, pieces);
     reads = before + 1;
   }
   void sync() override { ++syncs; }
@@ -48,7 +48,7 @@ struct Set {
   explicit Set(StripeLayout as, bool on_workers = false)
       : layout(as),
         subfiles(as.count),
-        whole(as, [this](auto number) -> Device& { return subfiles[number]; }, on_workers) {}
+        whole(as, [this](auto number) -> io::File& { return subfiles[number]; }, on_workers) {}
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
     std::vector<std::uint64_t> found;
     found.reserve(subfiles.size());
@@ -57,7 +57,7 @@ struct Set {
   }
   StripeLayout layout;
   std::vector<Memory> subfiles;
-  StripedDevice whole;
+  FileOfSubfiles whole;
 };
 
 std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t count) {

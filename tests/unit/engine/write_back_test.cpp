@@ -220,7 +220,7 @@ class Forgetful final : public Store {
   void forget(const DatasetKey& dataset) override {
     if (key_ && key_->dataset == dataset) key_.reset();
   }
-  void forget(const FileIdentity& file) override {
+  void forget(const io::FileIdentity& file) override {
     if (key_ && key_->dataset.file == file) key_.reset();
   }
   [[nodiscard]] std::size_t count(const DatasetKey& dataset) const override {

@@ -14,7 +14,7 @@
 #include "engine/log/logged_writes.hpp"
 #include "engine/log/reader.hpp"
 #include "engine/log/writer.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace headrace::engine::log {
 
@@ -57,7 +57,9 @@ inline std::vector<Run> some_runs(std::mt19937& random) {
   return runs;
 }
 
-inline std::unique_ptr<Device> open(const std::string& path) { return posix_device(path.c_str()); }
+inline std::unique_ptr<io::File> open(const std::string& path) {
+  return io::posix_file(path.c_str());
+}
 
 inline Reader read_log(const std::string& path) {
   return {open(path), std::filesystem::file_size(path)};

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 #include "unit/log/log_contents.hpp"
 
 namespace headrace::engine::log {
@@ -17,7 +17,7 @@ namespace {
 TEST(LogFile, LargeWritesAreCutIntoSegments) {
   const TestFolder folder;
   const TestFile file(folder / "log");
-  Writer writer(file.device());
+  Writer writer(file.storage());
   writer.add(dataset(8, 'x'));
   std::vector<std::uint64_t> data(20U << 20U);  // 160 MiB
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = i * 0x9e3779b97f4a7c15;
@@ -46,7 +46,7 @@ TEST(LogFile, CutAnywhere) {
   std::vector<Content> contents{Content(2)};
   std::vector<std::pair<std::uint64_t, std::size_t>> flushed{{0, 0}};  // size of the file, writes
   {
-    Writer writer(file.device());
+    Writer writer(file.storage());
     writer.add(dataset(2, 'x'));
     for (std::size_t i = 1; i <= 12; ++i) {
       write_some(writer, contents, random);
@@ -59,7 +59,7 @@ TEST(LogFile, CutAnywhere) {
   const std::string whole = content(file.path);
   for (std::uint64_t size = 0; size <= whole.size(); ++size) {
     const TestFile cut(folder / "cut");
-    write(*cut.device(), 0, {std::string_view(whole).substr(0, size)});
+    write(*cut.storage(), 0, {std::string_view(whole).substr(0, size)});
     const Reader reader = read_log(cut.path);
     std::size_t expected = 0;
     for (const auto& [bytes, writes] : flushed)
@@ -76,7 +76,7 @@ std::string three_flushes(const std::string& path, bool close) {
   std::mt19937 random(13);
   const TestFile file(path);
   std::vector<Content> contents{Content(4), Content(1)};
-  Writer writer(file.device());
+  Writer writer(file.storage());
   for (const Content& one : contents) writer.add(dataset(one.element, 'x'));
   for (int i = 0; i < 9; ++i) {
     write_some(writer, contents, random);
@@ -88,7 +88,7 @@ std::string three_flushes(const std::string& path, bool close) {
 
 Reader read_bytes(const std::string& path, std::string_view bytes) {
   const TestFile file(path);
-  write(*file.device(), 0, {bytes});
+  write(*file.storage(), 0, {bytes});
   return read_log(path);
 }
 
@@ -123,9 +123,9 @@ TEST(LogFile, DamageBeforeTheLastFlushIsNoCrash) {
 }
 
 // Notes how far writes reach until the first is synchronised.
-class UntilSynced final : public Device {
+class UntilSynced final : public io::File {
  public:
-  UntilSynced(std::unique_ptr<Device> under, std::uint64_t& end)
+  UntilSynced(std::unique_ptr<io::File> under, std::uint64_t& end)
       : under_(std::move(under)), end_(end) {}
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     under_->write(offset, pieces);
@@ -144,7 +144,7 @@ class UntilSynced final : public Device {
   void resize(std::uint64_t size) override { under_->resize(size); }
 
  private:
-  std::unique_ptr<Device> under_;
+  std::unique_ptr<io::File> under_;
   std::mutex mutex_;
   bool synced_ = false;
   std::uint64_t& end_;
@@ -154,7 +154,7 @@ TEST(LogFile, AnIndexIsWrittenWhenItsDataIsSafe) {
   const TestFolder folder;
   const TestFile file(folder / "log");
   std::uint64_t end = 0;
-  Writer writer(std::make_unique<UntilSynced>(file.device(), end));
+  Writer writer(std::make_unique<UntilSynced>(file.storage(), end));
   writer.add(dataset(1, 'x'));
   const std::string data(100000, 'a');
   writer.append(std::as_bytes(std::span(data)));

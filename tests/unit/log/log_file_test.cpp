@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 #include "unit/log/log_contents.hpp"
 
 namespace headrace::engine::log {
@@ -18,7 +18,7 @@ TEST(LogFile, HoldsWhatWasWritten) {
   for (int round = 0; round < 50; ++round) {
     const TestFile file(folder / "log");
     std::vector<Content> contents{Content(1), Content(8), Content(12)};
-    Writer writer(file.device());
+    Writer writer(file.storage());
     for (char name = 'a'; const Content& content : contents)
       writer.add(dataset(content.element, name++));
     const auto writes = random() % 40;
@@ -48,7 +48,7 @@ TEST(LogFile, HoldsWhatWasWritten) {
 TEST(LogFile, TellsWhereItGoesOn) {
   const TestFolder folder;
   const TestFile file(folder / "log");
-  Writer writer(file.device());
+  Writer writer(file.storage());
   writer.add(dataset(1, 'x'));
   for (const std::uint64_t first : {30U, 10U, 12U}) {
     const std::string data(5, 'a');
@@ -71,13 +71,13 @@ TEST(LogFile, TellsWhereItGoesOn) {
 TEST(LogFile, SaysWhatItBelongsTo) {
   const TestFolder folder;
   const TestFile nobodys(folder / "nobodys");
-  Writer(nobodys.device()).flush(false);
+  Writer(nobodys.storage()).flush(false);
   EXPECT_EQ(read_log(nobodys.path).owner(), std::nullopt);
 
   const TestFile file(folder / "log");
   Belonging owner{{}, 2, 3};
   owner.owner.fill(std::byte{7});
-  Writer writer(file.device(), owner);
+  Writer writer(file.storage(), owner);
   writer.add(dataset(1, 'x'));
   const std::string data(10, 'a');
   writer.append(std::as_bytes(std::span(data)));
@@ -103,7 +103,7 @@ TEST(LogFile, FlushesThatFailAreTriedAgain) {
   const TestFile file(folder / "log");
   std::vector<Content> contents{Content(4)};
   std::atomic<bool> full = true;
-  Writer writer(std::make_unique<Before>(file.device(), [&] {
+  Writer writer(std::make_unique<Before>(file.storage(), [&] {
     if (full) throw Error("no space");
   }));
   writer.add(dataset(4, 'x'));
@@ -127,7 +127,7 @@ TEST(LogFile, SaysWhatDatasetsAre) {
   const Kind field{8, "8-byte little-endian float e11 m52", {7, 1, std::uint64_t{1} << 40}};
   const std::vector<LoggedDataset> datasets{dataset(field, 'x'), dataset(1, 'y'),
                                             dataset(field, 'z')};
-  Writer writer(file.device());
+  Writer writer(file.storage());
   for (const LoggedDataset& one : datasets) writer.add(one);
   const std::string data(8, 'a');
   writer.append(std::as_bytes(std::span(data)));
@@ -149,8 +149,8 @@ TEST(LogFile, LaterEpochsThenLaterLogsWin) {
   const TestFolder folder;
   const TestFile one(folder / "one");
   const TestFile two(folder / "two");
-  Writer first(one.device());
-  Writer second(two.device());
+  Writer first(one.storage());
+  Writer second(two.storage());
   const auto put = [](Writer& writer, char byte, std::uint64_t at) {
     const std::string data(10, byte);
     writer.append(std::as_bytes(std::span(data)));

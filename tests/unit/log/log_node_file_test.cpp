@@ -11,13 +11,13 @@
 #include "engine/log/node_file.hpp"
 #include "engine/log/reader.hpp"
 #include "engine/log/writer.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace headrace {
 namespace {
 
-using engine::Device;
 using engine::Pattern;
+using engine::io::File;
 using engine::log::Belonging;
 using engine::log::NodeFile;
 using engine::log::Reader;
@@ -36,15 +36,15 @@ class Logs {
  public:
   explicit Logs(std::vector<std::uint32_t> ranks)
       : node(node_of(std::move(ranks))), file_(folder_ / "logs") {
-    make_node_file(*file_.device(), node);
+    make_node_file(*file_.storage(), node);
   }
-  [[nodiscard]] std::unique_ptr<Device> log(std::size_t place) const {
-    return engine::log::log_in(file_.device(), node, place);
+  [[nodiscard]] std::unique_ptr<engine::io::File> log(std::size_t place) const {
+    return engine::log::log_in(file_.storage(), node, place);
   }
   [[nodiscard]] std::uint64_t length(std::size_t place) const {
-    return engine::log::length_of(*file_.device(), node, place, bytes());
+    return engine::log::length_of(*file_.storage(), node, place, bytes());
   }
-  [[nodiscard]] std::unique_ptr<Device> file() const { return file_.device(); }
+  [[nodiscard]] std::unique_ptr<engine::io::File> file() const { return file_.storage(); }
   [[nodiscard]] std::uint64_t bytes() const { return std::filesystem::file_size(file_.path); }
   [[nodiscard]] Reader reader(std::size_t place) const { return {log(place), length(place)}; }
 
@@ -76,9 +76,9 @@ TEST(LogNodeFile, LogsAreFilesOfTheirOwn) {
   std::mt19937 random(3);
   const Logs logs({4, 0, 9});
   std::vector<std::string> expected(3);
-  std::vector<std::unique_ptr<Device>> devices;
-  devices.reserve(3);
-  for (std::size_t place = 0; place < 3; ++place) devices.push_back(logs.log(place));
+  std::vector<std::unique_ptr<engine::io::File>> files;
+  files.reserve(3);
+  for (std::size_t place = 0; place < 3; ++place) files.push_back(logs.log(place));
   for (int i = 0; i < 300; ++i) {
     const std::size_t place = random() % 3;
     std::string& text = expected[place];
@@ -87,7 +87,7 @@ TEST(LogNodeFile, LogsAreFilesOfTheirOwn) {
     const std::string second = random_text(random, 1 + random() % (3 * kBlock));
     text.resize(std::max(text.size(), offset + first.size() + second.size()));
     text.replace(offset, first.size() + second.size(), first + second);
-    write(*devices[place], offset, {first, "", second});
+    write(*files[place], offset, {first, "", second});
     EXPECT_EQ(logs.length(place), text.size());
   }
   for (std::size_t place = 0; place < 3; ++place) {
@@ -98,8 +98,9 @@ TEST(LogNodeFile, LogsAreFilesOfTheirOwn) {
   EXPECT_EQ(engine::log::node_file_of(*logs.file()), logs.node);
 }
 
-void write_log(std::unique_ptr<Device> device, std::uint32_t rank, int writes, bool closes) {
-  Writer writer(std::move(device), Belonging{{}, rank, 4});
+void write_log(std::unique_ptr<engine::io::File> storage, std::uint32_t rank, int writes,
+               bool closes) {
+  Writer writer(std::move(storage), Belonging{{}, rank, 4});
   engine::log::LoggedDataset dataset;
   dataset.kind = std::make_shared<engine::log::Kind>(engine::log::Kind{1, {}, {}});
   writer.add(dataset);

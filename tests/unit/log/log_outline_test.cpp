@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "engine/log/outline.hpp"
 #include "engine/log/writer.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -18,9 +18,9 @@ using log::Reader;
 using log::Writer;
 
 // Refuses what an outline has.
-class DataOnly final : public Device {
+class DataOnly final : public io::File {
  public:
-  DataOnly(const std::string& path, const Reader& reader) : file_(posix_device(path.c_str())) {
+  DataOnly(const std::string& path, const Reader& reader) : file_(io::posix_file(path.c_str())) {
     reader.for_data([&](std::uint64_t at, std::uint64_t bytes) { data_.emplace_back(at, bytes); });
   }
   void read(std::uint64_t offset, std::span<std::byte> bytes) override {
@@ -33,14 +33,14 @@ class DataOnly final : public Device {
   void resize(std::uint64_t) override { FAIL(); }
 
  private:
-  std::unique_ptr<Device> file_;
+  std::unique_ptr<io::File> file_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> data_;
 };
 
 TEST(LogOutline, HasAllButTheData) {
   const TestFolder folder;
   const TestFile file(folder / "log");
-  Writer writer(file.device(), Belonging{{}, 1, 2});
+  Writer writer(file.storage(), Belonging{{}, 1, 2});
   LoggedDataset dataset;
   dataset.kind = std::make_shared<log::Kind>(log::Kind{1, {}, {}});
   writer.add(dataset);
@@ -52,7 +52,7 @@ TEST(LogOutline, HasAllButTheData) {
   }
   writer.flush(false);
   const std::uint64_t size = std::filesystem::file_size(file.path);
-  const Reader whole(posix_device(file.path.c_str()), size);
+  const Reader whole(io::posix_file(file.path.c_str()), size);
   const auto outline = log::outline_of(whole);
   EXPECT_LT(outline.size(), 1000U);
 

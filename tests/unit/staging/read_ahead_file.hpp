@@ -24,8 +24,8 @@ struct Reads {
   std::atomic<int> failing{0};
 };
 
-struct ReadDevice final : engine::Device {
-  ReadDevice(Store& file, Reads& how) : under(file), reads(how) {}
+struct ReadFile final : engine::io::File {
+  ReadFile(Store& file, Reads& how) : under(file), reads(how) {}
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     under.write(offset, pieces);
   }
@@ -42,7 +42,7 @@ struct ReadDevice final : engine::Device {
   }
   void sync() override {}
   void resize(std::uint64_t size) override { under.resize(size); }
-  FakeDevice under;
+  FakeFile under;
   Reads& reads;
 };
 
@@ -52,11 +52,11 @@ inline thread_local std::uint64_t ahead_limit = 0;  // of files made from now on
 struct File {
   explicit File(Store& file, bool writes = false) : store(file) {
     if (writes)
-      staged = std::make_unique<engine::StagedFile>(std::make_unique<ReadDevice>(file, reads),
+      staged = std::make_unique<engine::StagedFile>(std::make_unique<ReadFile>(file, reads),
                                                     file.bytes.size(), limits);
     else
-      device = std::make_unique<ReadDevice>(file, reads);
-    ahead = std::make_unique<engine::ReadAhead>(staged ? staged->device() : *device, staged.get(),
+      storage = std::make_unique<ReadFile>(file, reads);
+    ahead = std::make_unique<engine::ReadAhead>(staged ? staged->storage() : *storage, staged.get(),
                                                 ahead_limit);
   }
   Bytes read(std::uint64_t offset, std::size_t size) {
@@ -80,7 +80,7 @@ struct File {
   void resize(std::uint64_t size) {
     staged->drain();
     ahead->forget(0, ~std::uint64_t{0});
-    staged->device().resize(size);
+    staged->storage().resize(size);
     staged->set_end(size);
   }
   // Returns when all that is to be read ahead is there. Nothing has failed.
@@ -94,7 +94,7 @@ struct File {
   Reads reads;
   std::chrono::nanoseconds time = kSlow;
   std::uint64_t below = 0;  // bytes
-  std::unique_ptr<engine::Device> device;
+  std::unique_ptr<engine::io::File> storage;
   std::unique_ptr<engine::StagedFile> staged;
   std::unique_ptr<engine::ReadAhead> ahead;
 
@@ -102,7 +102,7 @@ struct File {
   void read_below(std::uint64_t offset, std::span<std::byte> bytes) {
     const std::size_t had = ahead->take(offset, bytes);
     const auto left = bytes.subspan(had);
-    if (!left.empty()) FakeDevice(store).read(offset + had, left);
+    if (!left.empty()) FakeFile(store).read(offset + had, left);
     below += left.size();
     std::uint64_t end = 0;
     {

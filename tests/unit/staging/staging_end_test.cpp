@@ -63,7 +63,7 @@ TEST_F(StagingEnd, GapsBeyondAreFilledWithoutReading) {
 
 TEST_F(StagingEnd, OfAFileThatOthersWriteIsUnknown) {
   test::Store store;
-  engine::StagedFile file(std::make_unique<test::FakeDevice>(store), 0, test::limits,
+  engine::StagedFile file(std::make_unique<test::FakeFile>(store), 0, test::limits,
                           engine::Writers::others);
   EXPECT_FALSE(engine::StagedView(file, 1000, 10).beyond());
   file.set_end(10);

@@ -1,4 +1,4 @@
-// Staged files over a device that fails.
+// Staged files over storage that fails.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -87,7 +87,7 @@ TEST_F(Staging, RewriteOfAFailedPage) {
   EXPECT_EQ(store.bytes, model.bytes);
 }
 
-// A full device and a full budget: the program is told by its own writes, nothing hangs.
+// A full storage and a full budget: the program is told by its own writes, nothing hangs.
 TEST_F(Staging, FailedPagesDoNotHang) {
   test::limits = {kMiB, 0s};
   Store store;
@@ -113,7 +113,7 @@ TEST_F(Staging, CutForgetsWhatFailed) {
   Staged file(store);
   file.write(0, pattern(4 * kPage, 1));
   EXPECT_THROW(file.staged.drain(), Error);
-  file.staged.device().resize(kPage + 10);
+  file.staged.storage().resize(kPage + 10);
   file.staged.set_end(kPage + 10);
   EXPECT_EQ(file.staged.staged_bytes(), kPage + 10);
   store.fail_from = -1;

@@ -82,7 +82,7 @@ using test::Store;
 TEST_F(Staging, RandomPrograms) {
   for (unsigned seed = 0; seed < rounds(12); ++seed) random_program(seed, 64 * kMiB, 0us);
 }
-TEST_F(Staging, RandomProgramsOnASlowDevice) {
+TEST_F(Staging, RandomProgramsOnASlowFile) {
   for (unsigned seed = 100; seed < 100 + rounds(12); ++seed) random_program(seed, 64 * kMiB, 300us);
 }
 TEST_F(Staging, RandomProgramsInLittleMemory) {

@@ -41,7 +41,7 @@ inline bool same(const Bytes& a, const Bytes& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// What the devices of a test share: the file, and how it misbehaves.
+// What the files of a test share: the file, and how it misbehaves.
 struct Store {
   std::mutex mutex;
   Bytes bytes;
@@ -90,8 +90,8 @@ struct Store {
   }
 };
 
-struct FakeDevice final : engine::Device {
-  explicit FakeDevice(Store& file) : store(file) {}
+struct FakeFile final : engine::io::File {
+  explicit FakeFile(Store& file) : store(file) {}
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     store.write(offset, pieces);
   }
@@ -110,7 +110,7 @@ inline thread_local engine::StagingLimits limits;  // of files made from now on
 
 struct Staged {
   explicit Staged(Store& file)
-      : store(file), staged(std::make_unique<FakeDevice>(file), file.bytes.size(), limits) {}
+      : store(file), staged(std::make_unique<FakeFile>(file), file.bytes.size(), limits) {}
   void write(std::uint64_t offset, const Bytes& bytes) { staged.write(offset, bytes); }
   Bytes read(std::uint64_t offset, std::size_t size) {
     Bytes bytes(size, std::byte{0xee});
@@ -125,7 +125,7 @@ struct Staged {
   }
   void resize(std::uint64_t size) {
     staged.drain();
-    staged.device().resize(size);
+    staged.storage().resize(size);
     staged.set_end(size);
   }
   Store& store;

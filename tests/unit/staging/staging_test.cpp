@@ -112,7 +112,7 @@ TEST_F(Staging, ReadsSeeWhatIsBeingWritten) {
   EXPECT_EQ(store.bytes, model.bytes);
 }
 
-// Adjacent pages go to the device in few writes, rewritten bytes once.
+// Adjacent pages go to the storage in few writes, rewritten bytes once.
 TEST_F(Staging, MergesAndAbsorbs) {
   Store store;
   store.gate.close();
@@ -124,8 +124,8 @@ TEST_F(Staging, MergesAndAbsorbs) {
   const engine::StagingStatistics statistics = file.staged.statistics();
   EXPECT_EQ(statistics.absorbed, 99 * 8U);
   EXPECT_LE(store.writes, 5);
-  EXPECT_EQ(statistics.device_writes, static_cast<std::uint64_t>(store.writes));
-  EXPECT_EQ(statistics.device_bytes, 4 * kPage + 8);
+  EXPECT_EQ(statistics.storage_writes, static_cast<std::uint64_t>(store.writes));
+  EXPECT_EQ(statistics.storage_bytes, 4 * kPage + 8);
   EXPECT_EQ(store.bytes.size(), kPage * 4 + 16);
 }
 

@@ -21,7 +21,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 // A subfile in memory; offsets from `full` on have no room.
-class Kept final : public engine::Device {
+class Kept final : public engine::io::File {
  public:
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     ++writes;
@@ -59,11 +59,11 @@ struct OtherNode : ::testing::Test {
   Kept kept;
   PieceServer server{{{7, &kept}}};
   FarNode node{"b", server.invitation()};
-  std::unique_ptr<engine::Device> piece = node.piece(7, "/local/x_8_of_9");
+  std::unique_ptr<engine::io::File> piece = node.piece(7, "/local/x_8_of_9");
 };
 
-void write(engine::Device& device, std::uint64_t offset, std::span<const std::byte> bytes) {
-  device.write(offset, {&bytes, 1});
+void write(engine::io::File& storage, std::uint64_t offset, std::span<const std::byte> bytes) {
+  storage.write(offset, {&bytes, 1});
 }
 
 std::string error_of(const std::function<void()>& act, int number) {
@@ -121,10 +121,10 @@ TEST_F(OtherNode, ManyThreads) {
       FarNode own("b", server.invitation());
       const auto other = own.piece(7, "x");
       for (std::uint64_t i = 0; i < 50; ++i) {
-        engine::Device& device = i % 2 == 0 ? *piece : *other;
-        write(device, ((i * 4) + k) * 100, Bytes(100, static_cast<std::byte>(k + 1)));
+        engine::io::File& storage = i % 2 == 0 ? *piece : *other;
+        write(storage, ((i * 4) + k) * 100, Bytes(100, static_cast<std::byte>(k + 1)));
         Bytes back(100);
-        device.read(((i * 4) + k) * 100, back);
+        storage.read(((i * 4) + k) * 100, back);
         EXPECT_EQ(back, Bytes(100, static_cast<std::byte>(k + 1)));
       }
     });
@@ -152,7 +152,8 @@ TEST_F(OtherNode, AForkedChildHasAConnectionOfItsOwn) {
 // A forked child that closes the file ends no server but leaves that of its parent.
 TEST(PieceServer, InAForkedChild) {
   Kept kept;
-  auto server = std::make_unique<PieceServer>(std::map<std::uint32_t, engine::Device*>{{0, &kept}});
+  auto server =
+      std::make_unique<PieceServer>(std::map<std::uint32_t, engine::io::File*>{{0, &kept}});
   const pid_t child = ::fork();
   if (child == 0) {
     server.reset();
@@ -221,7 +222,8 @@ TEST_F(OtherNode, StrangersAreNotServed) {
 
 TEST(FarNode, ThatIsNotThere) {
   Kept kept;
-  auto server = std::make_unique<PieceServer>(std::map<std::uint32_t, engine::Device*>{{0, &kept}});
+  auto server =
+      std::make_unique<PieceServer>(std::map<std::uint32_t, engine::io::File*>{{0, &kept}});
   Invitation other = server->invitation();
   other.answered[0] ^= std::byte{1};  // somebody else at that port
   FarNode impostor("c", other);

@@ -1,7 +1,7 @@
 // A read or write of a dataset whose chunks are cached, part by part.
 #pragma once
 
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/dataset.hpp"
 #include "vol/chunks/parts.hpp"
 
 namespace headrace::async {

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "connectors/async/dataset.hpp"
-#include "connectors/async/selections/transfer.hpp"
 
 namespace headrace::async {
 

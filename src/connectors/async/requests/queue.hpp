@@ -5,7 +5,7 @@
 // call, as natively. The program's thread only.
 #pragma once
 
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/dataset.hpp"
 
 namespace headrace::async {
 

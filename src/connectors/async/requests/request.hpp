@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/dataset.hpp"
 #include "engine/threads/lending.hpp"
 #include "vol/object.hpp"
 

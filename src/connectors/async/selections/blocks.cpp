@@ -59,7 +59,7 @@ std::optional<vol::Runs> slow_rows_of(const vol::Transfer& call, const Elements&
   const bool points = h5.Sget_select_type(call.file_space) == H5S_SEL_POINTS;
   if (points && !vol::goes_back(call.file_space)) return std::nullopt;
   if (points || dataset.chunk[0] != 0)
-    return vol::file_rows_of(dataset, call.file_space, kMostFragments);
+    return vol::file_rows_of(dataset, call.file_space, vol::kMostFragments);
   const std::uint64_t row = std::min(dataset.dims[dataset.rank - 1], kLongest);
   return vol::file_blocks_of(dataset, call.file_space, kRows * row);
 }
@@ -182,7 +182,7 @@ bool move_by_blocks(const vol::Transfer& call, Elements& elements, Byte* program
   const auto file = slow_rows_of(call, elements);
   if (!file) return false;
   const Grid grid = elements.chunk[0] != 0 ? elements.grid() : blocks_of(elements);
-  const auto transfer = cut(elements, call, grid, *file);
+  const auto transfer = vol::cut(elements, call, grid, *file);
   // What is converted on its way into the file would be converted where it is not written, too.
   if (!transfer || (std::is_const_v<Byte> && transfer->converts)) return false;
   Blocks<Byte> blocks(call, elements, grid, *transfer, program);

@@ -2,7 +2,7 @@
 // or writes each at once: it would look at each element for itself. The program's thread only.
 #pragma once
 
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/dataset.hpp"
 
 namespace headrace::async {
 

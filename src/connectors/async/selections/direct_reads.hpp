@@ -2,7 +2,7 @@
 // reads 64 KiB for each block of random ones.
 #pragma once
 
-#include "connectors/async/selections/transfer.hpp"
+#include "connectors/async/dataset.hpp"
 
 namespace headrace::async {
 

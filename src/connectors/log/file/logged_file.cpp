@@ -25,7 +25,7 @@ bool LoggedFile::is(const vol::Object& file) const {
 
 engine::log::Writer& LoggedFile::writer() {
   if (log_ == nullptr)
-    log_ = std::make_unique<engine::log::Writer>(store_->own_device(descriptor_),
+    log_ = std::make_unique<engine::log::Writer>(store_->own_storage(descriptor_),
                                                  store_->own_belonging(),
                                                  engine::StagingLimits{place_.for_data(), {}});
   return *log_;
@@ -38,7 +38,7 @@ bool LoggedFile::has_read_all() const {
 
 const engine::log::Reader& LoggedFile::read_log() {
   if (reader_ == nullptr)
-    reader_ = std::make_unique<engine::log::Reader>(store_->own_device(descriptor_), log_->end());
+    reader_ = std::make_unique<engine::log::Reader>(store_->own_storage(descriptor_), log_->end());
   else
     reader_->read_on(log_->end());
   if (!has_read_all()) throw Error("a part of the log of file " + path() + " is gone");

@@ -52,10 +52,10 @@ std::map<int, sidecar::LogFile> ParallelFile::gather_others(const std::vector<Lo
     for (int rank = 0; rank < ranks_->size(); ++rank) {
       const auto place = static_cast<std::size_t>(rank);
       if (rank == ranks_->rank() || told[place].writes == 0) continue;
-      auto device =
-          engine::log::outlined(std::exchange(outlines[place], {}), store_->device_of(rank));
+      auto storage =
+          engine::log::outlined(std::exchange(outlines[place], {}), store_->storage_of(rank));
       const auto [log, made] =
-          logs.try_emplace(rank, store_->path_of(rank), std::move(device), told[place].end);
+          logs.try_emplace(rank, store_->path_of(rank), std::move(storage), told[place].end);
       require_log(log->second, rank, told[place]);
     }
   });

@@ -119,8 +119,8 @@ void ParallelFile::read_others() {
     if (rank == ranks_->rank() || told.writes == 0) continue;
     auto log = others_.find(rank);
     if (log == others_.end())
-      log =
-          others_.try_emplace(rank, store_->path_of(rank), store_->device_of(rank), told.end).first;
+      log = others_.try_emplace(rank, store_->path_of(rank), store_->storage_of(rank), told.end)
+                .first;
     else
       log->second.read_on(told.end);
     require_log(log->second, rank, told);

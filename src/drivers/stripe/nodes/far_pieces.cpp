@@ -112,7 +112,7 @@ void in_messages(std::span<const std::span<Byte>> pieces, const Ask& ask) {
 
 }  // namespace
 
-class FarNode::Piece final : public engine::Device {
+class FarNode::Piece final : public engine::io::File {
  public:
   Piece(FarNode& node, std::uint32_t number, std::string path)
       : node_(node), number_(number), path_(std::move(path)) {}
@@ -169,7 +169,7 @@ class FarNode::Piece final : public engine::Device {
   std::string path_;
 };
 
-std::unique_ptr<engine::Device> FarNode::piece(std::uint32_t number, std::string path) {
+std::unique_ptr<engine::io::File> FarNode::piece(std::uint32_t number, std::string path) {
   return std::make_unique<Piece>(*this, number, std::move(path));
 }
 

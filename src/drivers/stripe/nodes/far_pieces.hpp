@@ -7,7 +7,7 @@
 #include <string>
 
 #include "drivers/stripe/nodes/messages.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 
 namespace headrace::stripe {
 
@@ -21,7 +21,7 @@ class FarNode {
   ~FarNode();
 
   // A subfile of it; `path` is for errors. Valid as long as the node is here.
-  std::unique_ptr<engine::Device> piece(std::uint32_t number, std::string path);
+  std::unique_ptr<engine::io::File> piece(std::uint32_t number, std::string path);
 
  private:
   struct Connection;

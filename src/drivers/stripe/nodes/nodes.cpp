@@ -97,7 +97,7 @@ std::vector<std::uint64_t> Nodes::sizes(Communicator& ranks, const sidecar::Stri
                          [&](std::uint32_t number) { return sidecar::subfile_size(set, number); });
 }
 
-void Nodes::serve(Communicator& ranks, std::map<std::uint32_t, engine::Device*> pieces) {
+void Nodes::serve(Communicator& ranks, std::map<std::uint32_t, engine::io::File*> pieces) {
   std::vector<std::byte> mine;
   do_together(ranks, [&] {
     if (!first()) return;
@@ -113,7 +113,7 @@ void Nodes::serve(Communicator& ranks, std::map<std::uint32_t, engine::Device*> 
   }
 }
 
-std::unique_ptr<engine::Device> Nodes::far_piece(std::uint32_t number, const std::string& path) {
+std::unique_ptr<engine::io::File> Nodes::far_piece(std::uint32_t number, const std::string& path) {
   const std::size_t node = node_of_[number];
   return node == node_ ? nullptr : far_.at(node)->piece(number, path);
 }

@@ -45,11 +45,11 @@ class Nodes {
 
   // Collective, of several nodes. `pieces`: those of this node, on its first rank; they outlive the
   // server. Throws Error on all ranks.
-  void serve(Communicator& ranks, std::map<std::uint32_t, engine::Device*> pieces);
+  void serve(Communicator& ranks, std::map<std::uint32_t, engine::io::File*> pieces);
   // When no rank has anything to ask for any more.
   void stop_serving() { server_.reset(); }
   // One that is not here; null for one that is.
-  std::unique_ptr<engine::Device> far_piece(std::uint32_t number, const std::string& path);
+  std::unique_ptr<engine::io::File> far_piece(std::uint32_t number, const std::string& path);
 
  private:
   std::size_t node_ = 0;   // of this rank

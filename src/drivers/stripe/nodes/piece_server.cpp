@@ -71,7 +71,7 @@ std::vector<std::string> own_addresses() {
 }  // namespace
 
 struct PieceServer::Service {
-  std::map<std::uint32_t, engine::Device*> pieces;
+  std::map<std::uint32_t, engine::io::File*> pieces;
   Key shown;
   Key answered;
   asio::io_context context{1};
@@ -149,12 +149,12 @@ struct PieceServer::Service {
     try {
       const auto found = pieces.find(request.subfile);
       if (found == pieces.end()) throw Error("this subfile is not on the node");
-      engine::Device& device = *found->second;
+      engine::io::File& storage = *found->second;
       const std::span<const std::byte> given = bytes;
-      if (request.act == Act::read) device.read(request.offset, bytes);
-      if (request.act == Act::write) device.write(request.offset, {&given, 1});
-      if (request.act == Act::sync) device.sync();
-      if (request.act == Act::resize) device.resize(request.size);
+      if (request.act == Act::read) storage.read(request.offset, bytes);
+      if (request.act == Act::write) storage.write(request.offset, {&given, 1});
+      if (request.act == Act::sync) storage.sync();
+      if (request.act == Act::resize) storage.resize(request.size);
     } catch (const Error& error) {
       reply.error_number = error.error_number();
       text = error.what();
@@ -175,7 +175,7 @@ struct PieceServer::Service {
   }
 };
 
-PieceServer::PieceServer(std::map<std::uint32_t, engine::Device*> pieces) try
+PieceServer::PieceServer(std::map<std::uint32_t, engine::io::File*> pieces) try
     : service_(std::make_unique<Service>()) {
   invitation_ = {random_key(), random_key(), 0, own_addresses()};
   service_->pieces = std::move(pieces);

@@ -7,15 +7,15 @@
 #include <memory>
 
 #include "drivers/stripe/nodes/messages.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 
 namespace headrace::stripe {
 
 class PieceServer {
  public:
-  // Begins to serve the devices, by the number of each subfile; they must outlive the server.
+  // Begins to serve the files, by the number of each subfile; they must outlive the server.
   // Throws Error where the node has no network, or no more threads or files can be had.
-  explicit PieceServer(std::map<std::uint32_t, engine::Device*> pieces);
+  explicit PieceServer(std::map<std::uint32_t, engine::io::File*> pieces);
 
   PieceServer(const PieceServer&) = delete;
   PieceServer& operator=(const PieceServer&) = delete;

@@ -1,5 +1,7 @@
-// The fault driver's device: which requests of threads are hit, and what a power cut leaves of
+// The fault driver's storage: which requests of threads are hit, and what a power cut leaves of
 // them.
+#include "drivers/fault/faulty_file.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +13,7 @@
 #include <optional>
 #include <set>
 
-#include "drivers/fault/device.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace {
 
@@ -46,14 +47,14 @@ struct Opened {
   File file{};
 };
 
-class FaultDevice : public testing::Test {
+class FaultyFile : public testing::Test {
  protected:
   // Only one at a time.
-  std::unique_ptr<engine::Device> device(Options options,
-                                         std::unique_ptr<engine::Device> under = nullptr) {
+  std::unique_ptr<engine::io::File> storage(Options options,
+                                            std::unique_ptr<engine::io::File> under = nullptr) {
     options.emplace("journal", folder / "journal");
     opened.emplace(file, options);
-    return faulty(opened->file, under == nullptr ? file.device() : std::move(under));
+    return faulty(opened->file, under == nullptr ? file.storage() : std::move(under));
   }
   std::size_t in_journal(std::string_view text) const {
     const std::string journal = content(folder / "journal");
@@ -81,8 +82,8 @@ int error_of(Action action) {
   }
 }
 
-TEST_F(FaultDevice, HitsTheNthOperation) {
-  const auto it = device({{"kind", "error"}, {"op", "any"}, {"first", "3"}, {"errno", "ENOSPC"}});
+TEST_F(FaultyFile, HitsTheNthOperation) {
+  const auto it = storage({{"kind", "error"}, {"op", "any"}, {"first", "3"}, {"errno", "ENOSPC"}});
   std::vector<int> errors;
   for (const std::uint64_t offset : {0U, 1U, 2U, 3U})
     errors.push_back(error_of([&] { write(*it, offset, {"x"}); }));
@@ -92,9 +93,9 @@ TEST_F(FaultDevice, HitsTheNthOperation) {
   EXPECT_EQ(in_journal(R"("type":"unknown","offset":2,"length":1)"), 1U);
 }
 
-TEST_F(FaultDevice, HitsEachKindOfOperation) {
+TEST_F(FaultyFile, HitsEachKindOfOperation) {
   for (const char* op : {"read", "write", "flush", "truncate"}) {
-    const auto it = device({{"kind", "error"}, {"op", op}});
+    const auto it = storage({{"kind", "error"}, {"op", op}});
     const std::vector<int> errors{error_of([&] { read(*it, 0, 1); }),
                                   error_of([&] { write(*it, 0, {"x"}); }),
                                   error_of([&] { it->sync(); }), error_of([&] { it->resize(0); })};
@@ -103,23 +104,23 @@ TEST_F(FaultDevice, HitsEachKindOfOperation) {
   }
 }
 
-TEST_F(FaultDevice, DataOfUnknownKindIsNeither) {
+TEST_F(FaultyFile, DataOfUnknownKindIsNeither) {
   for (const char* type : {"raw", "metadata"}) {
-    const auto it = device({{"kind", "error"}, {"type", type}});
+    const auto it = storage({{"kind", "error"}, {"type", type}});
     EXPECT_EQ(error_of([&] { write(*it, 0, {"x"}); }), 0);
   }
 }
 
-TEST_F(FaultDevice, CountsWithTheDriversOwnOperations) {
-  const auto it = device({{"kind", "error"}, {"first", "3"}});
+TEST_F(FaultyFile, CountsWithTheDriversOwnOperations) {
+  const auto it = storage({{"kind", "error"}, {"first", "3"}});
   write(*it, 0, {"x"});
   ASSERT_TRUE(opened);
   EXPECT_TRUE(inject(opened->plan, opened->file.transfer(Op::write, H5FD_MEM_DRAW, 0, 1)).ok());
   EXPECT_EQ(error_of([&] { write(*it, 0, {"x"}); }), EIO);
 }
 
-TEST_F(FaultDevice, HitsAsManyInThreads) {
-  const auto it = device({{"kind", "error"}, {"first", "51"}, {"count", "100"}});
+TEST_F(FaultyFile, HitsAsManyInThreads) {
+  const auto it = storage({{"kind", "error"}, {"first", "51"}, {"count", "100"}});
   std::atomic<int> failed = 0;
   const auto place = [](int thread, int i) { return static_cast<std::uint64_t>(thread) * 100 + i; };
   in_threads(kThreads + 1, [&](int thread) {
@@ -135,24 +136,24 @@ TEST_F(FaultDevice, HitsAsManyInThreads) {
     EXPECT_EQ(in_journal("\"number\":" + std::to_string(number) + ","), 1U) << number;
 }
 
-TEST_F(FaultDevice, WritesAPart) {
-  const auto it = device({{"kind", "short"}, {"errno", "EFBIG"}});
+TEST_F(FaultyFile, WritesAPart) {
+  const auto it = storage({{"kind", "short"}, {"errno", "EFBIG"}});
   EXPECT_EQ(error_of([&] { write(*it, 1, {"abc", "defgh", "ijkl"}); }), EFBIG);
   EXPECT_EQ(content(file.path), std::string("\0abcdef", 7));
   EXPECT_EQ(in_journal(R"("transferred":6)"), 1U);
 }
 
-TEST_F(FaultDevice, ReadsAPart) {
-  write(*file.device(), 0, {"abcdefgh"});
-  const auto it = device({{"kind", "short"}, {"op", "read"}, {"part", "25"}});
+TEST_F(FaultyFile, ReadsAPart) {
+  write(*file.storage(), 0, {"abcdefgh"});
+  const auto it = storage({{"kind", "short"}, {"op", "read"}, {"part", "25"}});
   std::string text(8, '?');
   const auto bytes = std::as_writable_bytes(std::span(text));
   EXPECT_EQ(error_of([&] { it->read(0, bytes); }), EIO);
   EXPECT_EQ(text, "ab??????");
 }
 
-TEST_F(FaultDevice, OthersGoOnDuringADelay) {
-  const auto it = device({{"kind", "delay"}, {"delay", "100ms"}, {"count", "0"}});
+TEST_F(FaultyFile, OthersGoOnDuringADelay) {
+  const auto it = storage({{"kind", "delay"}, {"delay", "100ms"}, {"count", "0"}});
   Meeting meeting(8);
   std::atomic<int> met = 0;
   in_place_of_sleep = [&](std::chrono::nanoseconds time) {
@@ -164,24 +165,24 @@ TEST_F(FaultDevice, OthersGoOnDuringADelay) {
   EXPECT_EQ(met, 8) << "all are delayed at one time";
 }
 
-TEST_F(FaultDevice, IsNullOverNothing) {
+TEST_F(FaultyFile, IsNullOverNothing) {
   opened.emplace(file, Options{});
   EXPECT_EQ(faulty(opened->file, nullptr), nullptr);
 }
 
 // After a power cut all operations of a process fail, so each is in a process of its own.
-class FaultDeviceDeathTest : public FaultDevice {
+class FaultyFileDeathTest : public FaultyFile {
  protected:
-  FaultDeviceDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  FaultyFileDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
 Options cut_by(const char* op, const char* then) {
   return {{"kind", "power_cut"}, {"op", op}, {"then", then}};
 }
 
-TEST_F(FaultDeviceDeathTest, TheProcessEndsAndTheFileIsAsSynced) {
+TEST_F(FaultyFileDeathTest, TheProcessEndsAndTheFileIsAsSynced) {
   const auto program = [&] {
-    const auto it = device(cut_by("truncate", "exit"));
+    const auto it = storage(cut_by("truncate", "exit"));
     write(*it, 0, {"syn", "ced"});
     it->sync();
     write(*it, 2, {"lost"});
@@ -193,11 +194,11 @@ TEST_F(FaultDeviceDeathTest, TheProcessEndsAndTheFileIsAsSynced) {
   EXPECT_EQ(in_journal(R"("changes":3)"), 1U);
 }
 
-TEST_F(FaultDeviceDeathTest, EachWriteOfAllItsPiecesIsOneChange) {
+TEST_F(FaultyFileDeathTest, EachWriteOfAllItsPiecesIsOneChange) {
   const auto program = [&] {
     Options options = cut_by("truncate", "exit");
     options.emplace("outcome", "torn");
-    const auto it = device(options);
+    const auto it = storage(options);
     write(*it, 0, {"ab", "", "cd"});
     it->resize(1000);
   };
@@ -209,7 +210,7 @@ TEST_F(FaultDeviceDeathTest, EachWriteOfAllItsPiecesIsOneChange) {
 }
 
 // What threads had begun to write before a cut must not come after it.
-TEST_F(FaultDeviceDeathTest, ACutWaitsForWhatHasBegun) {
+TEST_F(FaultyFileDeathTest, ACutWaitsForWhatHasBegun) {
   constexpr int kCutters = 3;
   const auto place = [](int thread) { return static_cast<std::uint64_t>(thread); };
   const auto program = [&] {
@@ -222,7 +223,7 @@ TEST_F(FaultDeviceDeathTest, ACutWaitsForWhatHasBegun) {
     Options options = cut_by("write", "error");
     options.emplace("first", std::to_string(kThreads + 2));
     options.emplace("count", "0");
-    const auto it = device(options, std::make_unique<Before>(file.device(), below));
+    const auto it = storage(options, std::make_unique<Before>(file.storage(), below));
     write(*it, 0, {"aaaa"});
     it->sync();
     gate.close();
@@ -252,14 +253,14 @@ TEST_F(FaultDeviceDeathTest, ACutWaitsForWhatHasBegun) {
 }
 
 // Threads write at the moment of the cut.
-TEST_F(FaultDeviceDeathTest, NothingIsWrittenAfterACut) {
+TEST_F(FaultyFileDeathTest, NothingIsWrittenAfterACut) {
   constexpr std::uint64_t kRegion = 64;
   const auto program = [&] {
     const auto slow = [] { std::this_thread::yield(); };
     Options options = cut_by("write", "error");
     options.emplace("first", "61");
     options.emplace("count", "3");  // of which the others come to a dark disk
-    const auto it = device(options, std::make_unique<Before>(file.device(), slow));
+    const auto it = storage(options, std::make_unique<Before>(file.storage(), slow));
     const auto region = [&](int thread) { return static_cast<std::uint64_t>(thread) * kRegion; };
     in_threads(kThreads,
                [&](int thread) { write(*it, region(thread), {std::string(kRegion, 'a')}); });
@@ -285,7 +286,7 @@ TEST_F(FaultDeviceDeathTest, NothingIsWrittenAfterACut) {
 }
 
 // A sync makes safe what was written before it, not what is written while it goes on.
-TEST_F(FaultDeviceDeathTest, AWriteDuringASyncIsNotSafe) {
+TEST_F(FaultyFileDeathTest, AWriteDuringASyncIsNotSafe) {
   const auto program = [&] {
     Meeting begun(2);
     Meeting written(2);
@@ -296,7 +297,7 @@ TEST_F(FaultDeviceDeathTest, AWriteDuringASyncIsNotSafe) {
       written.wait();
     };
     const auto it =
-        device(cut_by("truncate", "exit"), std::make_unique<Before>(file.device(), hold));
+        storage(cut_by("truncate", "exit"), std::make_unique<Before>(file.storage(), hold));
     write(*it, 0, {"safe"});
     syncing = true;
     in_threads(2, [&](int thread) {

@@ -13,7 +13,7 @@
 #include <random>
 
 #include "engine/staging/staged_file.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace {
 
@@ -59,9 +59,9 @@ struct Aligned {
 
 class Direct : public testing::Test {
  protected:
-  std::unique_ptr<engine::Device> device() {
-    return engine::direct_device(file.descriptor(), file.path.c_str(),
-                                 [this](const std::string& why) { refusals.push_back(why); });
+  std::unique_ptr<engine::io::File> storage() {
+    return engine::io::direct_file(file.descriptor(), file.path.c_str(),
+                                   [this](const std::string& why) { refusals.push_back(why); });
   }
   // Of the file's, how many pages of the system are in its cache.
   [[nodiscard]] std::size_t cached() {
@@ -81,7 +81,7 @@ class Direct : public testing::Test {
 };
 
 TEST_F(Direct, WholePagesGoPastTheCache) {
-  const auto under = device();
+  const auto under = storage();
   const Aligned whole(8 * kPage);
   const std::array<std::span<const std::byte>, 2> pieces{whole.data.first(kPage),
                                                          whole.data.subspan(kPage)};
@@ -94,7 +94,7 @@ TEST_F(Direct, WholePagesGoPastTheCache) {
 }
 
 TEST_F(Direct, MixedWritesKeepTheirOrder) {
-  const auto under = device();
+  const auto under = storage();
   std::mt19937 random(5);
   const Aligned source(40 * kPage);
   Bytes model(64 * kPage);
@@ -130,7 +130,7 @@ TEST_F(Direct, BelowStaging) {
   std::mt19937 random(6);
   const Aligned source(8 * kPage);
   Bytes model;
-  engine::StagedFile staged(device(), 0, {64U << 20U, std::chrono::milliseconds(1)});
+  engine::StagedFile staged(storage(), 0, {64U << 20U, std::chrono::milliseconds(1)});
   for (int i = 0; i < 600; ++i) {
     const std::uint64_t offset = random() % (100 * kPage);
     const std::size_t size = random() % 3 == 0 ? 1 + random() % (6 * kPage) : 1 + random() % 9000;
@@ -141,7 +141,7 @@ TEST_F(Direct, BelowStaging) {
     if (i % 50 != 0) continue;
     staged.drain();
     Bytes found(model.size());
-    staged.device().read(0, found);
+    staged.storage().read(0, found);
     ASSERT_EQ(std::memcmp(found.data(), model.data(), found.size()), 0) << i;
   }
   staged.drain();
@@ -152,7 +152,7 @@ TEST_F(Direct, BelowStaging) {
 
 TEST_F(Direct, WhatIsNotTakenIsWrittenAsUsual) {
   for (const Answer given : {Answer::write_less, Answer::refuse}) {
-    const auto under = device();
+    const auto under = storage();
     answer = given;
     const Aligned whole(9 * kPage);
     const std::array<std::span<const std::byte>, 3> pieces{
@@ -176,7 +176,7 @@ TEST_F(Direct, RefusalsAreToldAndGoneRound) {
   const Aligned whole(kPage);
   const std::array<std::span<const std::byte>, 1> pieces{whole.data};
   {
-    const auto under = engine::direct_device(
+    const auto under = engine::io::direct_file(
         full, "/dev/full", [this](const std::string& why) { refusals.push_back(why); });
     for (int i = 0; i < 2; ++i) EXPECT_THROW(under->write(0, pieces), Error);
   }

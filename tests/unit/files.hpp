@@ -1,4 +1,4 @@
-// Devices for tests of what lies above them.
+// Files for tests of what lies above them.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "support/waiting.hpp"
 
 namespace headrace {
@@ -52,7 +52,7 @@ class TestFolder {
   std::function<void()> mine_;
 };
 
-// A file that is made for a test, and its device.
+// A file that is made for a test, and its storage.
 class TestFile {
  public:
   explicit TestFile(std::string name)
@@ -61,8 +61,8 @@ class TestFile {
   TestFile(const TestFile&) = delete;
   TestFile& operator=(const TestFile&) = delete;
   ~TestFile() { ::close(descriptor_); }
-  [[nodiscard]] std::unique_ptr<engine::Device> device() const {
-    return engine::posix_device(descriptor_, path.c_str());
+  [[nodiscard]] std::unique_ptr<engine::io::File> storage() const {
+    return engine::io::posix_file(descriptor_, path.c_str());
   }
   int& descriptor() { return descriptor_; }
 
@@ -77,24 +77,24 @@ inline std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline void write(engine::Device& device, std::uint64_t offset,
+inline void write(engine::io::File& storage, std::uint64_t offset,
                   const std::vector<std::string_view>& texts) {
   std::vector<std::span<const std::byte>> pieces;
   pieces.reserve(texts.size());
   for (const std::string_view text : texts) pieces.push_back(std::as_bytes(std::span(text)));
-  device.write(offset, pieces);
+  storage.write(offset, pieces);
 }
 
-inline std::string read(engine::Device& device, std::uint64_t offset, std::size_t size) {
+inline std::string read(engine::io::File& storage, std::uint64_t offset, std::size_t size) {
   std::string text(size, '?');
-  device.read(offset, std::as_writable_bytes(std::span(text)));
+  storage.read(offset, std::as_writable_bytes(std::span(text)));
   return text;
 }
 
 // Does something before each function of another.
-class Before final : public engine::Device {
+class Before final : public engine::io::File {
  public:
-  Before(std::unique_ptr<engine::Device> under, std::function<void()> action)
+  Before(std::unique_ptr<engine::io::File> under, std::function<void()> action)
       : under_(std::move(under)), action_(std::move(action)) {}
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     action_();
@@ -114,7 +114,7 @@ class Before final : public engine::Device {
   }
 
  private:
-  std::unique_ptr<engine::Device> under_;
+  std::unique_ptr<engine::io::File> under_;
   std::function<void()> action_;
 };
 

@@ -5,15 +5,15 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "vfd/callbacks.hpp"
 
 namespace headrace::vfd {
 
-// Asks one of our drivers, by its ctl callback, for a device: input is the file's name, output
+// Asks one of our drivers, by its ctl callback, for storage: input is the file's name, output
 // takes the pointer. Only drivers of this very module answer: the code has the version of the
 // interface in it.
-inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
+inline constexpr std::uint64_t kStorageCode = H5FD_CTL_OPC_RESERVED + 272;
 
 // What the workers may use in place of `under`, a file of the driver below ours: it does to the
 // bytes what that driver would do, delays and faults included. Null where there is no such thing:
@@ -21,8 +21,8 @@ inline constexpr std::uint64_t kDeviceCode = H5FD_CTL_OPC_RESERVED + 272;
 // the file is a special one.
 // Valid as long as `under` is open. `name` is the file's. `direct`: over sec2, writes of whole
 // pages go past the page cache where the file system lets them; the log tells where it does not.
-std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over,
-                                          bool direct = false);
+std::unique_ptr<engine::io::File> storage_of(H5FD_t* under, const char* name, Over over,
+                                             bool direct = false);
 
 // Asks one of our drivers, in the same way, for the descriptor below it: output takes what
 // descriptor_of() gives.

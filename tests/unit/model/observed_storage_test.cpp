@@ -1,5 +1,7 @@
-// The model driver's device: what it records of requests that threads make at the same time, and
+// The model driver's storage: what it records of requests that threads make at the same time, and
 // how long they take.
+#include "vfd/observed_storage.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,8 +14,7 @@
 #include "drivers/model/recorder.hpp"
 #include "hdf5/api.hpp"
 #include "model/ledger.hpp"
-#include "unit/devices.hpp"
-#include "vfd/observed_device.hpp"
+#include "unit/files.hpp"
 
 namespace {
 
@@ -42,7 +43,7 @@ constexpr int kRequests = 250;
 constexpr std::uint64_t kBlock = 16;
 constexpr std::uint64_t kEach = std::uint64_t{kThreads} * kRequests;  // requests of a kind
 
-class ModelDevice : public testing::Test {
+class ObservedStorage : public testing::Test {
  protected:
   std::unique_ptr<Recorder> recorder(Options options) {
     options.emplace("preset", "none");
@@ -66,16 +67,16 @@ void superblock(Recorder& recorder) {
   call.end(true);
 }
 
-void work_in_threads(Recorder& recorder, engine::Device& device) {
+void work_in_threads(Recorder& recorder, engine::io::File& storage) {
   const auto work = [&](int thread) {
     for (int i = 0; i < kRequests; ++i) {
       const std::uint64_t offset = static_cast<std::uint64_t>(i * kThreads + thread) * kBlock;
       const std::string text(kBlock / 2, static_cast<char>('a' + thread));
-      write(device, offset, {text, text});
-      EXPECT_EQ(read(device, offset, kBlock), text + text);
+      write(storage, offset, {text, text});
+      EXPECT_EQ(read(storage, offset, kBlock), text + text);
     }
-    device.sync();
-    device.resize(kEach * kBlock);
+    storage.sync();
+    storage.resize(kEach * kBlock);
   };
   in_threads(kThreads + 1, [&](int thread) {
     if (thread < kThreads) return work(thread);
@@ -83,9 +84,9 @@ void work_in_threads(Recorder& recorder, engine::Device& device) {
   });
 }
 
-TEST_F(ModelDevice, CountsWhatThreadsDo) {
+TEST_F(ObservedStorage, CountsWhatThreadsDo) {
   auto its = recorder({{"mode", "predict"}});
-  work_in_threads(*its, *vfd::observed(*its, file.device()));
+  work_in_threads(*its, *vfd::observed(*its, file.storage()));
   its.reset();
   const std::string summary = content(folder / "summary");
   constexpr std::uint64_t kSuperblocks = std::uint64_t{8} * kRequests;  // bytes
@@ -102,9 +103,9 @@ TEST_F(ModelDevice, CountsWhatThreadsDo) {
   has(R"("predicted":)");
 }
 
-TEST_F(ModelDevice, WritesEachRequestToTheLedgerOnce) {
+TEST_F(ObservedStorage, WritesEachRequestToTheLedgerOnce) {
   auto its = recorder({});
-  work_in_threads(*its, *vfd::observed(*its, file.device()));
+  work_in_threads(*its, *vfd::observed(*its, file.storage()));
   its.reset();
   const Ledger found = ledger();
   EXPECT_TRUE(found.closed);
@@ -126,14 +127,14 @@ TEST_F(ModelDevice, WritesEachRequestToTheLedgerOnce) {
   EXPECT_EQ(*calls.rbegin(), found.records.size());
 }
 
-TEST_F(ModelDevice, RequestsAreBelowAtTheSameTime) {
+TEST_F(ObservedStorage, RequestsAreBelowAtTheSameTime) {
   Meeting meeting(3);
   std::atomic<int> met = 0;
   auto its = recorder({});
   const auto wait = [&] { met += static_cast<int>(meeting.wait()); };
-  const auto device = vfd::observed(*its, std::make_unique<Before>(file.device(), wait));
+  const auto storage = vfd::observed(*its, std::make_unique<Before>(file.storage(), wait));
   in_threads(3, [&](int thread) {
-    if (thread < 2) return write(*device, static_cast<std::uint64_t>(thread), {"x"});
+    if (thread < 2) return write(*storage, static_cast<std::uint64_t>(thread), {"x"});
     Recorder::Call call(*its, Kind::read, false);  // the application's thread, in the driver
     call.start();
     wait();
@@ -144,7 +145,7 @@ TEST_F(ModelDevice, RequestsAreBelowAtTheSameTime) {
 
 // Eight servers, each with stripes of a block. Requests take longer than any machine needs to make
 // them.
-class ModelDelay : public ModelDevice {
+class ModelDelay : public ObservedStorage {
  protected:
   static constexpr std::int64_t kLatency = 60'000'000'000;  // nanoseconds
   ModelDelay()
@@ -154,13 +155,13 @@ class ModelDelay : public ModelDevice {
                        {"stripe_size", "16"},
                        {"latency", "60s"},
                        {"shared", folder / "queues"}})),  // in which nothing waits yet
-        device_(vfd::observed(*its_, file.device())) {}
+        storage_(vfd::observed(*its_, file.storage())) {}
   void TearDown() override { while_delayed = nullptr; }
 
   // Writes; returns when the model says that it is done.
   std::int64_t written(std::uint64_t offset, const std::vector<std::string_view>& texts = {"x"}) {
     delayed_until = 0;
-    write(*device_, offset, texts);
+    write(*storage_, offset, texts);
     return delayed_until;
   }
   // Whether the server had nothing else to do: the request was made in this test.
@@ -170,7 +171,7 @@ class ModelDelay : public ModelDevice {
 
  private:
   std::unique_ptr<Recorder> its_;
-  std::unique_ptr<engine::Device> device_;
+  std::unique_ptr<engine::io::File> storage_;
   std::int64_t begin_ = clock_now();
 };
 
@@ -202,12 +203,12 @@ TEST_F(ModelDelay, OfARequestOverSeveralServersIsThatOfOne) {
   EXPECT_TRUE(took_one_latency(written(0, {half, half})));
 }
 
-TEST_F(ModelDevice, ErrorsPassAndAreNotCounted) {
+TEST_F(ObservedStorage, ErrorsPassAndAreNotCounted) {
   auto its = recorder({});
   const auto refuse = [] { throw Error("no space on file x.h5", ENOSPC); };
-  const auto device = vfd::observed(*its, std::make_unique<Before>(file.device(), refuse));
+  const auto storage = vfd::observed(*its, std::make_unique<Before>(file.storage(), refuse));
   try {
-    write(*device, 0, {"x"});
+    write(*storage, 0, {"x"});
     ADD_FAILURE() << "it succeeded";
   } catch (const Error& error) {
     EXPECT_EQ(error.error_number(), ENOSPC);
@@ -218,7 +219,7 @@ TEST_F(ModelDevice, ErrorsPassAndAreNotCounted) {
   EXPECT_EQ(ledger().records[0].call, 2U);
 }
 
-TEST_F(ModelDevice, IsNullOverNothing) {
+TEST_F(ObservedStorage, IsNullOverNothing) {
   EXPECT_EQ(vfd::observed(*recorder({}), nullptr), nullptr);
 }
 

@@ -1,10 +1,10 @@
-#include "engine/file_identity.hpp"
+#include "engine/io/file_identity.hpp"
 
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 
 std::optional<FileIdentity> identity_of(int descriptor) {
   struct stat status{};
@@ -14,4 +14,4 @@ std::optional<FileIdentity> identity_of(int descriptor) {
   return FileIdentity{status.st_dev, status.st_ino, generation};
 }
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -32,16 +32,16 @@ bool is_refusal(int cause) { return cause == EINVAL || cause == EOPNOTSUPP; }
 // The direct descriptor goes past the page cache, the other one through it. The system keeps them
 // coherent, unless a write through the cache dirties the very memory that a direct one nearby makes
 // invalid: so the two do not happen at the same time.
-class DirectDevice final : public Device {
+class DirectFile final : public File {
  public:
-  DirectDevice(std::unique_ptr<Device> cached, int descriptor, std::string name, Refused refused)
+  DirectFile(std::unique_ptr<File> cached, int descriptor, std::string name, Refused refused)
       : cached_(std::move(cached)),
         descriptor_(descriptor),
         name_(std::move(name)),
         refused_(std::move(refused)) {}
-  DirectDevice(const DirectDevice&) = delete;
-  DirectDevice& operator=(const DirectDevice&) = delete;
-  ~DirectDevice() override { ::close(descriptor_); }
+  DirectFile(const DirectFile&) = delete;
+  DirectFile& operator=(const DirectFile&) = delete;
+  ~DirectFile() override { ::close(descriptor_); }
 
   void write(std::uint64_t offset, std::span<const Bytes> pieces) override {
     while (!pieces.empty()) {
@@ -122,7 +122,7 @@ class DirectDevice final : public Device {
     }
   }
 
-  std::unique_ptr<Device> cached_;
+  std::unique_ptr<File> cached_;
   int descriptor_;
   std::string name_;
   Refused refused_;
@@ -139,18 +139,18 @@ bool same_file(int a, int b) {
 
 }  // namespace
 
-std::unique_ptr<Device> direct_device(int descriptor, const char* name, const Refused& refused) {
-  std::unique_ptr<Device> cached = posix_device(descriptor, name);
+std::unique_ptr<File> direct_file(int descriptor, const char* name, const Refused& refused) {
+  std::unique_ptr<File> cached = posix_file(descriptor, name);
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   constexpr int kFlags = O_WRONLY | O_DIRECT | O_CLOEXEC;
   int direct = ::open(link.c_str(), kFlags);
   if (direct < 0 && errno == ENOENT) direct = ::open(name, kFlags);  // no /proc
   if (direct >= 0 && same_file(direct, descriptor))
-    return std::make_unique<DirectDevice>(std::move(cached), direct, name, refused);
+    return std::make_unique<DirectFile>(std::move(cached), direct, name, refused);
   refused("opening file " + std::string(name) + ": " +
           (direct < 0 ? std::strerror(errno) : "another file has its name"));
   if (direct >= 0) ::close(direct);
   return cached;
 }
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

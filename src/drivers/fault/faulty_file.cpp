@@ -1,4 +1,4 @@
-#include "drivers/fault/device.hpp"
+#include "drivers/fault/faulty_file.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,15 +22,16 @@ std::vector<Bytes> first(std::span<const Bytes> pieces, std::uint64_t bytes) {
   return result;
 }
 
-class FaultyDevice final : public engine::Device {
+class FaultyFile final : public engine::io::File {
  public:
-  FaultyDevice(File& file, std::unique_ptr<engine::Device> under)
+  FaultyFile(fault::File& file, std::unique_ptr<engine::io::File> under)
       : file_(file), under_(std::move(under)) {}
 
   void write(std::uint64_t offset, std::span<const Bytes> pieces) override {
     const UnderWay under_way(file_.disk != nullptr);
     note_write(file_, offset, pieces);
-    const Verdict verdict = inject(*file_.plan, request(Op::write, offset, engine::total(pieces)));
+    const Verdict verdict =
+        inject(*file_.plan, request(Op::write, offset, engine::io::total(pieces)));
     if (verdict.ok())
       under_->write(offset, pieces);
     else if (verdict.bytes > 0)
@@ -64,15 +65,16 @@ class FaultyDevice final : public engine::Device {
     return {op, file_.path, file_.rank, Data::any, offset, length};
   }
 
-  File& file_;
-  std::unique_ptr<engine::Device> under_;
+  fault::File& file_;
+  std::unique_ptr<engine::io::File> under_;
 };
 
 }  // namespace
 
-std::unique_ptr<engine::Device> faulty(File& file, std::unique_ptr<engine::Device> under) {
+std::unique_ptr<engine::io::File> faulty(fault::File& file,
+                                         std::unique_ptr<engine::io::File> under) {
   if (under == nullptr) return nullptr;
-  return std::make_unique<FaultyDevice>(file, std::move(under));
+  return std::make_unique<FaultyFile>(file, std::move(under));
 }
 
 }  // namespace headrace::fault

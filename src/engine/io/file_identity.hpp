@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 
 struct FileIdentity {
   // 0 of what is no file of the system: then the rest is a number that this process gives, and says
@@ -22,4 +22,4 @@ struct FileIdentity {
 // Of an open file; none where the system does not tell. On any thread; two system calls.
 std::optional<FileIdentity> identity_of(int descriptor);
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

@@ -1,23 +1,23 @@
-// The device that worker threads use in place of an observing driver's callbacks
+// The storage that worker threads use in place of an observing driver's callbacks
 // (vfd/observing.hpp): its observer is told of the same.
 #pragma once
 
 #include <memory>
 #include <utility>
 
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 #include "vfd/requests.hpp"
 
 namespace headrace::vfd {
 
 template <typename Observer>
-class ObservedDevice final : public engine::Device {
+class ObservedStorage final : public engine::io::File {
  public:
-  ObservedDevice(Observer& observer, std::unique_ptr<engine::Device> under)
+  ObservedStorage(Observer& observer, std::unique_ptr<engine::io::File> under)
       : observer_(observer), under_(std::move(under)) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
-    transfer(RequestKind::write, offset, engine::total(pieces),
+    transfer(RequestKind::write, offset, engine::io::total(pieces),
              [&] { under_->write(offset, pieces); });
   }
 
@@ -26,7 +26,7 @@ class ObservedDevice final : public engine::Device {
   }
 
   void read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) override {
-    transfer(RequestKind::read, offset, engine::total(pieces),
+    transfer(RequestKind::read, offset, engine::io::total(pieces),
              [&] { under_->read_pieces(offset, pieces); });
   }
 
@@ -64,16 +64,16 @@ class ObservedDevice final : public engine::Device {
   }
 
   Observer& observer_;
-  std::unique_ptr<engine::Device> under_;
+  std::unique_ptr<engine::io::File> under_;
 };
 
 // Each function of `under` is one call to the observer, of data of unknown kind: a sync is a flush,
 // a resize a truncation. Null if `under` is null. The observer must outlive it.
 template <typename Observer>
-std::unique_ptr<engine::Device> observed(Observer& observer,
-                                         std::unique_ptr<engine::Device> under) {
+std::unique_ptr<engine::io::File> observed(Observer& observer,
+                                           std::unique_ptr<engine::io::File> under) {
   if (under == nullptr) return nullptr;
-  return std::make_unique<ObservedDevice<Observer>>(observer, std::move(under));
+  return std::make_unique<ObservedStorage<Observer>>(observer, std::move(under));
 }
 
 }  // namespace headrace::vfd

@@ -1,4 +1,4 @@
-#include "vfd/device.hpp"
+#include "vfd/storage.hpp"
 
 #include <sys/stat.h>
 
@@ -31,22 +31,23 @@ int* descriptor_of(H5FD_t* file) {
   return answered < 0 ? nullptr : static_cast<int*>(descriptor);
 }
 
-std::unique_ptr<engine::Device> device_of(H5FD_t* under, const char* name, Over over, bool direct) {
+std::unique_ptr<engine::io::File> storage_of(H5FD_t* under, const char* name, Over over,
+                                             bool direct) {
   const H5FD_class_t& cls = *under->cls;
   if (std::string_view(cls.name) == "mpio")
-    return over == Over::mpio && is_path_for_mpi(name) ? engine::posix_device(name) : nullptr;
+    return over == Over::mpio && is_path_for_mpi(name) ? engine::io::posix_file(name) : nullptr;
   if (std::string_view(cls.name) == "sec2") {
     const int* const file = descriptor_of(under);
     if (file == nullptr || is_special(*file)) return {};
-    if (!direct) return engine::posix_device(*file, name);
-    return engine::direct_device(*file, name, [](const std::string& why) {
+    if (!direct) return engine::io::posix_file(*file, name);
+    return engine::io::direct_file(*file, name, [](const std::string& why) {
       log(Level::warning, "no direct writes (O_DIRECT): " + why);
     });
   }
   if (!std::string_view(cls.name).starts_with("headrace_") || cls.ctl == nullptr) return {};
-  void* device = nullptr;
-  if (cls.ctl(under, kDeviceCode, 0, name, &device) < 0) return {};
-  return std::unique_ptr<engine::Device>(static_cast<engine::Device*>(device));
+  void* storage = nullptr;
+  if (cls.ctl(under, kStorageCode, 0, name, &storage) < 0) return {};
+  return std::unique_ptr<engine::io::File>(static_cast<engine::io::File*>(storage));
 }
 
 }  // namespace headrace::vfd

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 
 // How many bytes the pieces have.
 template <typename Byte>
@@ -20,12 +20,12 @@ std::uint64_t total(std::span<const std::span<Byte>> pieces) {
 
 // All functions may be called from any thread, several at a time; the order of calls that overlap
 // in bytes is the caller's care. They throw Error, which names the file and carries an errno.
-class Device {
+class File {
  public:
-  Device() = default;
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  virtual ~Device() = default;
+  File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  virtual ~File() = default;
 
   // Writes the pieces one after the other, all of them, from `offset` in bytes on.
   virtual void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) = 0;
@@ -43,19 +43,19 @@ class Device {
   virtual void resize(std::uint64_t size) = 0;
 };
 
-// A file open under `descriptor`, which stays the caller's and must outlive the device. `name` is
+// A file open under `descriptor`, which stays the caller's and must outlive the storage. `name` is
 // for errors.
-std::unique_ptr<Device> posix_device(int descriptor, const char* name);
+std::unique_ptr<File> posix_file(int descriptor, const char* name);
 
-// An existing regular file, by a descriptor of the device's own; null when it cannot be opened for
+// An existing regular file, by a descriptor of the storage's own; null when it cannot be opened for
 // reading and writing.
-std::unique_ptr<Device> posix_device(const char* name);
+std::unique_ptr<File> posix_file(const char* name);
 // Is told why the file system does not take direct writes.
 using Refused = std::function<void(const std::string&)>;
 
 // The same, but whole aligned pages are written directly to storage, not through the system's page
 // cache. Where that is refused, at once or at the first write, `refused` is told on the thread that
 // met it, and all goes through the cache.
-std::unique_ptr<Device> direct_device(int descriptor, const char* name, const Refused& refused);
+std::unique_ptr<File> direct_file(int descriptor, const char* name, const Refused& refused);
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

@@ -1,4 +1,4 @@
-#include "engine/devices/reopened_device.hpp"
+#include "engine/io/reopened_file.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -16,12 +16,12 @@
 
 #include "base/error.hpp"
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 
 // Leaked: files are used while the process exits.
-struct ReopenedDevice::Open {
+struct ReopenedFile::Open {
   std::mutex mutex;
-  All devices;  // that was opened first first
+  All files;  // that was opened first first
   // The limit was near. What is closed leaves low numbers free, so a new one tells nothing then.
   bool scarce = false;
 };
@@ -44,41 +44,41 @@ bool is_near_limit(int descriptor) {
 
 }  // namespace
 
-ReopenedDevice::Open& ReopenedDevice::open_ones() {
+ReopenedFile::Open& ReopenedFile::open_ones() {
   static auto& open = *new Open;
   return open;
 }
 
-ReopenedDevice::ReopenedDevice(std::string path, bool writable)
+ReopenedFile::ReopenedFile(std::string path, bool writable)
     : path_(std::move(path)), writable_(writable) {
   open();
 }
 
-ReopenedDevice::ReopenedDevice(std::string path) : path_(std::move(path)), writable_(false) {}
+ReopenedFile::ReopenedFile(std::string path) : path_(std::move(path)), writable_(false) {}
 
-ReopenedDevice::~ReopenedDevice() {
+ReopenedFile::~ReopenedFile() {
   Open& all = open_ones();
   const std::lock_guard lock(all.mutex);
   if (descriptor_ < 0) return;
-  all.devices.erase(listed_);
+  all.files.erase(listed_);
   close_descriptor();
 }
 
 template <typename Action>
-void ReopenedDevice::use(const Action& action) {
+void ReopenedFile::use(const Action& action) {
   while (true) {
     {
       const std::shared_lock lock(mutex_);
       if (descriptor_ >= 0) {
         used_.store(true, std::memory_order_relaxed);
-        return action(*device_);
+        return action(*storage_);
       }
     }
     open();
   }
 }
 
-void ReopenedDevice::open() {
+void ReopenedFile::open() {
   const std::unique_lock lock(mutex_);
   if (descriptor_ >= 0) return;
   const int flags = (writable_ ? O_RDWR : O_RDONLY) | O_CLOEXEC;
@@ -92,15 +92,15 @@ void ReopenedDevice::open() {
     throw Error(path_ + " cannot be opened: " + std::strerror(cause), cause);
   }
   if (closed_) require(*closed_);
-  device_ = posix_device(descriptor_, path_.c_str());
+  storage_ = posix_file(descriptor_, path_.c_str());
   leave_room(is_near_limit(descriptor_));
   Open& all = open_ones();
   const std::lock_guard listed(all.mutex);
-  listed_ = all.devices.insert(all.devices.end(), this);
+  listed_ = all.files.insert(all.files.end(), this);
 }
 
 // Of the file that was closed: another one may have its name by now.
-void ReopenedDevice::require(const FileIdentity& same) {
+void ReopenedFile::require(const FileIdentity& same) {
   if (identity_of(descriptor_) == same) return;
   close_descriptor();
   throw Error(path_ +
@@ -110,7 +110,7 @@ void ReopenedDevice::require(const FileIdentity& same) {
 
 // By what the file is found again; the program may have changed its working folder, and others the
 // file's name. False for a file without a name, which nobody finds.
-bool ReopenedDevice::note_place() {
+bool ReopenedFile::note_place() {
   struct stat status{};
   if (::fstat(descriptor_, &status) != 0 || status.st_nlink == 0) return false;
   std::error_code failed;
@@ -122,7 +122,7 @@ bool ReopenedDevice::note_place() {
 }
 
 // For the one that is being opened, and for a file that the program opens with it.
-void ReopenedDevice::leave_room(bool near_limit) {
+void ReopenedFile::leave_room(bool near_limit) {
   constexpr std::size_t kForEach = 2;
   bool scarce = false;
   bool many = false;  // the program opens files without asking: half of them are for it
@@ -131,8 +131,8 @@ void ReopenedDevice::leave_room(bool near_limit) {
     const std::lock_guard lock(all.mutex);
     if (near_limit) all.scarce = true;
     scarce = all.scarce;
-    many = all.devices.size() >= most_files() / 2;
-    if (all.devices.empty()) all.scarce = false;
+    many = all.files.size() >= most_files() / 2;
+    if (all.files.empty()) all.scarce = false;
   }
   if (scarce)
     close_others(near_limit ? kLeft : kForEach);
@@ -140,57 +140,55 @@ void ReopenedDevice::leave_room(bool near_limit) {
     close_others(1);
 }
 
-void ReopenedDevice::close_descriptor() noexcept {
-  device_.reset();
+void ReopenedFile::close_descriptor() noexcept {
+  storage_.reset();
   const int descriptor = std::exchange(descriptor_, -1);
   if (descriptor >= 0 && ::close(descriptor) != 0 && failed_ == 0) failed_ = errno;
 }
 
-void ReopenedDevice::close_others(std::size_t count) {
+void ReopenedFile::close_others(std::size_t count) {
   Open& all = open_ones();
   const std::lock_guard lock(all.mutex);
-  for (std::size_t looked = 2 * all.devices.size(); count > 0 && looked > 0 && !all.devices.empty();
+  for (std::size_t looked = 2 * all.files.size(); count > 0 && looked > 0 && !all.files.empty();
        --looked) {
-    ReopenedDevice* const first = all.devices.front();
+    ReopenedFile* const first = all.files.front();
     const std::unique_lock own(first->mutex_, std::try_to_lock);  // who uses it keeps it
     if (!own.owns_lock() || first->used_.exchange(false, std::memory_order_relaxed) ||
         !first->note_place()) {
-      all.devices.splice(all.devices.end(), all.devices, all.devices.begin());
+      all.files.splice(all.files.end(), all.files, all.files.begin());
       continue;
     }
-    all.devices.pop_front();
+    all.files.pop_front();
     first->close_descriptor();
     --count;
   }
 }
 
-void ReopenedDevice::close() {
+void ReopenedFile::close() {
   {
     Open& all = open_ones();
     const std::lock_guard lock(all.mutex);
-    if (descriptor_ >= 0) all.devices.erase(listed_);
+    if (descriptor_ >= 0) all.files.erase(listed_);
     close_descriptor();
   }
   if (const int cause = std::exchange(failed_, 0); cause != 0)
     throw Error(path_ + " cannot be closed: " + std::strerror(cause), cause);
 }
 
-void ReopenedDevice::write(std::uint64_t offset,
-                           std::span<const std::span<const std::byte>> pieces) {
-  use([&](Device& device) { device.write(offset, pieces); });
+void ReopenedFile::write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) {
+  use([&](File& storage) { storage.write(offset, pieces); });
 }
-void ReopenedDevice::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  use([&](Device& device) { device.read(offset, bytes); });
+void ReopenedFile::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  use([&](File& storage) { storage.read(offset, bytes); });
 }
-void ReopenedDevice::read_pieces(std::uint64_t offset,
-                                 std::span<const std::span<std::byte>> pieces) {
-  use([&](Device& device) { device.read_pieces(offset, pieces); });
+void ReopenedFile::read_pieces(std::uint64_t offset, std::span<const std::span<std::byte>> pieces) {
+  use([&](File& storage) { storage.read_pieces(offset, pieces); });
 }
-void ReopenedDevice::sync() {
-  use([](Device& device) { device.sync(); });
+void ReopenedFile::sync() {
+  use([](File& storage) { storage.sync(); });
 }
-void ReopenedDevice::resize(std::uint64_t size) {
-  use([&](Device& device) { device.resize(size); });
+void ReopenedFile::resize(std::uint64_t size) {
+  use([&](File& storage) { storage.resize(size); });
 }
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "engine/device.hpp"
+#include "engine/io/file.hpp"
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 namespace {
 
 // The next pieces, as many as the system takes at once.
@@ -39,9 +39,9 @@ std::span<iovec> rest(std::span<iovec> vector, std::size_t done) {
   return vector;
 }
 
-class PosixDevice : public Device {
+class PosixFile : public File {
  public:
-  PosixDevice(int descriptor, const char* name) : descriptor_(descriptor), name_(name) {}
+  PosixFile(int descriptor, const char* name) : descriptor_(descriptor), name_(name) {}
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
     while (!pieces.empty()) {
@@ -136,22 +136,22 @@ class Descriptor {
   int number_;
 };
 
-class OwnPosixDevice final : private Descriptor, public PosixDevice {
+class OwnPosixFile final : private Descriptor, public PosixFile {
  public:
-  explicit OwnPosixDevice(const char* name) : Descriptor(name), PosixDevice(number(), name) {}
+  explicit OwnPosixFile(const char* name) : Descriptor(name), PosixFile(number(), name) {}
   using Descriptor::regular;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> posix_device(int descriptor, const char* name) {
-  return std::make_unique<PosixDevice>(descriptor, name);
+std::unique_ptr<File> posix_file(int descriptor, const char* name) {
+  return std::make_unique<PosixFile>(descriptor, name);
 }
 
-std::unique_ptr<Device> posix_device(const char* name) {
-  auto device = std::make_unique<OwnPosixDevice>(name);
-  if (!device->regular()) return {};
-  return device;
+std::unique_ptr<File> posix_file(const char* name) {
+  auto storage = std::make_unique<OwnPosixFile>(name);
+  if (!storage->regular()) return {};
+  return storage;
 }
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

@@ -9,20 +9,20 @@
 #include <shared_mutex>
 #include <string>
 
-#include "engine/device.hpp"
-#include "engine/file_identity.hpp"
+#include "engine/io/file.hpp"
+#include "engine/io/file_identity.hpp"
 
-namespace headrace::engine {
+namespace headrace::engine::io {
 
-class ReopenedDevice final : public Device {
+class ReopenedFile final : public File {
  public:
   // Throws Error. `writable`: as it is opened.
-  ReopenedDevice(std::string path, bool writable);
+  ReopenedFile(std::string path, bool writable);
   // For reading only, and opened when it is read first.
-  explicit ReopenedDevice(std::string path);
-  ReopenedDevice(const ReopenedDevice&) = delete;
-  ReopenedDevice& operator=(const ReopenedDevice&) = delete;
-  ~ReopenedDevice() override;
+  explicit ReopenedFile(std::string path);
+  ReopenedFile(const ReopenedFile&) = delete;
+  ReopenedFile& operator=(const ReopenedFile&) = delete;
+  ~ReopenedFile() override;
 
   void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
   void read(std::uint64_t offset, std::span<std::byte> bytes) override;
@@ -34,7 +34,7 @@ class ReopenedDevice final : public Device {
   void close();
 
  private:
-  using All = std::list<ReopenedDevice*>;
+  using All = std::list<ReopenedFile*>;
   struct Open;
   static Open& open_ones();
   template <typename Action>
@@ -51,11 +51,11 @@ class ReopenedDevice final : public Device {
   const bool writable_;
   std::shared_mutex mutex_;  // shared while it is used
   int descriptor_ = -1;
-  std::unique_ptr<Device> device_;  // by that
-  All::iterator listed_;            // while it is open
+  std::unique_ptr<File> storage_;  // by that
+  All::iterator listed_;           // while it is open
   std::atomic<bool> used_{false};
   std::optional<FileIdentity> closed_;  // once it was closed for others
   int failed_ = 0;                      // errno of a close
 };
 
-}  // namespace headrace::engine
+}  // namespace headrace::engine::io

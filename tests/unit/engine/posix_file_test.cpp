@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace headrace {
 namespace {
@@ -25,20 +25,20 @@ std::vector<std::span<Byte>> cut(std::span<Byte> bytes) {
   return pieces;
 }
 
-TEST(PosixDevice, PiecesAreOneAfterTheOther) {
+TEST(PosixFile, PiecesAreOneAfterTheOther) {
   const TestFolder folder;
   const TestFile file(folder / "file");
-  const auto device = file.device();
+  const auto storage = file.storage();
   const std::vector<std::byte> all = counted(5000);  // more pieces than one call takes
-  device->write(100, cut(std::span(all)));
+  storage->write(100, cut(std::span(all)));
   std::vector<std::byte> back(5300, std::byte{9});
-  device->read_pieces(50, cut(std::span(back)));
+  storage->read_pieces(50, cut(std::span(back)));
   std::vector<std::byte> expected(5300);
   std::ranges::copy(all, expected.begin() + 50);
   EXPECT_EQ(back, expected) << "with zeros before and beyond";
-  device->read_pieces(0, {});
+  storage->read_pieces(0, {});
   std::ranges::fill(back, std::byte{9});
-  device->read_pieces(1'000'000, cut(std::span(back)));
+  storage->read_pieces(1'000'000, cut(std::span(back)));
   EXPECT_EQ(back, std::vector<std::byte>(5300)) << "all of it beyond the end";
 }
 

@@ -3,7 +3,7 @@
 
 #include "drivers/fault/fault.hpp"
 #include "drivers/model/model.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 #include "vfd/make_class.hpp"
 
 namespace headrace {
@@ -29,7 +29,7 @@ H5FD_class_t class_named(const char* name) {
   return cls;
 }
 
-class DeviceChain : public testing::Test {
+class StorageChain : public testing::Test {
  protected:
   // A file of the class over another.
   template <typename Driver, typename File>
@@ -60,13 +60,13 @@ class DeviceChain : public testing::Test {
   fault::File fault_file{};
 };
 
-TEST_F(DeviceChain, RecordsAndFails) {
-  const auto device = vfd::device_of(model_over(fault_over(&sec2.pub)), "x.h5", vfd::Over::sec2);
-  ASSERT_NE(device, nullptr);
-  write(*device, 0, {"ab", "c"});
-  EXPECT_THROW(write(*device, 3, {"d"}), Error);
+TEST_F(StorageChain, RecordsAndFails) {
+  const auto storage = vfd::storage_of(model_over(fault_over(&sec2.pub)), "x.h5", vfd::Over::sec2);
+  ASSERT_NE(storage, nullptr);
+  write(*storage, 0, {"ab", "c"});
+  EXPECT_THROW(write(*storage, 3, {"d"}), Error);
   EXPECT_EQ(content(file.path), "abc");
-  EXPECT_EQ(read(*device, 1, 4), std::string("bc\0\0", 4));
+  EXPECT_EQ(read(*storage, 1, 4), std::string("bc\0\0", 4));
   model_file.observer.reset();
   const auto ledger =
       model::read_ledger(std::filesystem::directory_iterator(folder / "ledgers")->path());
@@ -75,8 +75,8 @@ TEST_F(DeviceChain, RecordsAndFails) {
   EXPECT_EQ(ledger.records[1].kind, model::Kind::read);
 }
 
-TEST_F(DeviceChain, ThereIsNoneOverOtherDrivers) {
-  EXPECT_EQ(vfd::device_of(model_over(fault_over(&core.pub)), "x.h5", vfd::Over::sec2), nullptr);
+TEST_F(StorageChain, ThereIsNoneOverOtherDrivers) {
+  EXPECT_EQ(vfd::storage_of(model_over(fault_over(&core.pub)), "x.h5", vfd::Over::sec2), nullptr);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/devices/reopened_device.hpp"
+#include "engine/io/reopened_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -40,17 +40,17 @@ class FewLeft {
   rlimit before_{};
 };
 
-class ReopenedDevices : public testing::Test {
+class ReopenedFiles : public testing::Test {
  protected:
-  ReopenedDevices() {
+  ReopenedFiles() {
     for (std::size_t i = 0; i < kFiles; ++i) TestFile made(path(i));
   }
   [[nodiscard]] std::string path(std::size_t i) const { return folder_ / std::to_string(i); }
-  [[nodiscard]] std::vector<std::unique_ptr<ReopenedDevice>> open() const {
-    std::vector<std::unique_ptr<ReopenedDevice>> all;
+  [[nodiscard]] std::vector<std::unique_ptr<io::ReopenedFile>> open() const {
+    std::vector<std::unique_ptr<io::ReopenedFile>> all;
     all.reserve(kFiles);
     for (std::size_t i = 0; i < kFiles; ++i)
-      all.push_back(std::make_unique<ReopenedDevice>(path(i), true));
+      all.push_back(std::make_unique<io::ReopenedFile>(path(i), true));
     return all;
   }
 
@@ -60,7 +60,7 @@ class ReopenedDevices : public testing::Test {
 
 std::string byte(std::size_t value) { return {static_cast<char>(value)}; }
 
-TEST_F(ReopenedDevices, AreMoreThanTheProcessMayHave) {
+TEST_F(ReopenedFiles, AreMoreThanTheProcessMayHave) {
   const FewLeft few;
   const std::size_t before = descriptors();
   auto all = open();
@@ -77,13 +77,13 @@ TEST_F(ReopenedDevices, AreMoreThanTheProcessMayHave) {
   EXPECT_EQ(descriptors(), before);
 }
 
-TEST_F(ReopenedDevices, MayBeOpenedWhenTheyAreReadFirst) {
+TEST_F(ReopenedFiles, MayBeOpenedWhenTheyAreReadFirst) {
   const FewLeft few;
   const std::size_t before = descriptors();
-  std::vector<std::unique_ptr<ReopenedDevice>> all;
+  std::vector<std::unique_ptr<io::ReopenedFile>> all;
   for (std::size_t i = 0; i < kFiles; ++i) {
-    write(*posix_device(path(i).c_str()), 0, {byte(i)});
-    all.push_back(std::make_unique<ReopenedDevice>(path(i)));
+    write(*io::posix_file(path(i).c_str()), 0, {byte(i)});
+    all.push_back(std::make_unique<io::ReopenedFile>(path(i)));
   }
   EXPECT_EQ(descriptors(), before);
   for (std::size_t round = 0; round < 3; ++round)
@@ -94,22 +94,22 @@ TEST_F(ReopenedDevices, MayBeOpenedWhenTheyAreReadFirst) {
   EXPECT_THROW(read(*all[1], 0, 1), Error) << "it was closed for others";
 }
 
-TEST_F(ReopenedDevices, LeaveHalfOfAllToTheProgram) {
+TEST_F(ReopenedFiles, LeaveHalfOfAllToTheProgram) {
   const FewLeft few(kFiles);
   const std::size_t before = descriptors();
-  std::vector<std::unique_ptr<ReopenedDevice>> all;
+  std::vector<std::unique_ptr<io::ReopenedFile>> all;
   for (std::size_t i = 0; i < kFiles; ++i) {
-    all.push_back(std::make_unique<ReopenedDevice>(path(i)));
+    all.push_back(std::make_unique<io::ReopenedFile>(path(i)));
     EXPECT_EQ(read(*all[i], 0, 1).size(), 1U);
   }
   EXPECT_LE(descriptors() - before, (before + kFiles) / 2);
 }
 
-TEST_F(ReopenedDevices, AreFoundAgainFromAnotherFolder) {
+TEST_F(ReopenedFiles, AreFoundAgainFromAnotherFolder) {
   const auto home = std::filesystem::current_path();
   std::filesystem::current_path(std::filesystem::path(path(0)).parent_path());
   const FewLeft few;
-  ReopenedDevice first("0", true);
+  io::ReopenedFile first("0", true);
   std::filesystem::current_path("/");
   const auto others = open();
   std::filesystem::current_path(home);
@@ -117,7 +117,7 @@ TEST_F(ReopenedDevices, AreFoundAgainFromAnotherFolder) {
   EXPECT_EQ(content(path(0)), "x");
 }
 
-TEST_F(ReopenedDevices, AreNoOtherFileOfTheName) {
+TEST_F(ReopenedFiles, AreNoOtherFileOfTheName) {
   const FewLeft few;
   auto all = open();
   for (auto& each : all) write(*each, 0, {"x"});  // the first are closed by now
@@ -129,7 +129,7 @@ TEST_F(ReopenedDevices, AreNoOtherFileOfTheName) {
   EXPECT_EQ(content(path(0)), "");
 }
 
-TEST_F(ReopenedDevices, AreNotClosedWhileTheyAreUsed) {
+TEST_F(ReopenedFiles, AreNotClosedWhileTheyAreUsed) {
   const FewLeft few;
   auto all = open();
   std::vector<std::thread> threads;
@@ -145,9 +145,9 @@ TEST_F(ReopenedDevices, AreNotClosedWhileTheyAreUsed) {
   for (std::thread& each : threads) each.join();
 }
 
-TEST_F(ReopenedDevices, SayWhatCannotBeDone) {
-  EXPECT_THROW(ReopenedDevice(path(kFiles), false), Error);
-  ReopenedDevice read_only(path(0), false);
+TEST_F(ReopenedFiles, SayWhatCannotBeDone) {
+  EXPECT_THROW(io::ReopenedFile(path(kFiles), false), Error);
+  io::ReopenedFile read_only(path(0), false);
   EXPECT_THROW(write(read_only, 0, {"a"}), Error);
 }
 

@@ -1,4 +1,4 @@
-#include "engine/devices/replaceable_device.hpp"
+#include "engine/io/replaceable_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,19 +6,19 @@
 #include <string>
 #include <thread>
 
-#include "unit/devices.hpp"
+#include "unit/files.hpp"
 
 namespace headrace::engine {
 namespace {
 
 // What is written while the first file is copied to the second one is in both, or in the second
 // alone, never in the first alone.
-TEST(ReplaceableDevice, NothingIsLostOnTheWay) {
+TEST(ReplaceableFile, NothingIsLostOnTheWay) {
   const TestFolder folder;
   const TestFile first(folder / "first");
   const TestFile second(folder / "second");
-  const auto place = std::make_shared<ReplaceableDevice::Place>(first.device());
-  ReplaceableDevice used(place);
+  const auto place = std::make_shared<io::ReplaceableFile::Place>(first.storage());
+  io::ReplaceableFile used(place);
   std::atomic<int> written = 0;
   std::thread writer([&] {
     for (int i = 0; i < 2000; ++i) {
@@ -28,7 +28,7 @@ TEST(ReplaceableDevice, NothingIsLostOnTheWay) {
   });
   while (written < 500) std::this_thread::yield();
   place->replace([&] {
-    auto next = second.device();
+    auto next = second.storage();
     write(*next, 0, {content(first.path)});
     return next;
   });
@@ -37,12 +37,13 @@ TEST(ReplaceableDevice, NothingIsLostOnTheWay) {
   EXPECT_EQ(read(used, 1990, 20), std::string(10, 'x') + std::string(10, '\0'));
 }
 
-TEST(ReplaceableDevice, StaysWhereTheNewOneCannotBeMade) {
+TEST(ReplaceableFile, StaysWhereTheNewOneCannotBeMade) {
   const TestFolder folder;
   const TestFile file(folder / "file");
-  const auto place = std::make_shared<ReplaceableDevice::Place>(file.device());
-  EXPECT_THROW(place->replace([]() -> std::unique_ptr<Device> { throw Error("no room"); }), Error);
-  ReplaceableDevice used(place);
+  const auto place = std::make_shared<io::ReplaceableFile::Place>(file.storage());
+  EXPECT_THROW(place->replace([]() -> std::unique_ptr<io::File> { throw Error("no room"); }),
+               Error);
+  io::ReplaceableFile used(place);
   write(used, 0, {"abc"});
   EXPECT_EQ(content(file.path), "abc");
 }
