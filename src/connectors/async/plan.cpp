@@ -96,9 +96,7 @@ bool may_go_by_map(const vol::Transfer& call, Dataset& dataset) {
 bool goes_by_map(Plan& plan, const vol::Transfer& call) {
   const auto small = small_chunks_of(call.dataset, call.file_space);
   if (small == nullptr || !may_go_by_map(call, *small)) return false;
-  auto found = vol::hyperslab_transfer_of(*small, call);
-  const Reason* const why = std::get_if<Reason>(&found);
-  if (why != nullptr && *why == kLeftForSelection) found = vol::scattered_transfer_of(*small, call);
+  auto found = vol::element_transfer_of(*small, call);
   auto* const transfer = std::get_if<Transfer>(&found);
   if (transfer == nullptr || !gains_by_map(small, *transfer, call.dataset)) return false;
   plan.small = small;

@@ -50,6 +50,13 @@ std::variant<ElementTransfer, Reason> scattered_transfer_of(Chunked& dataset,
   return *std::move(transfer);
 }
 
+std::variant<ElementTransfer, Reason> element_transfer_of(Chunked& dataset, const Transfer& call) {
+  auto found = hyperslab_transfer_of(dataset, call);
+  const Reason* const why = std::get_if<Reason>(&found);
+  if (why == nullptr || *why != kLeftForSelection) return found;
+  return scattered_transfer_of(dataset, call);
+}
+
 std::optional<ElementTransfer> cut(const Elements& dataset, const Transfer& call,
                                    const engine::Grid& grid, const Runs& file) {
   const auto type = memory_type_of(dataset, call.mem_type);

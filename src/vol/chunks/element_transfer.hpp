@@ -44,6 +44,9 @@ std::variant<ElementTransfer, Reason> hyperslab_transfer_of(Elements& dataset,
 inline constexpr std::size_t kMostFragments = 1 << 20;
 std::variant<ElementTransfer, Reason> scattered_transfer_of(Chunked& dataset, const Transfer& call);
 
+// As a hyperslab, or else in fragments.
+std::variant<ElementTransfer, Reason> element_transfer_of(Chunked& dataset, const Transfer& call);
+
 // The elements that `file` selects, cut at the borders of the grid's chunks. None where there are
 // too many fragments, or memory has another number of elements.
 std::optional<ElementTransfer> cut(const Elements& dataset, const Transfer& call,
