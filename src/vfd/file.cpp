@@ -64,6 +64,16 @@ bool has_default_below(const Options& options, const Layer& layer) {
   return under == options.end() || under->second == (layer.over == Over::sec2 ? "sec2" : "mpio");
 }
 
+[[noreturn]] void fail_to_load(const std::string& driver) {
+  throw Error("file driver " + driver + " (under=) cannot be loaded");
+}
+
+// Of a driver that is not the default; null is none.
+const char* config_below(const Options& options) {
+  const auto config = options.find("under_config");
+  return config == options.end() ? nullptr : config->second.c_str();
+}
+
 Id<Kind::plist> under_fapl(hid_t fapl, const Options& options, const Layer& layer) {
   Id<Kind::plist> copy = copy_access_list(fapl);
   if (has_default_below(options, layer)) {
@@ -73,19 +83,25 @@ Id<Kind::plist> under_fapl(hid_t fapl, const Options& options, const Layer& laye
     return copy;
   }
   const std::string& under = options.find("under")->second;
-  const auto config = options.find("under_config");
-  const char* text = config == options.end() ? nullptr : config->second.c_str();
   const PrivateErrors own;  // h5py shows the first record only: ours tells more
-  if (set_driver(copy.get(), under, text) < 0)
-    throw Error("file driver " + under + " (under=) cannot be loaded");
+  if (set_driver(copy.get(), under, config_below(options)) < 0) fail_to_load(under);
   return copy;
+}
+
+// As a list has the driver below.
+LentProperty::Value value_below(const Options& options, const Layer& layer) {
+  if (has_default_below(options, layer)) return driver_value(driver_below(layer.over), nullptr);
+  const std::string& under = options.find("under")->second;
+  const hid_t driver = driver_named(under);
+  if (driver < 0) fail_to_load(under);
+  return driver_value(driver, config_below(options));
 }
 
 H5FD_t* open_below(const char* name, unsigned flags, hid_t fapl, haddr_t maxaddr,
                    const Options& options, const Layer& layer) {
-  if (layer.over == Over::sec2 && has_default_below(options, layer) && LentProperty::possible()) {
+  if (layer.over == Over::sec2 && LentProperty::possible()) {
     LentProperty driver;
-    if (driver.lend(fapl, LentProperty::kDriver, driver_value(driver_below(layer.over), nullptr)))
+    if (driver.lend(fapl, LentProperty::kDriver, value_below(options, layer)))
       return h5.FDopen(name, flags, fapl, maxaddr);
   }
   return h5.FDopen(name, flags, under_fapl(fapl, options, layer).get(), maxaddr);
