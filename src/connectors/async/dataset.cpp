@@ -69,11 +69,6 @@ std::size_t native_cache_of(const vol::Object& object) {
   return h5.Pget_chunk_cache(dapl.get(), &slots, &bytes, &preemption) < 0 || slots == 0 ? 0 : bytes;
 }
 
-Id<Kind::plist> creation_list(const vol::Object& object) {
-  const PrivateErrors own;
-  return Id<Kind::plist>(get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
-}
-
 // HDF5 gives each opening of a file a number, until all of it is closed: what is cached of an
 // earlier one, which others may have changed since, is another version.
 void name_for_cache(Dataset& dataset, const vol::UnderConnector& file) {
@@ -85,7 +80,7 @@ void name_for_cache(Dataset& dataset, const vol::UnderConnector& file) {
 
 // Null when it is not one for us.
 std::shared_ptr<Dataset> examine(const vol::Object& object, Handle& handle) {
-  const Id<Kind::plist> dcpl = creation_list(object);
+  const Id<Kind::plist> dcpl = vol::creation_list(object);
   auto dataset = std::make_shared<Dataset>();
   if (note_layout(dcpl.get(), handle) != H5D_CHUNKED ||
       !vol::read_chunk_shape(dcpl.get(), *dataset) || !vol::filters_all_chunks(dcpl.get()))
@@ -162,7 +157,7 @@ Elements* elements_of(vol::Object& object) {
     auto elements = std::make_unique<Elements>();
     if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
         vol::read_identity(object, elements->identity)) {
-      const Id<Kind::plist> dcpl = creation_list(object);
+      const Id<Kind::plist> dcpl = vol::creation_list(object);
       vol::read_chunk_shape(dcpl.get(), *elements);
       elements->as_stored = h5.Pget_nfilters(dcpl.get()) == 0;
       elements->fills = vol::fills(dcpl.get());
@@ -188,7 +183,7 @@ std::shared_ptr<Dataset> small_chunks_of(vol::Object& object, hid_t space) {
 bool complete(Dataset& dataset, const vol::Object& object) {
   if (!dataset.pipeline.empty()) return true;
   const PrivateErrors own;
-  if (!read_unwritten(creation_list(object).get(), dataset) ||
+  if (!read_unwritten(vol::creation_list(object).get(), dataset) ||
       !has_native_chunks({object.under, object.connector->id()}) ||
       !vol::read_identity(object, dataset.identity))
     return false;
@@ -220,7 +215,7 @@ std::string_view ask_why_not(vol::Object& object) {
 bool stands_alone(const vol::Object& object) {
   auto* const handle = object.state.find<Handle>();
   if (handle == nullptr) return false;
-  if (!handle->alone) note_layout(creation_list(object).get(), *handle);
+  if (!handle->alone) note_layout(vol::creation_list(object).get(), *handle);
   return handle->alone.value_or(false);
 }
 

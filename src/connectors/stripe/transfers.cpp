@@ -7,6 +7,7 @@
 #include "drivers/stripe/striped_file.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/file/file_access.hpp"
 #include "vol/file/file_facts.hpp"
@@ -39,7 +40,7 @@ bool takes_drivers(hid_t fapl, const vol::DriverSeat& seat) {
 }
 
 bool has_filters(const vol::Object& dataset) {
-  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(dataset);
   return h5.Pget_nfilters(dcpl.get()) > 0;
 }
 

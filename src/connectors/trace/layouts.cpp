@@ -69,7 +69,7 @@ std::string layout_of(const vol::Object& dataset, std::uint32_t id) {
   const Id<Kind::dataspace> space(
       vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
   add_space(fact, space.get());
-  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(dataset);
   add_layout(fact, dcpl.get());
   return fact.str();
 }

@@ -31,7 +31,7 @@ bool read_fill(hid_t dcpl, Chunked& dataset) {
 
 std::optional<Chunked> chunked_of(const Object& dataset) {
   const PrivateErrors own;
-  const Id<Kind::plist> list(get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto list = creation_list(dataset);
   const hid_t dcpl = list.get();
   Chunked found;
   if (!read_chunk_shape(dcpl, found) || !filters_all_chunks(dcpl) || !read_type(dataset, found) ||

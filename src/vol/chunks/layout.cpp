@@ -4,6 +4,8 @@
 #include <array>
 
 #include "engine/codec/filters.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -24,6 +26,11 @@ std::optional<AppliedFilter> filter_at(hid_t dcpl, unsigned place) {
 }
 
 }  // namespace
+
+Id<Kind::plist> creation_list(const Object& dataset) {
+  const PrivateErrors own;
+  return Id<Kind::plist>(get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+}
 
 std::optional<ChunkShape> chunk_shape(hid_t dcpl) {
   if (h5.Pget_layout(dcpl) != H5D_CHUNKED) return std::nullopt;

@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "engine/box.hpp"
-#include "hdf5/api.hpp"
+#include "hdf5/id.hpp"
+#include "vol/object.hpp"
 
 namespace headrace::vol {
+
+// A dataset's list; asks HDF5. Throws Error, with nothing on the error stack.
+Id<Kind::plist> creation_list(const Object& dataset);
 
 struct ChunkShape {
   unsigned rank = 0;

@@ -29,7 +29,7 @@ Dataset* known(const vol::Object& object) {
 
 // Where its elements lie is HDF5's own business, but not that they lie in this file, each once.
 bool read_layout(const vol::Object& object, Dataset& dataset) {
-  const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(object);
   const H5D_layout_t layout = h5.Pget_layout(dcpl.get());
   dataset.fills = vol::fills(dcpl.get());
   if (layout == H5D_CONTIGUOUS) return h5.Pget_external_count(dcpl.get()) == 0;

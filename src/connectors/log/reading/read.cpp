@@ -14,6 +14,7 @@
 #include "engine/memory/kind.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 #include "vol/dataset/transfer_list.hpp"
 
 namespace headrace::log_layout {
@@ -45,7 +46,7 @@ void refuse(const vol::Transfer& read, const char* before) {
 }
 
 bool is_virtual(const vol::Object& object) {
-  const Id<Kind::plist> dcpl(vol::get(object, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(object);
   return h5.Pget_layout(dcpl.get()) == H5D_VIRTUAL;
 }
 

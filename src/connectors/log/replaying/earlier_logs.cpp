@@ -45,7 +45,7 @@ bool is_there(const OpenFile& place, const LoggedDataset& logged) {
 
 // The first filter of a dataset that may give other values back than it was given; else empty.
 std::string inexact_filter(const vol::Object& dataset) {
-  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(dataset);
   const auto filters = vol::filters_of(dcpl.get());
   const auto found = filters ? vol::inexact_filter(*filters) : std::nullopt;
   return found ? found->name + " (filter " + std::to_string(found->id) + ')' : "";

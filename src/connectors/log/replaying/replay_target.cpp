@@ -10,7 +10,7 @@
 namespace headrace::log_layout {
 
 Filters filters_of(const vol::Object& dataset) {
-  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(dataset);
   if (h5.Pget_nfilters(dcpl.get()) == 0) return Filters::none;
   return vol::filters_all_chunks(dcpl.get()) ? Filters::all : Filters::some;
 }

@@ -97,7 +97,7 @@ bool lies_within(const engine::Box& box, const engine::Grid& grid) {
 // Whether HDF5 puts chunks of the dataset into a cache whose size the program has left alone.
 bool Watched::learn(vol::Object& dataset, FileState& file) {
   const DatasetOptions options = file.options_of(dataset, H5I_DATASET, nullptr);
-  const Id<Kind::plist> dcpl(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto dcpl = vol::creation_list(dataset);
   const auto chunks = options.chunk_cache ? vol::chunk_shape(dcpl.get()) : std::nullopt;
   if (!chunks) return false;
   const Id<Kind::datatype> type(vol::get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id);

@@ -115,7 +115,7 @@ std::uint64_t take(std::span<const std::uint64_t>& numbers) {
 
 void RankCheck::note_chunk(const vol::Object& dataset, const hsize_t* origin, bool writes) {
   const PrivateErrors own;
-  const Id<Kind::plist> list(vol::get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
+  const auto list = vol::creation_list(dataset);
   const Id<Kind::dataspace> space(
       vol::get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
   unsigned rank = 0;
