@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "connectors/log/boxes.hpp"
 #include "connectors/log/opening/marker.hpp"
 #include "connectors/log/ranks/transfers.hpp"
-#include "connectors/log/writing/boxes.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/marker_name.hpp"
@@ -29,7 +29,7 @@ void refuse_marker(const char* name) {
 // Of a file that is not all there, and is opened for reading.
 void refuse_stored(const void* self) {
   const LoggedFile* const file = file_of(self);
-  if (file != nullptr && file->stored() != nullptr)
+  if (file != nullptr && file->has_stored())
     throw Error("file " + file->path() +
                 " has a log, which must be replayed first (headrace replay)");
 }

@@ -8,6 +8,7 @@
 #include "connectors/log/file/dataset.hpp"
 #include "connectors/log/file/logged_file.hpp"
 #include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/elsewhere.hpp"
 #include "vol/coherence/coherence.hpp"
 
 namespace headrace::log_layout {

@@ -32,6 +32,10 @@ Id<Kind::plist> creation_list(const Object& dataset) {
   return Id<Kind::plist>(get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id);
 }
 
+bool is_virtual(const Object& dataset) {
+  return h5.Pget_layout(creation_list(dataset).get()) == H5D_VIRTUAL;
+}
+
 std::optional<ChunkShape> chunk_shape(hid_t dcpl) {
   if (h5.Pget_layout(dcpl) != H5D_CHUNKED) return std::nullopt;
   ChunkShape shape;

@@ -16,6 +16,9 @@ namespace headrace::vol {
 // A dataset's list; asks HDF5. Throws Error, with nothing on the error stack.
 Id<Kind::plist> creation_list(const Object& dataset);
 
+// Whether the elements of a dataset are those of others; asks HDF5. Throws Error.
+bool is_virtual(const Object& dataset);
+
 struct ChunkShape {
   unsigned rank = 0;
   engine::Index lengths{};  // elements along each of `rank` dimensions

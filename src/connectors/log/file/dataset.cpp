@@ -8,9 +8,6 @@
 #include "base/error.hpp"
 #include "base/report/log.hpp"
 #include "connectors/log/file/logged_file.hpp"
-#include "connectors/log/opening/opened_object.hpp"
-#include "connectors/log/reading/read.hpp"
-#include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -120,7 +117,7 @@ void Dataset::close() {
 
 Dataset* dataset_of(vol::Object& object) {
   LoggedFile* const file = LoggedFile::of(*object.connector);
-  if (file == nullptr || (!file->logs() && file->stored() == nullptr)) return nullptr;
+  if (file == nullptr || (!file->logs() && !file->has_stored())) return nullptr;
   Handle& handle = handle_of(object);
   // The program reads its data past HDF5. Ranks look at what is logged when they ask for addresses.
   if (!file->of_ranks() && handle.addresses_told(object)) return nullptr;
@@ -138,49 +135,6 @@ void ask_early(vol::Object& object, bool made) noexcept {
   } catch (const std::exception& error) {
     headrace::log(Level::debug, error.what());
   }
-}
-
-Touched touched_by(vol::Object& dataset) {
-  auto& touched = handle_of(dataset).touched;
-  if (!touched) {
-    const PrivateErrors own;
-    vol::Identity identity{};
-    const bool alone = vol::read_identity(dataset, identity) && !is_virtual(dataset);
-    touched = alone ? Touched::dataset(identity) : Touched();
-  }
-  return *touched;
-}
-
-void require_no_log_elsewhere(vol::Object& object) {
-  const LoggedFile* const file = LoggedFile::of(*object.connector);
-  if (file == nullptr || file->of_ranks() || handle_of(object).no_log_elsewhere) return;
-  const PrivateErrors own;
-  const vol::BelowFile below{object.under, object.connector->id()};
-  if (marked(below, H5I_DATASET)) {
-    vol::Identity identity{};
-    const bool here = vol::read_identity(object, identity) && file->is(identity.file);
-    if (!here) drain_and_unmark();  // it may be a log of this program
-    if (!here && marked(below, H5I_DATASET))
-      throw Error(vol::describe(object) +
-                  " is in a file that has a log, which must be replayed first (headrace replay)");
-  }
-  handle_of(object).no_log_elsewhere = true;
-}
-
-void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name) {
-  const LoggedFile* const file = LoggedFile::of(*from.connector);
-  if (file == nullptr || file->of_ranks()) return;
-  const PrivateErrors own;
-  H5VL_loc_params_t where{type, H5VL_OBJECT_BY_NAME, {}};
-  where.loc_data.loc_by_name = {name, h5.default_lists.front().get()};
-  const hid_t connector = from.connector->id();
-  const OpenedObject opened({from.under, connector}, where);
-  // HDF5 says what is wrong with a name.
-  if (opened.under() == nullptr || opened.in_file(file->number())) return;
-  drain_and_unmark();  // it may be a log of this program
-  if (marked({opened.under(), connector}, opened.type()))
-    throw Error(std::string("object ") + name + ", as seen from file " + file->path() +
-                ", is in a file that has a log, which must be replayed first (headrace replay)");
 }
 
 void leave_to_hdf5(vol::Object& object) { handle_of(object).looked_up = true; }

@@ -88,12 +88,6 @@ Dataset* dataset_of(vol::Object& object);
 // That first call, of a dataset that the program has opened, or `made`. Errors are those of later
 // calls.
 void ask_early(vol::Object& object, bool made) noexcept;
-// Throws Error when a log of an earlier program has to be replayed before the dataset can be read
-// or written: one of another file, where an external link led to it. Asks on the first call for a
-// handle.
-void require_no_log_elsewhere(vol::Object& object);
-// The same of what is to be copied: an object by its name, as seen from another one.
-void require_no_log_elsewhere(const vol::Object& from, H5I_type_t type, const char* name);
 // A new one without a name is left to HDF5: it goes with its last handle.
 void leave_to_hdf5(vol::Object& object);
 

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "connectors/log/file/dataset.hpp"
-#include "connectors/log/replaying/earlier_logs.hpp"
+#include "connectors/log/file/open_file.hpp"
 #include "connectors/log/settings.hpp"
 #include "engine/log/reader.hpp"
 #include "engine/log/writer.hpp"
@@ -64,11 +64,11 @@ class LoggedFile {
   virtual std::shared_ptr<Dataset> find(vol::Object& handle) = 0;
   // When the program has opened the dataset, or `made` it: what all ranks must ask together.
   virtual void ask_early(vol::Object& handle, bool made) = 0;
-  // The log of an earlier program that reads must look into; else null.
-  [[nodiscard]] const EarlierLogs* stored() const { return stored_.get(); }
+  // Whether there is a log of an earlier program that reads must look into.
+  [[nodiscard]] virtual bool has_stored() const { return false; }
   // Whether all reads look through logs; then what they hold of a dataset, null when it is nothing.
   // Throws Error.
-  [[nodiscard]] virtual bool reads_logs() const { return stored_ != nullptr; }
+  [[nodiscard]] virtual bool reads_logs() const { return has_stored(); }
   virtual const engine::log::LoggedWrites* writes_of(Dataset& dataset) {
     return dataset.writes.get();
   }
@@ -136,7 +136,6 @@ class LoggedFile {
   int descriptor_ = -1;
   std::unique_ptr<engine::log::Writer> log_;
   std::unique_ptr<engine::log::Reader> reader_;  // of that
-  std::unique_ptr<EarlierLogs> stored_;
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;
 };
 

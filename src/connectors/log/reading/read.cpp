@@ -8,8 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/report/log.hpp"
-#include "connectors/log/serial/all_files.hpp"
-#include "connectors/log/serial/serial_file.hpp"
+#include "connectors/log/file/logged_file.hpp"
 #include "engine/buffer.hpp"
 #include "engine/memory/kind.hpp"
 #include "hdf5/library_context.hpp"
@@ -45,11 +44,6 @@ void refuse(const vol::Transfer& read, const char* before) {
   throw Error(vol::describe(read.dataset) + " is not read this way before " + before);
 }
 
-bool is_virtual(const vol::Object& object) {
-  const auto dcpl = vol::creation_list(object);
-  return h5.Pget_layout(dcpl.get()) == H5D_VIRTUAL;
-}
-
 bool fetch(const vol::Transfer& read, const Dataset& dataset,
            const engine::log::LoggedWrites* writes, const Runs& file, Buffer& buffer) {
   const hsize_t elements = elements_of(file);
@@ -65,8 +59,6 @@ bool fetch(const vol::Transfer& read, const Dataset& dataset,
   if (!covered.none()) writes->apply(file, bytes, covered);
   return true;
 }
-
-namespace {
 
 herr_t read_rows(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
                  const Runs& file, const Runs& memory) {
@@ -90,8 +82,6 @@ herr_t read_rows(const Read& read, const Dataset& dataset, const engine::log::Lo
   return 0;
 }
 
-}  // namespace
-
 herr_t read_through(const Read& read, const Dataset& dataset,
                     const engine::log::LoggedWrites& writes, const char* before) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
@@ -107,31 +97,6 @@ herr_t read_through(const Read& read, const Dataset& dataset,
   return read_rows(read, dataset, writes, *file, *memory);
 }
 
-bool read_logged(const Read& read) {
-  constexpr std::size_t kMostRows = 4096;
-  constexpr std::uint64_t kMostBytes = 1 << 20;  // of more HDF5 had better get all
-  if (read.buffer == nullptr || engine::is_device_memory(read.buffer)) return false;
-  Dataset* const dataset = dataset_of(read.dataset);
-  if (dataset == nullptr || !dataset->fills || dataset->file->of_ranks()) return false;
-  auto& logged = static_cast<SerialFile&>(*dataset->file);
-  if (!logged.holds_anew(*dataset)) return false;
-  const PrivateErrors own;
-  if (!vol::leaves_data_alone(read.dxpl) || !vol::update_dims(*dataset, read.dataset)) return false;
-  const auto file = vol::file_rows_of(*dataset, read.file_space, kMostRows);
-  if (!file || elements_of(*file) * dataset->element > kMostBytes) return false;
-  const auto memory = vol::memory_rows_of(read.mem_space, *file, kMostRows);
-  if (!memory || elements_of(*memory) != elements_of(*file)) return false;
-  const engine::log::LoggedWrites* const writes = logged.logged(*dataset, *file);
-  if (writes == nullptr) return false;
-  try {
-    if (read_rows(read, *dataset, *writes, *file, *memory) >= 0) return true;
-  } catch (const std::exception& error) {
-    log(Level::info, vol::describe(read.dataset) + " is not read through its log: " + error.what());
-  }
-  replay_again();  // and HDF5 tells what is wrong
-  return false;
-}
-
 bool reads_logs(std::span<void* const> datasets) {
   return std::ranges::any_of(datasets, [](const void* one) {
     const LoggedFile* const file = LoggedFile::of(*vol::Object::from(one).connector);
@@ -145,7 +110,7 @@ herr_t read_on_top(const Read& read) {
   LoggedFile* const file = LoggedFile::of(*read.dataset.connector);
   if (file == nullptr || !file->reads_logs()) return vol::pass_on(read, read.buffer);
   Dataset* const dataset = dataset_of(read.dataset);
-  if (dataset == nullptr && is_virtual(read.dataset)) refuse(read, file->until());
+  if (dataset == nullptr && vol::is_virtual(read.dataset)) refuse(read, file->until());
   const engine::log::LoggedWrites* const writes =
       dataset == nullptr ? nullptr : file->writes_of(*dataset);
   if (writes == nullptr) return vol::pass_on(read, read.buffer);

@@ -23,16 +23,14 @@ struct Read : vol::Transfer {
 // says what must happen `before`.
 herr_t read_through(const Read& read, const Dataset& dataset,
                     const engine::log::LoggedWrites& writes, const char* before);
-// A small read of one dataset that writes are logged of, through the log: what is in it stays
-// there. False where HDF5 is to get that first, as what it reads is much, or it has to say what is
-// wrong.
-bool read_logged(const Read& read);
+// Those rows of a dataset, which are the selection of the file, to rows of the program's memory.
+// Negative when HDF5 fails.
+herr_t read_rows(const Read& read, const Dataset& dataset, const engine::log::LoggedWrites& writes,
+                 const Runs& file, const Runs& memory);
 // Elements of the dataset as HDF5 and the layers have them, one after the other, in its own type:
 // those of the rows, which are the selection of the file. False when HDF5 fails.
 bool fetch(const vol::Transfer& read, const Dataset& dataset,
            const engine::log::LoggedWrites* writes, const Runs& file, engine::Buffer& buffer);
-// Whether the elements of a dataset are those of others.
-bool is_virtual(const vol::Object& object);
 [[noreturn]] void refuse(const vol::Transfer& read, const char* before);
 
 // Whether all reads of one of the datasets look through logs, see LoggedFile.

@@ -1,7 +1,6 @@
 // The logs that an earlier program has left, of a file that is open: one of each rank.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "connectors/log/file/dataset.hpp"
+#include "connectors/log/file/open_file.hpp"
 #include "connectors/log/opening/marker.hpp"
 #include "connectors/log/replaying/parts.hpp"
 #include "connectors/log/settings.hpp"
@@ -16,22 +16,6 @@
 #include "sidecar/log_file.hpp"
 
 namespace headrace::log_layout {
-
-// A file, as a log finds it.
-struct OpenFile {
-  vol::BelowFile below;
-  std::string path;
-  bool sync = false;         // whether data is to survive a power cut
-  std::uint64_t budget = 0;  // memory for a log, in bytes
-
-  // What of it is for data that is not in the log yet, and for what tells where logged data
-  // belongs: writing that out, or reading through it, takes as much again.
-  [[nodiscard]] std::uint64_t for_data() const { return (budget + 1) / 2; }
-  [[nodiscard]] std::uint64_t for_index() const {
-    constexpr std::uint64_t kLeast = 1 << 20;
-    return std::max(budget / 8, kLeast);
-  }
-};
 
 // What a log held is in the file: says so there, where it is `retire` then removes the log. Throws
 // Error.

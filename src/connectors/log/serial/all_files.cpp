@@ -7,8 +7,10 @@
 #include "base/report/log.hpp"
 #include "connectors/log/reading/read.hpp"
 #include "connectors/log/serial/serial_file.hpp"
+#include "connectors/log/state.hpp"
 #include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 
 namespace headrace::log_layout {
 namespace {
@@ -70,6 +72,17 @@ void drain_before_ends() {
 bool anything_pending() { return !pending().files.empty(); }
 
 bool anything_to_publish() { return anything_pending() || !pending().marked.empty(); }
+
+Touched touched_by(vol::Object& dataset) {
+  auto& touched = handle_of(dataset).touched;
+  if (!touched) {
+    const PrivateErrors own;
+    vol::Identity identity{};
+    const bool alone = vol::read_identity(dataset, identity) && !vol::is_virtual(dataset);
+    touched = alone ? Touched::dataset(identity) : Touched();
+  }
+  return *touched;
+}
 
 void drain(const Touched& touched) noexcept {
   for_pending(touched, [](SerialFile& file) { file.drain(); });

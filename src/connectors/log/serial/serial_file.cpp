@@ -9,6 +9,7 @@
 #include "connectors/log/replaying/fit.hpp"
 #include "connectors/log/replaying/replay_target.hpp"
 #include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/elsewhere.hpp"
 #include "connectors/log/state.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"

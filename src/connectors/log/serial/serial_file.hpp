@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "connectors/log/file/logged_file.hpp"
+#include "connectors/log/replaying/earlier_logs.hpp"
 #include "connectors/log/serial/all_files.hpp"
 #include "connectors/log/settings.hpp"
 #include "engine/log/room.hpp"
@@ -40,6 +41,7 @@ class SerialFile final : public LoggedFile {
   // Throws Error when this is a child of fork() to which writes are lost, too.
   void require_whole() const override;
   std::shared_ptr<Dataset> find(vol::Object& handle) override;
+  [[nodiscard]] bool has_stored() const override { return stored_ != nullptr; }
   void ask_early(vol::Object& handle, bool made) override;
   [[nodiscard]] const char* until() const override;
   bool log_rows(Write& write) override;
@@ -143,10 +145,11 @@ class SerialFile final : public LoggedFile {
   [[nodiscard]] Error lost_error() const;
   [[nodiscard]] unsigned long number_of_file(const vol::Object& object, H5I_type_t type) const;
 
-  bool pending_ = false;               // whether there is anything in the log
-  std::uint64_t replayed_ = 0;         // writes that HDF5 has got, the first ones
-  std::uint64_t replayed_epochs_ = 0;  // the epochs of those
-  std::uint64_t looked_through_ = 0;   // writes, by reads since then
+  std::unique_ptr<EarlierLogs> stored_;  // of an earlier program, which reads must look into
+  bool pending_ = false;                 // whether there is anything in the log
+  std::uint64_t replayed_ = 0;           // writes that HDF5 has got, the first ones
+  std::uint64_t replayed_epochs_ = 0;    // the epochs of those
+  std::uint64_t looked_through_ = 0;     // writes, by reads since then
   engine::log::Room room_;
   std::optional<sidecar::ClosedFile> closed_;  // is to be put in order by a process of its own now
 };

@@ -1,4 +1,4 @@
-#include "connectors/log/writing/boxes.hpp"
+#include "connectors/log/boxes.hpp"
 
 #include <headrace/log.h>
 
@@ -11,6 +11,7 @@
 
 #include "connectors/log/ranks/transfers.hpp"
 #include "connectors/log/serial/all_files.hpp"
+#include "connectors/log/serial/elsewhere.hpp"
 #include "connectors/log/writing/write.hpp"
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
