@@ -41,8 +41,10 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/async tests/machines tests/kernels tests/stripe \
-    tests/filters tests/bench tests/demo tests/fault tests/crash tests/log tests/launcher tests/model tests/tracing tests/tune tests/replay examples python/tests)
+PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/layers/async tests/machines \
+    tests/kernels tests/layers/stripe tests/filters tests/bench tests/demo tests/layers/fault tests/crash \
+    tests/layers/log tests/launcher tests/layers/model tests/layers/trace tests/layers/tune examples \
+    python/tests)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
 # right to look into other processes, and with more ranks than there are cores to wait busily on.
@@ -78,7 +80,7 @@ test check:
 	    python3 scripts/test_times.py $(TIMES) build/test-times.json $(BUDGET); exit $$status
 
 # Budgets are those of a fresh machine with 2 cores. Any stage can be run by itself, and a part of
-# Python's: make pytest LONG=1 PYTHON_TESTS=tests/log
+# Python's: make pytest LONG=1 PYTHON_TESTS=tests/layers/log
 test-stages:
 	@$(STAGE) --budget 900 "set-up and build" $(MAKE) setup-test
 	@$(STAGE) --budget 60 "lint" $(MAKE) lint

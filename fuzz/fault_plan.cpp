@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/settings/connection_string.hpp"
-#include "drivers/fault/plan.hpp"
+#include "layers/fault/driver/plan.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace;

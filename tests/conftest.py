@@ -14,7 +14,7 @@ from harness.prefix import MATRIX, Hdf5
 from harness.seed import LONG, SEED
 
 # Folders whose tests run plug-ins that are built with sanitizers, and plain ones when LONG=1.
-SANITIZED = {Path(__file__).parent / name for name in ("async", "filters", "machines")}
+SANITIZED = {Path(__file__).parent / name for name in ("layers/async", "filters", "machines")}
 
 
 def pytest_configure(config: pytest.Config) -> None:

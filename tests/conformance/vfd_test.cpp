@@ -3,7 +3,7 @@
 
 #include "conformance/exercise.hpp"
 #include "conformance/fixture.hpp"
-#include "drivers/null/null.hpp"
+#include "layers/null/driver/null.hpp"
 
 namespace headrace::test {
 namespace {

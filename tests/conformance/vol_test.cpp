@@ -8,8 +8,8 @@
 
 #include "conformance/exercise.hpp"
 #include "conformance/fixture.hpp"
-#include "connectors/null/null.hpp"
-#include "drivers/null/null.hpp"
+#include "layers/null/connector/null.hpp"
+#include "layers/null/driver/null.hpp"
 
 namespace headrace::test {
 namespace {

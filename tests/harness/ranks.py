@@ -50,7 +50,9 @@ def told_by(done: Result) -> list[dict[str, Any]]:
 
 def _program(layer: Layer, hdf5: Hdf5, name: str) -> Path:
     path = Path(name)
-    return path if path.is_absolute() else built(f"tests/{layer.name}/ranks/{name}_{hdf5.mpi}")
+    if path.is_absolute():
+        return path
+    return built(f"tests/layers/{layer.name}/ranks/{name}_{hdf5.mpi}")
 
 
 def _env(layer: Layer, connector: str, more: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import os
 import sys
 from ctypes import c_int64, c_uint64
 
-from fault.collective import Hdf5, Mpi
+from layers.fault.collective import Hdf5, Mpi
 
 COLUMNS = 10
 

@@ -126,13 +126,14 @@ KNOWN = [
     ),
 ]
 
-# Refused, as tests/stripe/ranks shows: this one asks with three ranks only.
+# Refused, as tests/layers/stripe/ranks shows: this one asks with three ranks only.
 REFUSED = {(stack, "testphdf5"): ("-x", "atomicity") for stack in ("stripe", GATHERED)}
 
 LEFT_OUT = {(one.stack, one.program) for one in KNOWN if one.hangs or not one.arguments}
 
 # Each day `both` stands for `vol`, and but for the API suite for `log`, which has no part in files
-# over MPI; `async` for `both` where a suite takes long; and tests/stripe/ranks for `stripe-node`.
+# over MPI; `async` for `both` where a suite takes long; and tests/layers/stripe/ranks for
+# `stripe-node`.
 CASES = [
     pytest.param(
         program,

@@ -1,0 +1,55 @@
+#include "layers/log/connector/file/logged_file.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "layers/log/connector/state.hpp"
+#include "sidecar/folder.hpp"
+
+namespace headrace::log_layout {
+
+LoggedFile* LoggedFile::of(const vol::UnderConnector& connector) {
+  const FileState* const state = connector.state.find<FileState>();
+  return state == nullptr ? nullptr : state->file.get();
+}
+
+LoggedFile::LoggedFile(vol::UnderConnector& connector, OpenFile place, Canonicalise when)
+    : connector_(&connector), place_(std::move(place)), later_(when != Canonicalise::close) {
+  if (when == Canonicalise::background) background_ = library.path;
+}
+
+bool LoggedFile::is(const vol::Object& file) const {
+  const auto* const opened = file.state.find<OpenedByProgram>();
+  return opened != nullptr && opened->number == number_;
+}
+
+engine::log::Writer& LoggedFile::writer() {
+  if (log_ == nullptr)
+    log_ = std::make_unique<engine::log::Writer>(store_->own_storage(descriptor_),
+                                                 store_->own_belonging(),
+                                                 engine::StagingLimits{place_.for_data(), {}});
+  return *log_;
+}
+
+bool LoggedFile::has_read_all() const {
+  return reader_ != nullptr && reader_->end() == log_->end() &&
+         reader_->index().write_count == log_->writes();
+}
+
+const engine::log::Reader& LoggedFile::read_log() {
+  if (reader_ == nullptr)
+    reader_ = std::make_unique<engine::log::Reader>(store_->own_storage(descriptor_), log_->end());
+  else
+    reader_->read_on(log_->end());
+  if (!has_read_all()) throw Error("a part of the log of file " + path() + " is gone");
+  return *reader_;
+}
+
+void LoggedFile::close_log() {
+  log_.reset();
+  reader_.reset();
+  // Not kept for the next log: a child may have it, too.
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+}  // namespace headrace::log_layout
