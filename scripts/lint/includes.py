@@ -32,9 +32,6 @@ class Rooms:
 
     def __init__(self, table: dict[str, Any]) -> None:
         self.may: dict[str, list[str]] = table["rooms"]
-        self.exceptions: set[tuple[str, ...]] = {
-            tuple(each.split(" > ")) for each in table.get("exceptions", {})
-        }
 
     def of(self, file: Path) -> str | None:
         """The nearest: the file itself, or the folder around it that has a row."""
@@ -61,8 +58,8 @@ def includes_of(file: Path, root: Path, search: list[str]) -> Iterator[Include |
 
 
 def broken(root: Path, table: dict[str, Any]) -> Iterator[str]:
-    """What the files break, and which rooms and exceptions of the table serve nothing."""
-    rooms, used, seen = Rooms(table), set[tuple[str, ...]](), set[str]()
+    """What the files break, and which rooms of the table serve nothing."""
+    rooms, seen = Rooms(table), set[str]()
     for file in files_below(root, table["checked"]):
         name = file.relative_to(root)
         room = rooms.of(name)
@@ -77,14 +74,10 @@ def broken(root: Path, table: dict[str, Any]) -> Iterator[str]:
             other = rooms.of(each.target)
             if other is None:
                 yield f"{name}:{each.line}: {each.target} is in no room of the table"
-            elif (name.as_posix(), other) in rooms.exceptions:
-                used.add((name.as_posix(), other))
             elif other != room and other not in rooms.may[room]:
                 yield f"{name}:{each.line}: {room} may not include {other} ({each.target})"
     for empty in rooms.may.keys() - seen:
         yield f"table: the room {empty} has no files"
-    for unused in rooms.exceptions - used:
-        yield f"table: the exception `{' > '.join(unused)}` is needed no more"
 
 
 def circular(may: dict[str, list[str]]) -> Iterator[str]:

@@ -15,9 +15,7 @@ search = ["src"]
 [rooms]
 "src/low" = []
 "src/high" = ["src/low"]
-[exceptions]
 """
-EXCEPTION = '"src/low/low.cpp > src/high" = "a reason"\n'
 
 
 def lint(root: Path, table: str, low: str = "") -> str:
@@ -43,26 +41,17 @@ def test_what_the_rows_allow_passes(tmp_path: Path) -> None:
     assert lint(tmp_path, TABLE) == ""
 
 
-def test_an_exception_allows_one_file_one_room(tmp_path: Path) -> None:
-    assert lint(tmp_path, TABLE + EXCEPTION, UP) == ""
-
-
 @pytest.mark.parametrize(
     ("table", "low", "complaint"),
     [
         (TABLE, UP, "src/low/low.cpp:2: src/low may not include src/high (src/high/high.hpp)"),
-        (
-            TABLE + EXCEPTION,
-            "",
-            "table: the exception `src/low/low.cpp > src/high` is needed no more",
-        ),
         (TABLE, '#include "hdf5.h"\n', "hdf5.h"),
         (TABLE.replace('"src/low" = []\n', ""), "", "is in no room"),
         (TABLE.replace("[]", '["src/high"]'), "", "the rows make a circle"),
         (TABLE.replace("[]", '["src/hihg"]'), "", "src/hihg, which is no room"),
-        (TABLE.replace("[exceptions]", '"src/gone" = []'), "", "the room src/gone has no files"),
+        (TABLE + '"src/gone" = []', "", "the room src/gone has no files"),
     ],
-    ids=["up", "unused", "foreign", "outside", "circle", "unknown", "empty"],
+    ids=["up", "foreign", "outside", "circle", "unknown", "empty"],
 )
 def test_complains(tmp_path: Path, table: str, low: str, complaint: str) -> None:
     assert complaint in lint(tmp_path, table, low)
