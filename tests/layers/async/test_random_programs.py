@@ -44,7 +44,7 @@ GROUPS = [
     (["log", "log_later"], 700),
     (["tune", "tune_small"], 600),
 ]
-DAILY = 10  # the part that each day has
+DAILY = 15  # the part that each day has
 
 
 def group(names: list[str], count: int, *marks: pytest.MarkDecorator) -> ParameterSet:
