@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "hdf5/api.hpp"
@@ -20,6 +21,11 @@ inline constexpr auto kCallbackNames = std::to_array<const char*>({
 #include "vol/callbacks.def"
 #undef HEADRACE_VOL
 });
+
+// One function each, and the size of a connector's info among them: a newer HDF5 that has more
+// needs a row in vol/callbacks.def.
+static_assert(sizeof(H5VL_class_t) ==
+              offsetof(H5VL_class_t, initialize) + (kCallbackNames.size() + 1) * sizeof(void*));
 
 // The function pointer type of each callback, named after it: signature::dataset_write.
 namespace signature {

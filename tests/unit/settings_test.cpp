@@ -82,6 +82,12 @@ std::string environment_complaint(std::span<const std::span<const Setting>> tabl
   }
 }
 
+TEST(ValueOf, AnOptionWithoutARowIsAnError) {
+  constexpr std::array settings{kSize};
+  EXPECT_THROW(value_of(settings, "seat", {}), Error);
+  EXPECT_THROW(number_of(settings, "seat", {}), Error);
+}
+
 TEST(Environment, NamesUnknownAndMalformed) {
   setenv("HEADRACE_T_BUDGET", "1GiB", 1);
   EXPECT_EQ(environment_complaint(), "");

@@ -158,14 +158,25 @@ std::string value_of(const Setting& setting, const Options& options) {
   return env->second;
 }
 
+namespace {
+
+// Throws Error for an option that a layer reads and has no row for.
+const Setting& setting_called(std::span<const Setting> settings, std::string_view option) {
+  const auto found = std::ranges::find(settings, option, &Setting::option);
+  if (found == settings.end()) throw Error("no setting is called " + std::string(option));
+  return *found;
+}
+
+}  // namespace
+
 std::string value_of(std::span<const Setting> settings, std::string_view option,
                      const Options& options) {
-  return value_of(*std::ranges::find(settings, option, &Setting::option), options);
+  return value_of(setting_called(settings, option), options);
 }
 
 std::uint64_t number_of(std::span<const Setting> settings, std::string_view option,
                         const Options& options) {
-  const Setting& setting = *std::ranges::find(settings, option, &Setting::option);
+  const Setting& setting = setting_called(settings, option);
   return number_of(setting.type, option, value_of(setting, options));
 }
 

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
+
+#include "engine/codec/pipeline.hpp"
 
 namespace headrace::engine {
 
@@ -24,6 +28,10 @@ inline constexpr auto kKnownFilters = std::to_array<KnownFilter>({
 #include "engine/codec/filters.def"
 #undef HEADRACE_FILTER
 });
+
+// A filter of ours with parameters as HDF5 stores them; none where another one must run, or where
+// we do not know what they mean.
+[[nodiscard]] std::optional<Filter> filter_of(int number, std::span<const unsigned> given);
 
 // Whether a filter is known to give back what it was given, bit by bit.
 [[nodiscard]] constexpr bool is_exact(int filter) {

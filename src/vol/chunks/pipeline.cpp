@@ -6,7 +6,6 @@
 #include <span>
 
 #include "engine/codec/filters.hpp"
-#include "engine/codec/zstd.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "hdf5/filters/filter_plug_in.hpp"
 #include "vol/chunks/layout.hpp"
@@ -16,8 +15,7 @@ namespace {
 
 namespace number = engine::filter_number;
 using engine::Filter;
-using Parameters = std::span<const unsigned>;  // the filter's parameters, as HDF5 stores them
-using enum Filter::Kind;
+using Parameters = std::span<const unsigned>;  // as HDF5 stores them
 
 // Those whose function needs nothing of HDF5 and gives the same for the same chunk and parameters,
 // whatever it was given before.
@@ -31,52 +29,13 @@ constexpr std::array kKnownPlugIns{
     KnownPlugIn{number::blosc2, true},
 };
 
-std::optional<Filter> zstd_of(Parameters given) {
-  constexpr int kDefaultLevel = 3;
-  if (given.size() > 1) return std::nullopt;
-  const int level = given.empty() ? kDefaultLevel : static_cast<int>(given[0]);
-  if (level < engine::lowest_zstd_level() || level > engine::highest_zstd_level())
-    return std::nullopt;
-  return Filter{zstd, static_cast<unsigned>(level)};
-}
-
-// The filter's revision, liblzf's version, bytes of a chunk.
-std::optional<Filter> lzf_of(Parameters given) {
-  constexpr unsigned kLastRevision = 4;
-  constexpr unsigned kVersion = 0x0105;
-  if (given.size() != 3 || given[0] > kLastRevision || given[1] != kVersion) return std::nullopt;
-  return Filter{lzf};
-}
-
 std::optional<Filter> plug_in_of(H5Z_filter_t id, Parameters given) {
   const auto* known = std::ranges::find(kKnownPlugIns, id, &KnownPlugIn::id);
   if (known == kKnownPlugIns.end()) return std::nullopt;
   engine::PlugInCopies* copies = copies_of_filter(id, engine::workers());
   if (copies == nullptr) return std::nullopt;
-  return Filter{plug_in, 0,
+  return Filter{Filter::Kind::plug_in, 0,
                 std::make_shared<engine::PlugInFilter>(*copies, given, known->reads_environment)};
-}
-
-std::optional<Filter> filter_of(H5Z_filter_t id, Parameters given) {
-  switch (id) {
-    case number::fletcher32:
-      return Filter{fletcher32};
-    case number::shuffle:
-      if (given.size() != 1 || given[0] == 0) return std::nullopt;
-      return Filter{shuffle, given[0]};
-    case number::deflate:
-      if (given.size() != 1 || given[0] > 9) return std::nullopt;
-      return Filter{deflate, given[0]};
-    case number::zstd:
-      return zstd_of(given);
-    case number::lzf:
-      return lzf_of(given);
-    case number::lz4:
-      if (given.size() > 1) return std::nullopt;
-      return Filter{lz4, given.empty() ? 0 : given[0]};
-    default:
-      return plug_in_of(id, given);
-  }
 }
 
 std::optional<Filter> usable(const AppliedFilter& filter) {
@@ -87,7 +46,8 @@ std::optional<Filter> usable(const AppliedFilter& filter) {
   if (h5.Zfilter_avail(filter.id) <= 0 || h5.Zget_filter_info(filter.id, &config) < 0 ||
       (config & kBoth) != kBoth)
     return std::nullopt;
-  return filter_of(filter.id, filter.values);
+  const auto own = engine::filter_of(filter.id, filter.values);
+  return own ? own : plug_in_of(filter.id, filter.values);
 }
 
 }  // namespace
@@ -100,7 +60,8 @@ bool read_pipeline(hid_t dcpl, std::size_t chunk_bytes, engine::Pipeline& pipeli
     const auto filter = usable(each);
     if (!filter) return false;
     if (engine::compresses(filter->kind)) {
-      if (compressed || (filter->kind != deflate && chunk_bytes > engine::kLargestChunk))
+      if (compressed ||
+          (filter->kind != Filter::Kind::deflate && chunk_bytes > engine::kLargestChunk))
         return false;
       compressed = true;
     }
