@@ -29,7 +29,8 @@ def test_of_python(root: Path, asked: dict[str, str]) -> None:
 
 
 def test_of_cmake(root: Path, asked: dict[str, str]) -> None:
-    texts = [(root / name).read_text() for name in ("CMakeLists.txt", "src/CMakeLists.txt")]
+    lists = [root / "CMakeLists.txt", *(root / "src").rglob("CMakeLists.txt")]
+    texts = [file.read_text() for file in lists]
     texts += [file.read_text() for file in (root / "cmake").glob("*.cmake")]
     text = "".join(texts)
     assert f"cmake_minimum_required(VERSION {asked['cmake']})" in text
