@@ -14,10 +14,9 @@ from bench.cost import page, reference
 from bench.cost.count import Counts, count, least
 from bench.cost.judge import judge, text
 from bench.cost.reference import Reference
-from bench.cost.stacks import BUILD, HDF5S, NAMES, NATIVE, Hdf5
+from bench.cost.stacks import BUILD, HDF5S, NAMES, NATIVE, VARYING, Hdf5
 
 RUNS = 3  # at most, before an operation is said to be dearer
-VARYING = "trace"  # writes a full buffer now and then
 _AT_ONCE = 2
 
 

@@ -19,6 +19,7 @@ NATIVE, FLOOR = "native", "floor"
 LAYERS = ("null", "async", "log", "tune", "trace", "stripe", "model", "fault")
 COMBINED = ("tune,async", "async,log", "tune,async,log", "trace,async")
 NAMES = (NATIVE, FLOOR, *LAYERS, *COMBINED)
+VARYING = "trace"  # writes a full buffer now and then, from a thread
 
 # libc's functions for memory and strings that every x86-64 has: none whose instructions valgrind
 # counts once for each byte (rep stosb, rep movsb), and the same on every machine.
