@@ -21,13 +21,12 @@ struct StripeLayout {
   [[nodiscard]] std::uint64_t subfile_size(std::uint32_t number, std::uint64_t whole) const;
 };
 
-// The file as storage over those of its subfiles. Threads and errors are those of the subfiles'
-// files; what has failed in one subfile is tried in the others all the same, and the first error
-// is thrown. `on_workers`: large transfers are made in several subfiles at a time, by worker
-// threads.
+// One file whose bytes lie in its subfiles. Threads and errors are those of the subfiles; what has
+// failed in one subfile is tried in the others all the same, and the first error is thrown.
+// `on_workers`: large transfers are made in several subfiles at a time, by worker threads.
 class FileOfSubfiles final : public io::File {
  public:
-  // Tells the storage of a subfile, by number from 0 on; may throw. Called by the thread that makes
+  // Returns a subfile, by number from 0 on; may throw. Called by the thread that makes
   // the transfer.
   using Subfiles = std::function<io::File&(std::uint32_t number)>;
   FileOfSubfiles(StripeLayout layout, Subfiles subfiles, bool on_workers = false)

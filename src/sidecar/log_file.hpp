@@ -16,7 +16,7 @@ class LogFile {
  public:
   // Throws Error when the log cannot be read.
   explicit LogFile(std::string path);
-  // A log whose first `size` bytes are known to be there, on storage. `path`: for errors.
+  // A log whose first `size` bytes are known to be there. `path`: for errors.
   LogFile(std::string path, std::unique_ptr<engine::io::File> log, std::uint64_t size);
 
   // Reads what has been appended since, up to `size` bytes. What points into the index is invalid

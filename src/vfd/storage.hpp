@@ -1,4 +1,5 @@
-// The bytes of a file below our drivers, for worker threads, which must not enter libhdf5.
+// Storage: the bytes of a file below our drivers, as an engine::io::File for worker threads, which
+// must not enter libhdf5.
 #pragma once
 
 #include <cstdint>

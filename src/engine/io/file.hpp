@@ -43,12 +43,12 @@ class File {
   virtual void resize(std::uint64_t size) = 0;
 };
 
-// A file open under `descriptor`, which stays the caller's and must outlive the storage. `name` is
+// A file open under `descriptor`, which stays the caller's and must outlive the result. `name` is
 // for errors.
 std::unique_ptr<File> posix_file(int descriptor, const char* name);
 
-// An existing regular file, by a descriptor of the storage's own; null when it cannot be opened for
-// reading and writing.
+// An existing regular file, by a descriptor of its own; null when it cannot be opened for reading
+// and writing.
 std::unique_ptr<File> posix_file(const char* name);
 // Is told why the file system does not take direct writes.
 using Refused = std::function<void(const std::string&)>;

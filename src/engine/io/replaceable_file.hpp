@@ -1,4 +1,4 @@
-// Storage in whose place another one may be put while worker threads use it. No HDF5.
+// A file in whose place another one may be put while worker threads use it. No HDF5.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace headrace::engine::io {
 
 class ReplaceableFile final : public File {
  public:
-  // Where the storage is that all copies use.
+  // Where the file is that all copies use.
   class Place {
    public:
     explicit Place(std::unique_ptr<File> storage) : storage_(std::move(storage)) {}
-    // Waits for what is under way; nothing else begins before `make` has returned the new storage.
+    // Waits for what is under way; nothing else begins before `make` has returned the new file.
     // What it throws leaves the old one there.
     template <typename Make>
     void replace(const Make& make) {

@@ -25,7 +25,7 @@ enum class Data { any, metadata, raw };  // what is transferred; any: unknown, o
 
 std::string_view name_of(Op op);
 
-// One call that HDF5 makes to a driver, or a worker thread to storage.
+// One call that HDF5 makes to a driver, or a worker thread to the driver's storage.
 struct Operation {
   Op op;
   std::string_view file;  // its absolute path

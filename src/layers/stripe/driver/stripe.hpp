@@ -122,7 +122,8 @@ struct Driver : vfd::PassThrough<Driver<over>, over, OpenFile> {
     OpenFile& mine = OpenFile::of(file);
     const std::string& stub = mine.striped->stub();
     std::unique_ptr<engine::io::File> storage = Base::storage(file, stub.c_str());
-    if (storage == nullptr) throw Error("file " + stub + " has a driver without files");
+    if (storage == nullptr)
+      throw Error("file " + stub + " has a driver that worker threads cannot read or write past");
     mine.striped->become_whole(std::move(storage));
     Base::set_eoa(file, H5FD_MEM_DEFAULT, mine.striped->eoa());
     mine.striped.reset();

@@ -163,7 +163,7 @@ class StripedFile {
   // For those who want to know whether it is open still.
   std::shared_ptr<StripedFile*> self = std::make_shared<StripedFile*>(this);
 
-  // For worker threads: opens all subfiles. Null where the driver below has no files.
+  // For worker threads: opens all subfiles. Null where the driver below has no storage for them.
   std::unique_ptr<engine::io::File> storage();
 
  private:

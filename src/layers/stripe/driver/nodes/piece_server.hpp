@@ -13,7 +13,7 @@ namespace headrace::stripe {
 
 class PieceServer {
  public:
-  // Begins to serve the files, by the number of each subfile; they must outlive the server.
+  // Begins to serve the subfiles, by their numbers; they must outlive the server.
   // Throws Error where the node has no network, or no more threads or files can be had.
   explicit PieceServer(std::map<std::uint32_t, engine::io::File*> pieces);
 
