@@ -14,7 +14,7 @@ from bench.cost import page, reference
 from bench.cost.count import Counts, count, least
 from bench.cost.judge import judge, text
 from bench.cost.reference import Reference
-from bench.cost.stacks import BUILD, HDF5S, NAMES, NATIVE, VARYING, Hdf5
+from bench.cost.stacks import BUILD, HDF5S, NAMES, NATIVE, Hdf5, varies
 
 RUNS = 3  # at most, before an operation is said to be dearer
 _AT_ONCE = 2
@@ -51,7 +51,7 @@ def build() -> None:
 def write() -> int:
     """Counts everything. Raises RunError."""
     keys = [(hdf5, name) for hdf5 in HDF5S for name in NAMES]
-    runs = _at_once([key for key in keys for _ in range(RUNS if VARYING in key[1] else 1)])
+    runs = _at_once([key for key in keys for _ in range(RUNS if varies(key[1]) else 1)])
     counted = {key: least([run for of, run in runs if of == key]) for key in keys}
     made = Reference(
         {

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from bench.cost.count import Cell, Counts
 from bench.cost.reference import Reference, unkept
-from bench.cost.stacks import NATIVE, VARYING
+from bench.cost.stacks import NATIVE, varies
 
 _TOLERANCE = 0.02
-# The thread of VARYING frees what the program allocates, sooner or later.
 _TOLERANCE_OF_VARYING = 0.03
 # Another compiler or libc makes other instructions of the same: what is compared is the ratio to
 # native, roughly.
@@ -38,7 +37,7 @@ def judge(version: str, stack: str, now: Counts, native: Counts, reference: Refe
             dearer[operation] = "is not in the reference: `bench/cost/run.py --write`"
             continue
         expected = float(then.instructions)
-        tolerance = _TOLERANCE_OF_VARYING if VARYING in stack else _TOLERANCE
+        tolerance = _TOLERANCE_OF_VARYING if varies(stack) else _TOLERANCE
         if now.toolchain != reference.counts[version][stack].toolchain:
             expected *= native.cells[operation].instructions / then_native.instructions
             tolerance = _TOLERANCE_OF_OTHERS

@@ -19,7 +19,8 @@ NATIVE, FLOOR = "native", "floor"
 LAYERS = ("null", "async", "log", "tune", "trace", "stripe", "model", "fault")
 COMBINED = ("tune,async", "async,log", "tune,async,log", "trace,async")
 NAMES = (NATIVE, FLOOR, *LAYERS, *COMBINED)
-VARYING = "trace"  # writes a full buffer now and then, from a thread
+# Layers whose own thread frees or joins what the program allocates, sooner or later.
+VARYING = ("trace", "async")
 
 # libc's functions for memory and strings that every x86-64 has: none whose instructions valgrind
 # counts once for each byte (rep stosb, rep movsb), and the same on every machine.
@@ -49,6 +50,11 @@ class Hdf5:
 
 
 HDF5S = (Hdf5("1.14.5-openmpi"), Hdf5("2.2.0-mpich"))
+
+
+def varies(name: str) -> bool:
+    """Whether two runs of the stack count differently, as a thread runs beside the program."""
+    return any(layer in name.split(",") for layer in VARYING)
 
 
 def planned(name: str) -> BenchStack | None:
