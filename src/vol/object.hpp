@@ -48,6 +48,8 @@ class UnderConnector : public std::enable_shared_from_this<UnderConnector> {
 
   // What the layer keeps for the file.
   State state;
+  // Tells other processes that the file is being written, as long as it lives.
+  std::shared_ptr<const void> writing;
 
   // Throws Error unless objects of the other file can be handed to the same connector.
   void require_same(const UnderConnector& other) const;

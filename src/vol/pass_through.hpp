@@ -23,6 +23,7 @@
 #include "vol/file/file_access.hpp"
 #include "vol/file/file_facts.hpp"
 #include "vol/file/rank.hpp"
+#include "vol/file/system_file.hpp"
 #include "vol/forward.hpp"
 
 namespace headrace::vol {
@@ -95,14 +96,14 @@ class PassThrough {
     FileAccess access(fapl, layer());
     let_prepare(access, {name, flags, true, fapl});
     void* under = h5.VLfile_create(name, flags, fcpl, access.under_fapl(), dxpl, req);
-    return opened("file_create", name, under, access.connector(), fapl, dxpl, req);
+    return opened("file_create", {name, flags, true, fapl}, under, access.connector(), dxpl, req);
   }
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
     const QuietForwarding quiet;
     FileAccess access(fapl, layer());
     let_prepare(access, {name, flags, false, fapl});
     void* under = h5.VLfile_open(name, flags, access.under_fapl(), dxpl, req);
-    return opened("file_open", name, under, access.connector(), fapl, dxpl, req);
+    return opened("file_open", {name, flags, false, fapl}, under, access.connector(), dxpl, req);
   }
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
     return own::file_specific(layer(), self, args, dxpl, req);
@@ -189,14 +190,16 @@ class PassThrough {
       C::prepare_access(access, opening);
   }
 
-  static void* opened(const char* call, const char* name, void* under, const UnderRef& connector,
-                      hid_t fapl, hid_t dxpl, void** req) {
-    const auto place = under == nullptr ? std::nullopt : rank_in(under, *connector, fapl, dxpl);
-    report_file(Seat::vol, C::kName, call, name, under != nullptr, place);
+  static void* opened(const char* call, const Opening& opening, void* under,
+                      const UnderRef& connector, hid_t dxpl, void** req) {
+    const auto place =
+        under == nullptr ? std::nullopt : rank_in(under, *connector, opening.fapl, dxpl);
+    report_file(Seat::vol, C::kName, call, opening.name, under != nullptr, place);
     wrap_request(req, connector);
     if (under == nullptr) return nullptr;
     count_file();
     connector->look_below(under);
+    if (opening.writes()) tell_of_writing(under, *connector, opening.fapl);
     return new Object{under, connector};
   }
 };

@@ -1,0 +1,139 @@
+#include "engine/cache/shared/folder.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace headrace::engine::cache {
+namespace {
+
+constexpr mode_t kPrivate = 0700;
+constexpr mode_t kOthers = 0077;
+
+Error failed(const std::string& what, const std::string& path) {
+  return Error(what + " " + path + ": " + std::generic_category().message(errno), errno);
+}
+
+void make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST)
+    throw failed("cannot make the folder", path);
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) throw failed("cannot look at the folder", path);
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0)
+    throw Error(path + " is not a folder that only this user may enter", ErrorKind::conflict);
+}
+
+OwnedDescriptor open_existing(const std::string& path) {
+  OwnedDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (file.get() < 0 && errno != ENOENT) throw failed("cannot open", path);
+  struct stat status{};
+  if (file.get() >= 0 && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+                          status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0))
+    throw Error(path + " is not a file that only this user may open", ErrorKind::conflict);
+  return file;
+}
+
+// Whoever is killed in between leaves a file of a name that nobody opens.
+void make_file(const std::string& path, const std::function<void(int)>& fill) {
+  static std::atomic<unsigned> made{0};
+  const std::string temporary =
+      path + "." + std::to_string(::getpid()) + "." + std::to_string(made.fetch_add(1));
+  const OwnedDescriptor file(
+      ::open(temporary.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  if (file.get() < 0) throw failed("cannot make", temporary);
+  const auto error = error_of([&] {
+    fill(file.get());
+    if (::link(temporary.c_str(), path.c_str()) != 0 && errno != EEXIST)
+      throw failed("cannot make", path);
+  });
+  ::unlink(temporary.c_str());
+  if (error != nullptr) std::rethrow_exception(error);
+}
+
+struct flock lock_of(off_t at, off_t bytes, short kind) {
+  struct flock lock{};
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = at;
+  lock.l_len = bytes;
+  return lock;
+}
+
+}  // namespace
+
+OwnedDescriptor::OwnedDescriptor(OwnedDescriptor&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OwnedDescriptor& OwnedDescriptor::operator=(OwnedDescriptor&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+OwnedDescriptor::~OwnedDescriptor() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string shared_folder() {
+  const char* const given = std::getenv("HEADRACE_SHARED");
+  if (given != nullptr && *given != '\0') return given;
+  return "/dev/shm/headrace-" + std::to_string(::geteuid());
+}
+
+OwnedDescriptor open_shared(const std::string& name, const std::function<void(int)>& fill) {
+  const std::string folder = shared_folder();
+  const std::string path = folder + "/" + name;
+  make_folder(folder);
+  constexpr int kTries = 100;  // others may remove what was made just now
+  for (int i = 0; i < kTries; ++i) {
+    if (OwnedDescriptor file = open_existing(path); file.get() >= 0) return file;
+    make_file(path, fill);
+  }
+  throw Error("cannot open " + path + ": it is removed as often as it is made", ErrorKind::busy);
+}
+
+OwnedDescriptor reopened(int descriptor) {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  return OwnedDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+bool has_name(int descriptor) {
+  struct stat status{};
+  return ::fstat(descriptor, &status) == 0 && status.st_nlink > 0;
+}
+
+void reserve(int descriptor, off_t offset, off_t bytes) {
+  const int failure = ::posix_fallocate(descriptor, offset, bytes);
+  if (failure != 0)
+    throw Error("no memory for shared chunks: " + std::generic_category().message(failure),
+                failure);
+}
+
+std::byte* map_shared(int descriptor, std::size_t bytes) {
+  // A mapping keeps the locks of its open file description, in children, too.
+  const OwnedDescriptor other = reopened(descriptor);
+  const int by = other.get() >= 0 ? other.get() : descriptor;
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, by, 0);
+  if (memory == MAP_FAILED) throw failed("cannot map", shared_folder());
+  ::madvise(memory, bytes, MADV_DONTDUMP);
+  return static_cast<std::byte*>(memory);
+}
+
+bool lock_byte(int descriptor, off_t at, short kind) {
+  struct flock lock = lock_of(at, 1, kind);
+  return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+bool is_locked(int descriptor, off_t at, off_t bytes) {
+  struct flock lock = lock_of(at, bytes, F_WRLCK);
+  return ::fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+}  // namespace headrace::engine::cache

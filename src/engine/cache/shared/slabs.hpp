@@ -1,0 +1,89 @@
+// The memory of a shared file: slabs, which classes of chunks have, and the sets of ways in them.
+//
+// A class takes further slabs as it fills, as long as the file has any; then those of the class
+// that has most, its last one first. Places have memory once a chunk is put there, and give none
+// back while the file is mapped. Who is
+// killed at any step leaves slabs that nobody has, or ways that nobody fills: both are taken by the
+// next who looks. Any thread.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <span>
+
+#include "engine/cache/shared/layout.hpp"
+#include "engine/cache/shared/owners.hpp"
+
+namespace headrace::engine::cache {
+
+// The ways of a class in which a chunk can be, and where they were found.
+struct WaySet {
+  std::span<Way> ways;
+  std::byte* data = nullptr;  // of the first way
+  std::size_t of_class = 0;
+  std::size_t at = 0;    // the slab's place among those of the class
+  std::size_t slab = 0;  // its number
+
+  [[nodiscard]] std::byte* data_of(std::size_t way) const {
+    return data + way * bytes_of_class(of_class);
+  }
+};
+
+class Slabs {
+ public:
+  // `memory`: all of the file, as long as the object lives.
+  Slabs(std::byte* memory, const Layout& layout) : memory_(memory), layout_(layout) {}
+
+  [[nodiscard]] Fixed& fixed() const { return *reinterpret_cast<Fixed*>(memory_); }
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+
+  // The sets in which a chunk may be: that in which it is put now first, then those in which it was
+  // put while the class had fewer slabs.
+  class Sets {
+   public:
+    Sets(const Slabs& slabs, std::size_t of_class, std::uint64_t hash);
+    bool next(WaySet& set);
+
+   private:
+    const Slabs& slabs_;
+    std::size_t class_;
+    std::uint64_t hash_;
+    std::size_t count_;
+    std::size_t modulus_;
+    std::size_t last_ = kMostSlabs;
+  };
+
+  // To be asked after a way has been claimed: whether the class has the slab still. Else the way is
+  // another class's.
+  [[nodiscard]] bool has(const WaySet& set) const;
+
+  // Has memory for a place whose way is claimed. Error (no_space) where there is none.
+  void reserve_place(int descriptor, const WaySet& set, std::size_t way) const;
+
+  // One more slab for the class. False where none is to be had now.
+  bool grow(int descriptor, const Owners& owners, std::size_t of_class);
+
+  // Calls f(way, class) for each way of all slabs that classes have.
+  template <typename F>
+  void for_each(const F& f) const {
+    for (std::size_t c = 0; c < kClasses; ++c)
+      for (std::size_t at = 0; at < count_of(c); ++at)
+        for (Way& way : ways_of(slab_of(c, at), c)) f(way, c);
+  }
+
+ private:
+  [[nodiscard]] std::size_t count_of(std::size_t of_class) const;
+  [[nodiscard]] std::size_t slab_of(std::size_t of_class, std::size_t at) const;
+  [[nodiscard]] std::span<Way> ways_of(std::size_t slab, std::size_t of_class) const;
+  [[nodiscard]] std::size_t a_free_one() const;
+  [[nodiscard]] std::size_t steal_for(std::size_t of_class) const;
+  bool clear(std::size_t slab, const Owners& owners) const;
+  bool try_grow(int descriptor, const Owners& owners, std::size_t of_class);
+
+  std::byte* memory_;
+  Layout layout_;
+  std::mutex growing_;
+  std::atomic<std::int64_t> again_{0};  // when growing is tried again, after it has failed
+};
+
+}  // namespace headrace::engine::cache
