@@ -16,7 +16,7 @@ PLUGINS = BUILD / "lib/plugins"
 PROGRAMS = BUILD / "bench/cost"
 
 NATIVE, FLOOR = "native", "floor"
-LAYERS = ("null", "async", "log", "tune", "trace", "stripe", "model", "fault")
+LAYERS = ("null", "async", "log", "cache", "tune", "trace", "stripe", "model", "fault")
 COMBINED = ("tune,async", "async,log", "tune,async,log", "trace,async")
 NAMES = (NATIVE, FLOOR, *LAYERS, *COMBINED)
 # Layers whose own thread frees or joins what the program allocates, sooner or later.
@@ -28,6 +28,10 @@ PLAIN_MEMORY = "glibc.cpu.hwcaps=-ERMS,-FSRM,-AVX2,-AVX512F,-AVX512VL"
 
 # All that a process has of the caller's environment, as getenv looks at each variable.
 KEPT = ("PATH", "HOME")
+
+
+# The files of the program have just been written.
+JUST_WRITTEN = {"HEADRACE_CACHE_SETTLE": "0"}
 
 
 @dataclass(frozen=True)
@@ -71,5 +75,5 @@ def environment(name: str, stack: BenchStack | None, hdf5: Hdf5) -> dict[str, st
     if stack is None:
         folder = PROGRAMS / f"floor_{hdf5.mpi}"
         return clean | {"HDF5_PLUGIN_PATH": str(folder), "HDF5_VOL_CONNECTOR": "cost_floor"}
-    under = stack.environment(clean)
+    under = stack.environment(clean) | JUST_WRITTEN
     return under if name == NATIVE else under | {"HDF5_PLUGIN_PATH": str(PLUGINS)}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headrace.operations.calls import CallError
     from headrace.operations.control import Progress, pause, paused, progress, resume, wait, why_not
     from headrace.operations.pieces import Subfile, fuse, fuse_when_closed, subfiles
+    from headrace.operations.take import take
     from headrace.plugins import include_path, plugin_path
 
 __version__ = "0.1.0"
@@ -51,6 +52,7 @@ __all__ = [
     "resume",
     "settings",
     "subfiles",
+    "take",
     "wait",
     "why_not",
     "write_n",
@@ -71,6 +73,7 @@ _NAMES = {
     "operations.calls": ("CallError",),
     "operations.control": ("Progress", "pause", "paused", "progress", "resume", "wait", "why_not"),
     "operations.pieces": ("Subfile", "fuse", "fuse_when_closed", "subfiles"),
+    "operations.take": ("take",),
     "plugins": ("include_path", "plugin_path"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

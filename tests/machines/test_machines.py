@@ -24,7 +24,7 @@ from random_programs.workers import Worker
 
 LIAR = SOURCES.parent / "random_programs/liar.c"
 COUNT = os.environ.get("HEADRACE_RANDOM_PROGRAMS")
-STACKS = ("async", "log", "async,log", "log_later")
+STACKS = ("async", "log", "async,log", "log_later", "cache")
 SMALL = ("async_small", "log:budget=64KiB", "log:canonicalise=later;budget=64KiB")
 # What a stack must have done: the seat, a statistic and how much of it in a step.
 WORK = {

@@ -12,7 +12,7 @@ from harness.stack import CLEAN
 from random_programs.compare import Stack
 
 SEATS = {"both": ("vol", "vfd"), "vol": ("vol",)}
-CONNECTORS = ("log",)  # layers that have no driver
+CONNECTORS = ("cache", "log")  # layers that have no driver
 
 
 def native(folder: Path) -> dict[str, str]:
@@ -61,6 +61,12 @@ STACKS: dict[str, tuple[str, str, bool]] = {
     "filters_bare": ("async", "seat=vol;chunk_cache=0;threads=2", False),
     "log": ("log", "", False),
     "log_later": ("log", "canonicalise=later", False),
+    "cache": ("cache", "settle=0;memory=64MiB", False),
+    "cache_async": (
+        "cache",
+        "settle=0;memory=64MiB;under_vol=7206;under_info={seat=both;under_vol=0;under_info={}}",
+        False,
+    ),
     "stripe": ("stripe", "files=3;size=1000", False),
     "async_stripe": (
         "async",

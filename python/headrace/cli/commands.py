@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 import headrace
-from headrace.cli import doctor, log, options, replay, settings, stripe
+from headrace.cli import cache, doctor, log, options, replay, settings, stripe
 from headrace.cli import env as env_command
 from headrace.cli import run as run_command
 from headrace.cli.bench import command as bench
@@ -139,6 +139,7 @@ app.command("fuse", epilog=stripe.EXAMPLES)(stripe.fuse)
 app.command("split", epilog=stripe.EXAMPLES)(stripe.split)
 app.command("restripe")(stripe.restripe)
 app.add_typer(stripe.app)
+app.add_typer(cache.app)
 app.command("report")(report.report)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 

@@ -1,0 +1,1 @@
+"""Decoded chunks that the processes of a node share, seen from outside."""

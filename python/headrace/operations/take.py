@@ -1,0 +1,62 @@
+"""Rows of a dataset by a list of their numbers."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import h5py
+    from numpy.typing import ArrayLike, NDArray
+
+
+def take(dataset: "h5py.Dataset", rows: "ArrayLike") -> "NDArray[Any]":
+    """What `dataset[rows]` is, in any order and with repetitions: each chunk is read once.
+
+    h5py makes one selection of all rows, which takes longer the more there are; this reads the rows
+    of each chunk by a call of their own.
+
+    Args:
+        dataset: An open one, with at least one dimension.
+        rows: Numbers of rows, in the first dimension; negative ones count from its end. Or a mask
+            of all rows.
+
+    Returns:
+        The rows in the order of the list: (rows, other dimensions of the dataset).
+
+    Raises:
+        IndexError: A row is beyond the dataset, or the mask has another length.
+        OSError: HDF5 cannot read.
+    """
+    import numpy as np  # noqa: PLC0415, the package works without
+
+    wanted = _numbers(np.asarray(rows), dataset.shape[0])
+    found = np.empty((len(wanted), *dataset.shape[1:]), dataset.dtype)
+    if not len(wanted):
+        return found
+    order = np.argsort(wanted, kind="stable")
+    ascending = wanted[order]
+    length = dataset.chunks[0] if dataset.chunks else 1
+    # Where the next row lies in another chunk, and does not follow right on the one before.
+    apart = (np.diff(ascending // length) != 0) & (np.diff(ascending) > 1)
+    begins = np.flatnonzero(np.concatenate(([True], apart)))
+    for begin, end in zip(begins, [*begins[1:], len(wanted)], strict=True):
+        part = ascending[begin:end]
+        block = dataset[part[0] : part[-1] + 1]
+        found[order[begin:end]] = block[part - part[0]]
+    return found
+
+
+def _numbers(rows: "NDArray[Any]", length: int) -> "NDArray[Any]":
+    import numpy as np  # noqa: PLC0415, the package works without
+
+    if rows.dtype == bool:
+        if rows.shape != (length,):
+            raise IndexError(f"a mask of {rows.shape} for {length} rows")
+        return np.flatnonzero(rows)
+    if rows.size == 0:
+        return np.empty(0, np.intp)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise IndexError("rows are a list of integers, or a mask")
+    wanted = rows.astype(np.intp)
+    wanted = np.where(wanted < 0, wanted + length, wanted)
+    if (wanted < 0).any() or (wanted >= length).any():
+        raise IndexError(f"a row is beyond the dataset's {length}")
+    return wanted

@@ -1,0 +1,23 @@
+// What the connector knows of a dataset, by its handle. The program's thread only.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "engine/cache/key.hpp"
+#include "layers/cache/connector/cached_file.hpp"
+#include "vol/chunks/chunked.hpp"
+#include "vol/chunks/element_transfer.hpp"
+
+namespace headrace::cache {
+
+struct CachedDataset {
+  vol::Chunked chunked;
+  engine::cache::DatasetKey key;
+  CachedFile& file;
+};
+
+// The dataset, or why it is left to HDF5. Asks HDF5 on the first call for a handle only.
+std::variant<CachedDataset*, vol::Reason> dataset_of(vol::Object& object);
+
+}  // namespace headrace::cache

@@ -1,0 +1,220 @@
+#include "layers/cache/connector/cached_file.hpp"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/process/memory_limit.hpp"
+#include "base/report/log.hpp"
+#include "base/settings/meaning.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/elements.hpp"
+#include "vol/file/system_file.hpp"
+
+namespace headrace::cache {
+namespace {
+
+using engine::cache::SharedStore;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t nanoseconds(const struct timespec& time) {
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+// Without the writers.
+Look look_of(const struct stat& status) {
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<std::uint64_t>(status.st_size),
+          nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim),
+          0};
+}
+
+std::optional<Look> look_by(int descriptor, std::uint64_t writers) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return std::nullopt;
+  Look look = look_of(status);
+  look.writers = writers;
+  return look;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+  hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
+  hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
+  return hash ^ (hash >> 31U);
+}
+
+std::uint64_t version_of(const Look& look) {
+  std::uint64_t version = 0;
+  for (const auto word : {look.size, static_cast<std::uint64_t>(look.modified),
+                          static_cast<std::uint64_t>(look.changed), look.writers})
+    version = mixed(version, word);
+  return version;
+}
+
+// That show all processes of the node one state of a file: by their numbers (statfs(2)).
+bool is_local(int descriptor) {
+  constexpr std::array<std::uint32_t, 11> kLocal{
+      0xef53,      // ext2, 3 and 4
+      0x58465342,  // XFS
+      0x9123683e,  // Btrfs
+      0x01021994,  // tmpfs
+      0x858458f6,  // ramfs
+      0x2fc12fc1,  // ZFS
+      0x794c7630,  // overlayfs
+      0xf2f52010,  // F2FS
+      0xca451a4e,  // bcachefs
+      0x73717368,  // squashfs
+      0x9660,      // ISO 9660
+  };
+  struct statfs status{};
+  return ::fstatfs(descriptor, &status) == 0 &&
+         std::ranges::find(kLocal, static_cast<std::uint32_t>(status.f_type)) != kLocal.end();
+}
+
+// A quarter of the memory there is, and at most half of what is free where chunks are shared.
+std::uint64_t usual_memory() {
+  const auto parent = std::filesystem::path(engine::cache::shared_folder()).parent_path();
+  struct statvfs status{};
+  if (::statvfs(parent.c_str(), &status) != 0) return 0;
+  return std::min(memory_limit() / 4, std::uint64_t{status.f_bavail} * status.f_frsize / 2);
+}
+
+// Null where there is none, which is said once. All files of a process have one.
+SharedStore* store_for(const CacheOptions& options) {
+  static bool failed = false;
+  if (failed) return nullptr;
+  try {
+    return &SharedStore::of_process(options.memory > 0 ? options.memory : usual_memory(),
+                                    options.linger);
+  } catch (const Error& error) {
+    failed = true;
+    log(Level::warning, std::string("no chunks are cached: ") + error.what());
+    return nullptr;
+  }
+}
+
+// Connectors that give what the file has, and nothing else: by their values.
+bool may_be_below(const std::vector<std::string>& values) {
+  constexpr std::array<std::string_view, 7> kTransparent{
+      "0",                                     // native
+      "7200", "7202", "7204", "7206", "7210",  // null, model, fault, async, trace
+      "7212"};                                 // tune
+  return std::ranges::all_of(values, [&](const std::string& value) {
+    return std::ranges::find(kTransparent, value) != kTransparent.end();
+  });
+}
+
+bool is_above_what_gives_the_file(const vol::Object& file, const vol::Opening& opening,
+                                  const vol::Layer& layer) {
+  if (file.connector->native() != nullptr) return true;
+  return may_be_below(vol::connectors_below(*vol::info_of(opening.fapl, layer)));
+}
+
+}  // namespace
+
+CachedFile::CachedFile(int descriptor, const engine::io::FileIdentity& identity, const Look& look,
+                       unsigned long number, SharedStore& store, std::chrono::nanoseconds settle)
+    : descriptor_(descriptor),
+      identity_(identity),
+      look_(look),
+      number_(number),
+      store_(store),
+      writers_(engine::cache::Writers::get()),
+      settle_(settle),
+      version_(version_of(look)) {}
+
+bool CachedFile::is_quiet() {
+  alone_ = alone_ || writers_.number(identity_) != look_.writers;
+  return !alone_;
+}
+
+bool CachedFile::has_settled() {
+  if (settled_) return true;
+  struct timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  settled_ = nanoseconds(now) - look_.changed > settle_.count();
+  return settled_;
+}
+
+bool CachedFile::is_unchanged() {
+  if (look_by(descriptor_, look_.writers) != look_) leave_alone();
+  return is_quiet();
+}
+
+std::optional<Look> look_at(const vol::Opening& opening) {
+  if (opening.writes() || opening.swmr()) return std::nullopt;
+  struct stat status{};
+  if (::stat(opening.name, &status) != 0) return std::nullopt;
+  Look look = look_of(status);
+  try {
+    const auto writers = engine::cache::Writers::get().settled({look.device, look.inode, 0});
+    if (!writers) return std::nullopt;
+    look.writers = *writers;
+  } catch (const Error& error) {
+    log(Level::info, std::string(opening.name) + " is not cached: " + error.what());
+    return std::nullopt;
+  }
+  return look;
+}
+
+OpenedFile::OpenedFile(vol::Object& file, const vol::Opening& opening, const vol::Layer& layer,
+                       const Look& before)
+    : file_(&file),
+      before_(before),
+      options_(meaning_of<CacheOptions>(vol::info_of(opening.fapl, layer)->options)),
+      may_be_cached_(vol::has_descriptor(opening.fapl) &&
+                     is_above_what_gives_the_file(file, opening, layer)) {}
+
+CachedFile* OpenedFile::cached() {
+  if (!may_be_cached_ || cached_ != nullptr) return cached_.get();
+  try {
+    if (file_ != nullptr) cached_ = examine();
+  } catch (const Error& error) {
+    log(Level::info, vol::file_name_of(*file_) + " is not cached: " + error.what());
+  }
+  may_be_cached_ = cached_ != nullptr;
+  return cached_.get();
+}
+
+void OpenedFile::note_closing() {
+  if (may_be_cached_ && cached_ == nullptr &&
+      !vol::only_one_open({file_->under, file_->connector->id()}))
+    cached();
+  file_ = nullptr;
+}
+
+std::unique_ptr<CachedFile> OpenedFile::examine() const {
+  const vol::BelowFile below{file_->under, file_->connector->id()};
+  const auto descriptor = vol::descriptor_of(file_->under, *file_->connector);
+  if (!descriptor || !(options_.network || is_local(*descriptor)) || !vol::is_read_only(below))
+    return nullptr;
+  const auto identity = engine::io::identity_of(*descriptor);
+  const auto number = vol::number_of(below);
+  if (!identity || !identity->is_shared() || !number) return nullptr;
+  SharedStore* const store = store_for(options_);
+  if (store == nullptr) return nullptr;
+  auto cached = std::make_unique<CachedFile>(*descriptor, *identity, before_, *number, *store,
+                                             options_.settle);
+  return cached->is_unchanged() ? std::move(cached) : nullptr;
+}
+
+void leave_alone(const vol::UnderConnector& connector) {
+  auto* const file = connector.state.find<OpenedFile>();
+  if (file == nullptr) return;
+  if (CachedFile* const cached = file->cached()) cached->leave_alone();
+}
+
+void leave_store() {
+  if (SharedStore* const store = SharedStore::made()) store->leave();
+}
+
+}  // namespace headrace::cache

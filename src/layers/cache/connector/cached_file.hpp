@@ -1,0 +1,96 @@
+// Which files the connector answers for, and as which version of a file its chunks are kept. The
+// program's thread only.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/cache/shared/shared_store.hpp"
+#include "engine/cache/shared/writers.hpp"
+#include "layers/cache/settings.hpp"
+#include "vol/file/file_facts.hpp"
+#include "vol/file/info.hpp"
+
+namespace headrace::cache {
+
+// What tells a file with its content from another one, and from what it was before.
+struct Look {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  // nanoseconds since 1970, as `changed`
+  std::int64_t changed = 0;   // content or inode: no program can set it back
+  std::uint64_t writers = 0;  // their number (Writers::settled)
+  bool operator==(const Look&) const = default;
+};
+
+// A file that was opened to be read only.
+class CachedFile {
+ public:
+  // `descriptor`: HDF5's, which stays open as long as the file is. `look`: of before it was opened,
+  // as what HDF5 knows of the file is no older. `settle`: how long ago its last change must be.
+  CachedFile(int descriptor, const engine::io::FileIdentity& identity, const Look& look,
+             unsigned long number, engine::cache::SharedStore& store,
+             std::chrono::nanoseconds settle);
+
+  [[nodiscard]] engine::cache::SharedStore& store() const { return store_; }
+  [[nodiscard]] const engine::io::FileIdentity& identity() const { return identity_; }
+  // HDF5's number of the file.
+  [[nodiscard]] unsigned long number() const { return number_; }
+  // Of the file's content, under which chunks are kept.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+
+  // Whether nobody has begun to write it since it was opened. To be asked before each read: what
+  // HDF5 itself knows of the file may be out of date afterwards, so it stays as it is.
+  bool is_quiet();
+  // Whether its last change is long enough ago for another one to get another time.
+  [[nodiscard]] bool has_settled();
+  // Whether what was read of it just now is of its version.
+  bool is_unchanged();
+  // HDF5 carries out all reads of it from now on.
+  void leave_alone() { alone_ = true; }
+
+ private:
+  int descriptor_;
+  engine::io::FileIdentity identity_;
+  Look look_;
+  unsigned long number_;
+  engine::cache::SharedStore& store_;
+  engine::cache::Writers& writers_;
+  std::chrono::nanoseconds settle_;
+  std::uint64_t version_;
+  bool settled_ = false;
+  bool alone_ = false;
+};
+
+// Before a file is opened; none where it is not opened to be read only, or somebody writes it.
+std::optional<Look> look_at(const vol::Opening& opening);
+
+// A file that was opened after such a look. What else must be known of it is asked for when the
+// first dataset is read that could be answered for.
+class OpenedFile {
+ public:
+  OpenedFile(vol::Object& file, const vol::Opening& opening, const vol::Layer& layer,
+             const Look& before);
+
+  // Null where the connector does not answer for the file.
+  CachedFile* cached();
+  // To be called before the program closes it: datasets of it may stay open.
+  void note_closing();
+
+ private:
+  [[nodiscard]] std::unique_ptr<CachedFile> examine() const;
+
+  vol::Object* file_;
+  Look before_;
+  CacheOptions options_;
+  bool may_be_cached_;  // as far as it was looked at
+  std::unique_ptr<CachedFile> cached_;
+};
+
+void leave_alone(const vol::UnderConnector& connector);
+
+// No file is open any more.
+void leave_store();
+
+}  // namespace headrace::cache

@@ -1,0 +1,149 @@
+"""Whatever is selected, into whatever memory: what the cache gives is what HDF5 gives."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+
+import h5py
+import numpy as np
+import pytest
+from layers.cache.node import Cache
+
+pytestmark = pytest.mark.sanitized
+
+
+def make() -> None:
+    rng = np.random.default_rng(1)
+    record = np.dtype([("a", "<i4"), ("b", ">f8"), ("c", "S3")])
+    with h5py.File("x.h5", "w") as f:
+
+        def add(name: str, data: object, **how: object) -> None:
+            f.create_dataset(name, data=data, **how)
+
+        numbers = rng.integers(0, 99, (37, 41))
+        add("gzip", numbers, chunks=(5, 8), compression="gzip")
+        add("shuffled", numbers.astype(">f4"), chunks=(7, 41), shuffle=True, compression=9)
+        add("summed", numbers.astype("u1"), chunks=(37, 3), fletcher32=True, compression="lzf")
+        add("line", rng.random(5000), chunks=(100,), compression="gzip")
+        add("deep", rng.integers(0, 9, (4, 5, 6, 7)), chunks=(2, 2, 4, 3), compression=1)
+        add("records", np.zeros(50, record), chunks=(9,), compression="gzip")
+        add("flags", rng.random(300) > 0.5, chunks=(64,), compression="gzip")
+        add("bits", numbers, chunks=(5, 8), scaleoffset=8)
+        add("plain", numbers, chunks=(5, 8))
+        add("whole", numbers)
+        add("words", ["one", "two"] * 20, chunks=(8,), compression="gzip")
+        how = {"chunks": (10, 10), "compression": 4, "fillvalue": 7}
+        holes = f.create_dataset("holes", (40, 40), "i2", **how)
+        holes[12:15, 20:35] = 1
+        f.create_dataset("nothing", (0, 4), chunks=(2, 2), maxshape=(None, 4), compression=4)
+        f["link"] = h5py.SoftLink("/gzip")
+
+
+def read(seed: int) -> None:
+    """Prints what it sees, of the same selections each time."""
+    rng = np.random.default_rng(seed)
+    f = h5py.File("x.h5", "r")
+    for _ in range(150):
+        d = f[rng.choice(sorted(f))]
+        where: list[object] = []
+        for length in d.shape:
+            first, last = sorted(rng.integers(0, length + 1, 2))
+            where.append(slice(first, last, int(rng.integers(1, 4))))
+        if rng.random() < 0.3 and d.shape[0] > 0:
+            where[0] = sorted(set(rng.integers(0, d.shape[0], 5).tolist()))
+        if d.dtype.kind in "iuf" and rng.random() < 0.3:
+            seen = d.astype(rng.choice(["f8", "i8", ">i4"]))[tuple(where)]
+        elif rng.random() < 0.2 and len(d.shape) > 0 and d.dtype.kind in "iuf":
+            room = np.full((d.shape[0] + 3, *d.shape[1:]), 5, d.dtype)
+            d.read_direct(room, np.s_[...], np.s_[2:-1])
+            seen = room
+        else:
+            seen = d[tuple(where)]
+        print(
+            d.name,
+            where,
+            hashlib.sha256(seen.tobytes()).hexdigest()[:16]
+            if seen.dtype.kind != "O"
+            else seen.tolist(),
+        )
+
+
+def test_reads_are_those_of_hdf5(cache: Cache) -> None:
+    cache.plain(make)
+    for seed in range(4):
+        expected = cache.plain(partial(read, seed))
+        for _ in range(2):
+            assert cache.python(partial(read, seed)).out.decode().strip() == expected
+    assert cache.counted("chunks_cached") > 100
+    assert cache.counted("cache_hits") > 1000
+    assert cache.counted("left_for_filters") > 0
+
+
+def read_all() -> None:
+    with h5py.File("x.h5", "r") as f:
+        for name in ("gzip", "line", "deep"):
+            print(int(f[name][...].sum()))
+
+
+def test_a_corrupt_chunk_is_an_error_as_natively(cache: Cache) -> None:
+    cache.plain(make)
+    with h5py.File(cache.folder / "x.h5") as f:
+        at = f["gzip"].id.get_chunk_info(3)
+    with (cache.folder / "x.h5").open("r+b") as raw:
+        raw.seek(at.byte_offset + at.size // 2)
+        raw.write(bytes(8))
+    for _ in range(2):
+        done = cache.start(read_all)
+        assert done.status != 0
+        assert "OSError" in done.text
+
+
+def test_a_file_that_is_open_for_writing_is_left_to_hdf5(cache: Cache) -> None:
+    def write_and_read() -> None:
+        with h5py.File("x.h5", "r+") as f:
+            print(int(f["gzip"][...].sum()))
+            f["gzip"][3] = 0
+            print(int(f["gzip"][...].sum()))
+            with h5py.File("x.h5", "r") as g:
+                print(int(g["gzip"][...].sum()))
+                f["gzip"][4] = 0
+                print(int(g["gzip"][...].sum()))
+
+    cache.plain(make)
+    before = (cache.folder / "x.h5").read_bytes()
+    expected = cache.plain(write_and_read)
+    (cache.folder / "x.h5").write_bytes(before)
+    cache.python(read_all)  # has it in memory
+    assert cache.python(write_and_read).out.decode().strip() == expected
+    assert cache.counted("left_for_file") > 0
+
+
+def test_a_dataset_that_outlives_its_file_object(cache: Cache) -> None:
+    def read_after() -> None:
+        d = h5py.File("x.h5", "r")["gzip"]
+        print(int(d[...].sum()))
+
+    cache.plain(make)
+    for _ in range(2):
+        cache.python(read_after)
+    assert cache.counted("cache_hits") == cache.counted("chunks_cached") > 0
+
+
+def test_behind_links_and_mounts_lie_other_files(cache: Cache) -> None:
+    def make_two() -> None:
+        for name, value in (("x.h5", 1), ("y.h5", 2)):
+            with h5py.File(name, "w") as f:
+                f.create_dataset("d", data=np.full(100, value), chunks=(10,), compression="gzip")
+                f["other"] = h5py.ExternalLink("y.h5", "/d")
+                f.create_group("at")
+
+    def read_both() -> None:
+        with h5py.File("x.h5", "r") as f, h5py.File("y.h5", "r") as g:
+            print(f["d"][:].sum(), f["other"][:].sum(), g["d"][:].sum())
+
+    cache.plain(make_two)
+    for _ in range(2):
+        assert cache.python(read_both).out.decode().split() == ["100", "200", "200"]
+    assert cache.counted("left_for_other_file") == 2
+    assert cache.counted("cache_hits") > 0
