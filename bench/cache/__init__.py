@@ -1,0 +1,1 @@
+"""What the layer cache gains, and what it costs."""

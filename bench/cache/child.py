@@ -1,0 +1,131 @@
+"""The timed processes of one run: `python -m bench.cache.child KERNEL WAY FOLDER PARAMETERS`."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing as mp
+import sys
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from bench.cache.data import COPIED, FILE, SHAPE, SUMS, ZARR
+
+import headrace
+
+_LARGE = 1 << 30  # bytes of chunk cache
+_WAIT = 600  # seconds
+
+
+def opened(way: str, folder: Path) -> Callable[[Any], Any]:
+    """What gives a sample by its number."""
+    if way == "copy":
+        samples = np.memmap(folder / COPIED, np.uint8, "r").reshape(-1, *SHAPE)
+        return lambda i: np.array(samples[i])
+    if way == "zarr":
+        import zarr  # noqa: PLC0415, of this way only
+
+        array = zarr.open_array(str(folder / ZARR), mode="r")
+        return lambda i: array[i]
+    if way == "tensorstore":
+        import tensorstore as ts  # noqa: PLC0415, of this way only
+
+        spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": str(folder / ZARR)}}
+        context = ts.Context({"cache_pool": {"total_bytes_limit": _LARGE}})
+        store = ts.open(spec, context=context).result()
+        return lambda i: store[i].read().result()
+    how = {"rdcc_nbytes": _LARGE} if way == "h5py-large" else {}
+    dataset = h5py.File(folder / FILE, "r", **how)["x"]
+    return lambda i: dataset[i]
+
+
+def load(number: int, way: str, folder: str, given: dict[str, Any], together: Any) -> None:
+    """One loader: its batches of each epoch, then all its samples once more to be verified."""
+    sample = opened(way, Path(folder))
+    sums = np.load(Path(folder) / SUMS)
+    for epoch in range(given["epochs"]):
+        order = np.random.default_rng(epoch).permutation(given["samples"])
+        batches = order.reshape(-1, given["batch"])[number :: given["loaders"]]
+        together.wait(_WAIT)
+        for batch in batches:
+            np.stack([sample(int(i)) for i in batch])
+        together.wait(_WAIT)
+    verify(sample, sums, batches.ravel())
+
+
+def verify(sample: Callable[[int], Any], sums: Any, numbers: Any) -> None:
+    """Raises where a sample is not what was written."""
+    for i in numbers:
+        if zlib.crc32(np.ascontiguousarray(sample(int(i))).tobytes()) != sums[i]:
+            raise ValueError(f"sample {i} is wrong")
+
+
+def loaders(way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """Seconds of each epoch, of all loaders together."""
+    context = mp.get_context(given["method"])
+    together = context.Barrier(given["loaders"] + 1)
+    started = [
+        context.Process(target=load, args=(i, way, folder, given, together))
+        for i in range(given["loaders"])
+    ]
+    for each in started:
+        each.start()
+    taken = []
+    for _ in range(given["epochs"]):
+        together.wait(_WAIT)
+        begin = time.perf_counter()
+        together.wait(_WAIT)
+        taken.append(time.perf_counter() - begin)
+    for each in started:
+        each.join()
+    if any(each.exitcode for each in started):
+        raise RuntimeError("a loader failed")
+    return taken
+
+
+def once(_way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """The whole file, chunk by chunk."""
+    begin = time.perf_counter()
+    with h5py.File(Path(folder) / FILE, "r") as file:
+        for first in range(0, given["samples"], given["chunk"]):
+            found = file["x"][first : first + given["chunk"]]
+    taken = time.perf_counter() - begin
+    verify(lambda i: found[i], np.load(Path(folder) / SUMS)[-len(found) :], range(len(found)))
+    return [taken]
+
+
+def lists(way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """A list of rows of each batch: by h5py, or by headrace.take."""
+    taken = []
+    sums = np.load(Path(folder) / SUMS)
+    with h5py.File(Path(folder) / FILE, "r") as file:
+        for epoch in range(given["epochs"]):
+            order = np.random.default_rng(epoch).permutation(given["samples"])
+            begin = time.perf_counter()
+            for batch in order.reshape(-1, given["batch"]):
+                rows = np.sort(batch)
+                found = headrace.take(file["x"], rows) if way == "cache" else file["x"][rows]
+            taken.append(time.perf_counter() - begin)
+    verify(lambda i: found[i], sums[rows], range(len(rows)))
+    return taken
+
+
+def main(kernel: str, way: str, folder: str, parameters: str) -> None:
+    """Prints what was found as JSON."""
+    work = {"loaders": loaders, "once": once, "lists": lists}[kernel]
+    taken = work(way, folder, json.loads(parameters))
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    files = {Path(line.split()[-1]).name for line in maps.splitlines() if ".so" in line}
+    loaded = sorted(file for file in files if file.startswith("libheadrace"))
+    print(json.dumps({"epochs": taken, "headrace": loaded, "hdf5": h5py.version.hdf5_version}))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Exception as error:  # whatever a library raises is the result
+        sys.exit(f"{type(error).__name__}: {error}")

@@ -1,0 +1,31 @@
+"""The samples that are read, and their copies for peers."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import zarr
+
+SHAPE = (224, 224, 3)
+FILE, ZARR, COPIED, SUMS = "samples.h5", "samples.zarr", "samples.raw", "sums.npy"
+
+
+def make(folder: Path, samples: int, chunk: int) -> None:
+    """Natively, all of them with the same chunks and filter."""
+    rng = np.random.default_rng(7)
+    data = rng.integers(0, 40, (samples, *SHAPE), np.uint8)
+    chunks = (chunk, *SHAPE)
+    with h5py.File(folder / FILE, "w") as file:
+        file.create_dataset("x", data=data, chunks=chunks, compression="gzip")
+    compressor: Any = {"id": "zlib", "level": 4}  # as zarr-python 2 has it
+    copy = zarr.create_array(
+        str(folder / ZARR), shape=data.shape, chunks=chunks, dtype=data.dtype, zarr_format=2,
+        compressors=compressor,
+    )  # fmt: skip
+    copy[...] = data
+    data.tofile(folder / COPIED)
+    np.save(folder / SUMS, [zlib.crc32(each.tobytes()) for each in data])

@@ -1,0 +1,72 @@
+"""Runs a case in one way, once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.common import evidence, installed, process
+from bench.common.evidence import RunError
+from bench.common.settle import settle
+from bench.common.ways import Stacks, Way
+
+from headrace.bench import stacks
+
+from .cases import Case
+from .data import FILE, make
+
+_PAYLOAD = 256 << 20  # bytes, of the largest case, for the memory at hand
+_SETTLED = 2.5  # seconds after which chunks of a file are kept
+
+
+@dataclass
+class Runner:
+    """Works in a folder, which exists and is its own. Errors are RunError."""
+
+    folder: Path
+    environ: Mapping[str, str] = field(default_factory=stacks.inherited)
+
+    def __post_init__(self) -> None:
+        self._stacks = Stacks(self.environ)
+        self.installed = installed.fingerprint()
+
+    def sample(self, case: Case, way: Way) -> dict[str, Any]:
+        """The record of one run, which begins without any chunk in memory."""
+        work = self.folder / "work"
+        if not work.exists():
+            work.mkdir()
+            make(work, case.samples, case.chunk)
+            time.sleep(_SETTLED)
+        stack = self._stacks.of(way)
+        report = self.folder / "report"
+        report.unlink(missing_ok=True)
+        variables = {**stack.environment(self.environ)}
+        if stack.plan is not None:
+            variables["HEADRACE_REPORT"] = str(report)
+        settle(self.folder, _PAYLOAD)
+        words = [case.kernel, way.peer or way.name, str(work), json.dumps(case.parameters)]
+        with tempfile.TemporaryDirectory(prefix="headrace-bench-", dir="/dev/shm") as shared:
+            variables["HEADRACE_SHARED"] = shared
+            answer = process.module(f"{__package__}.child", words, variables)
+            memory = sum(each.stat().st_blocks * 512 for each in Path(shared).iterdir())
+        # Loaders that are forked open the file, not the process that was asked what it loaded.
+        loaded = answer["headrace"] if case.kernel != "loaders" else []
+        if reason := evidence.disproof(stack, loaded, report, work / FILE):
+            raise RunError(reason)
+        installed.require(self.installed)
+        first, *later = answer["epochs"]
+        return {
+            "first_wall": first, "read_wall": min(later, default=first), "epochs": answer["epochs"],
+            "shared_bytes": memory, "hdf5": answer["hdf5"],
+        }  # fmt: skip
+
+    def forget(self) -> None:
+        """Removes all files of a case."""
+        for path in self.folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
