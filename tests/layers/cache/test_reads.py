@@ -123,6 +123,9 @@ def test_a_dataset_that_outlives_its_file_object(cache: Cache) -> None:
     def read_after() -> None:
         d = h5py.File("x.h5", "r")["gzip"]
         print(int(d[...].sum()))
+        with h5py.File("x.h5", "r") as f:
+            f["gzip"].file.close()  # by another handle
+        assert not f
 
     cache.plain(make)
     for _ in range(2):

@@ -37,8 +37,8 @@ struct Connector : vol::PassThrough<Connector> {
   }
 
   static herr_t file_close(void* self, hid_t dxpl, void** req) {
-    if (auto* const file = vol::Object::from(self).connector->state.find<OpenedFile>())
-      file->note_closing();
+    const vol::Object& handle = vol::Object::from(self);
+    if (auto* const file = handle.connector->state.find<OpenedFile>()) file->note_closing(handle);
     const herr_t result = PassThrough::file_close(self, dxpl, req);
     vol::extents_may_have_changed();
     return result;

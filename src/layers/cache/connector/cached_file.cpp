@@ -179,13 +179,14 @@ CachedFile* OpenedFile::cached() {
   try {
     if (file_ != nullptr) cached_ = examine();
   } catch (const Error& error) {
-    log(Level::info, vol::file_name_of(*file_) + " is not cached: " + error.what());
+    log(Level::info, std::string("a file is not cached: ") + error.what());
   }
   may_be_cached_ = cached_ != nullptr;
   return cached_.get();
 }
 
-void OpenedFile::note_closing() {
+void OpenedFile::note_closing(const vol::Object& handle) {
+  if (file_ != &handle) return;
   if (may_be_cached_ && cached_ == nullptr &&
       !vol::only_one_open({file_->under, file_->connector->id()}))
     cached();

@@ -75,13 +75,13 @@ class OpenedFile {
 
   // Null where the connector does not answer for the file.
   CachedFile* cached();
-  // To be called before the program closes it: datasets of it may stay open.
-  void note_closing();
+  // To be called before the program closes it by one of its handles: datasets of it may stay open.
+  void note_closing(const vol::Object& handle);
 
  private:
   [[nodiscard]] std::unique_ptr<CachedFile> examine() const;
 
-  vol::Object* file_;
+  vol::Object* file_;  // the handle that it was opened by, until that is closed
   Look before_;
   CacheOptions options_;
   bool may_be_cached_;  // as far as it was looked at
