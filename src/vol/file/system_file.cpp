@@ -10,6 +10,7 @@
 #include "vol/under.hpp"
 
 namespace headrace::vol {
+
 bool has_descriptor(hid_t fapl) {
   const PrivateErrors own;
   const hid_t driver = h5.Pget_driver(fapl);

@@ -122,8 +122,8 @@ std::size_t Slabs::steal_for(std::size_t of_class) const {
   return slab;
 }
 
-// No chunk is in any of its ways. False where somebody fills one: it looks afterwards whether the
-// class has the slab still, as who has claimed a way a moment ago does.
+// Has no chunk in any way of the slab. False where a living process has claimed one: it fills the
+// place, or sees by has() that its class has the slab no more.
 bool Slabs::clear(std::size_t slab, const Owners& owners) const {
   const std::size_t reached = fixed().reached[slab].load();
   for (Way& way : ways_of(slab, 0).first(std::min(reached, layout_.places(0)))) {

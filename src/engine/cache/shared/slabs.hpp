@@ -2,9 +2,9 @@
 //
 // A class takes further slabs as it fills, as long as the file has any; then those of the class
 // that has most, its last one first. Places have memory once a chunk is put there, and give none
-// back while the file is mapped. Who is
-// killed at any step leaves slabs that nobody has, or ways that nobody fills: both are taken by the
-// next who looks. Any thread.
+// back while the file is mapped. A process that is killed at any step leaves a slab that no class
+// has, or a claimed way that it does not fill any more: the next process that needs one takes it.
+// Any thread.
 #pragma once
 
 #include <atomic>
