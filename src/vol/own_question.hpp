@@ -10,8 +10,13 @@ namespace headrace::vol {
 // program. The application's thread only.
 struct OwnQuestion : CallScope<OwnQuestion> {};
 
-// Has HDF5 call get_handle of the driver of an open file, as such a question: a driver of ours that
-// finds a CallScope of its layer tells there what its connector wants to know. No errors are left.
-void ask_driver(const Object& file);
+// What the driver of an open file gives for its get_handle, by such a question; null where it gives
+// nothing. No errors are left.
+void* driver_handle(void* under_file, const UnderConnector& connector, hid_t fapl, hid_t dxpl);
+
+// The same, for what a driver of ours tells that finds a CallScope of its layer.
+inline void ask_driver(const Object& file) {
+  driver_handle(file.under, *file.connector, kDefaultPlist, h5.transfer_list.get());
+}
 
 }  // namespace headrace::vol

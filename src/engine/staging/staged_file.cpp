@@ -1,12 +1,11 @@
 #include "engine/staging/staged_file.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "engine/memory/limit.hpp"
 #include "engine/staging/shared.hpp"
 #include "engine/threads/thread_pool.hpp"
 
@@ -237,9 +236,8 @@ void merge_failed(Shared& shared, Lock& lock, FileState& file) {
 
 std::uint64_t default_budget() {
   constexpr std::uint64_t kMost = 1U << 30U;
-  static const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::min(pages * size / 8, kMost);
+  static const std::uint64_t memory = memory_limit();
+  return std::min(memory / 8, kMost);
 }
 
 }  // namespace

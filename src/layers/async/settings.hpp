@@ -19,7 +19,8 @@ inline constexpr std::array kSettings{
     Setting{
         "budget", "HEADRACE_ASYNC_BUDGET", Type::size, "", "bytes", "0",
         "Memory that staged data of all files may take before writes wait; 0 is an eighth of "
-        "the machine's memory and at most 1GiB. Of files that ask for different ones the "
+        "the memory that a process may have and at most 1GiB. Of files that ask for different ones "
+        "the "
         "largest holds while it is open; below 512KiB nothing of the file is staged. Where none "
         "is given, large writes to fast storage are not staged before the file has 16MiB."},
     Setting{"flush_interval", "HEADRACE_ASYNC_FLUSH_INTERVAL", Type::duration, "", "", "1s",

@@ -7,7 +7,6 @@
 #include "hdf5/quiet_errors.hpp"
 #include "vol/file/placed_driver.hpp"
 #include "vol/own_question.hpp"
-#include "vol/under.hpp"
 
 namespace headrace::vol {
 
@@ -20,16 +19,8 @@ bool has_descriptor(hid_t fapl) {
 }
 
 std::optional<int> descriptor_of(void* under_file, const UnderConnector& connector) {
-  const PrivateErrors own;  // the file is open: nothing that the program asked for has failed
-  void* handle = nullptr;
-  H5VL_native_file_optional_args_t native{};
-  native.get_vfd_handle = {kDefaultPlist, &handle};
-  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
-  const OwnQuestion question;
-  if (call_under<Callback::file_optional>(connector, under_file, &args, h5.transfer_list.get(),
-                                          nullptr) < 0 ||
-      handle == nullptr)
-    return std::nullopt;
+  void* const handle = driver_handle(under_file, connector, kDefaultPlist, h5.transfer_list.get());
+  if (handle == nullptr) return std::nullopt;
   return *static_cast<int*>(handle);
 }
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/process/memory_limit.hpp"
+#include "engine/memory/limit.hpp"
 #include "base/report/log.hpp"
 #include "base/settings/meaning.hpp"
 #include "hdf5/quiet_errors.hpp"
@@ -85,7 +85,7 @@ std::uint64_t usual_memory() {
   const auto parent = std::filesystem::path(engine::cache::shared_folder()).parent_path();
   struct statvfs status{};
   if (::statvfs(parent.c_str(), &status) != 0) return 0;
-  return std::min(memory_limit() / 4, std::uint64_t{status.f_bavail} * status.f_frsize / 2);
+  return std::min(engine::memory_limit() / 4, std::uint64_t{status.f_bavail} * status.f_frsize / 2);
 }
 
 // Null where there is none, which is said once. All files of a process have one.

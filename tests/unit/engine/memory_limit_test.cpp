@@ -1,13 +1,12 @@
-#include "base/process/memory_limit.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <limits>
 
+#include "engine/memory/limit.hpp"
 #include "unit/files.hpp"
 
-namespace headrace {
+namespace headrace::engine {
 namespace {
 
 void put(const std::string& path, const char* text) {
@@ -42,4 +41,4 @@ TEST(MemoryLimit, is_no_number_where_nothing_is_said) {
 }
 
 }  // namespace
-}  // namespace headrace
+}  // namespace headrace::engine

@@ -1,4 +1,4 @@
-#include "base/process/memory_limit.hpp"
+#include "engine/memory/limit.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-namespace headrace {
+namespace headrace::engine {
 namespace {
 
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
@@ -57,4 +57,4 @@ std::uint64_t memory_limit() {
   return std::min(pages * page, limit_of_groups(groups, "/sys/fs/cgroup"));
 }
 
-}  // namespace headrace
+}  // namespace headrace::engine

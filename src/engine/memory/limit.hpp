@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::engine {
 
 // Bytes: of the machine, or what the process's control groups leave it, whichever is less.
 std::uint64_t memory_limit();
@@ -14,4 +14,4 @@ std::uint64_t memory_limit();
 // /proc/self/cgroup. `mounted`: /sys/fs/cgroup. Format: cgroups(7), of both versions.
 std::uint64_t limit_of_groups(std::string_view groups, const std::filesystem::path& mounted);
 
-}  // namespace headrace
+}  // namespace headrace::engine
