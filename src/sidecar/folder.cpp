@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
+#include "sidecar/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -49,7 +50,7 @@ std::string log_path(const std::string& file, const Owner& owner, const std::str
   return folder_of(file) + "/" + name + part + ".log";
 }
 
-int make_log(const std::string& path) {
+int make_log(const std::string& path, const std::string& place) {
   constexpr mode_t kOwners = 0600;
   constexpr mode_t kAny = 0666;
   const std::string folder = std::filesystem::path(path).parent_path();
@@ -58,15 +59,16 @@ int make_log(const std::string& path) {
   const mode_t mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & kAny : 0;
   std::error_code failure;
   std::filesystem::create_directory(folder, failure);
-  const int descriptor =
-      ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode | kOwners);
+  int descriptor = place.empty() ? -1 : make_placed_log(path, place, mode | kOwners);
+  if (descriptor < 0)
+    descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode | kOwners);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
   return descriptor;
 }
 
-int open_log(const std::string& file, const Owner& owner, bool is_new) {
+int open_log(const std::string& file, const Owner& owner, bool is_new, const std::string& place) {
   const std::string path = log_path(file, owner);
-  const int descriptor = is_new ? make_log(path) : ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int descriptor = is_new ? make_log(path, place) : ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) throw Error("log " + path + " cannot be made", errno);
   if (is_new || size_of(descriptor) == kEmpty) return descriptor;
   ::close(descriptor);
@@ -86,7 +88,7 @@ std::uint64_t size_of(int descriptor) {
 }
 
 void remove_log(const std::string& path) {
-  if (::unlink(path.c_str()) != 0) throw Error("log " + path + " cannot be removed", errno);
+  if (!unlink_log(path)) throw Error("log " + path + " cannot be removed", errno);
   ::rmdir(std::filesystem::path(path).parent_path().c_str());
 }
 
@@ -94,9 +96,11 @@ void remove_logs(const std::string& file, const Owner& owner) {
   const std::filesystem::path one = log_path(file, owner);
   const std::string id = one.stem().string() + '.';
   std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(one.parent_path(), failure))
-    if (entry.path().filename().string().starts_with(id))
-      std::filesystem::remove_all(entry.path(), failure);
+  for (const auto& entry : std::filesystem::directory_iterator(one.parent_path(), failure)) {
+    if (!entry.path().filename().string().starts_with(id)) continue;
+    if (entry.is_symlink(failure)) unlink_log(entry.path());
+    std::filesystem::remove_all(entry.path(), failure);
+  }
   ::rmdir(one.parent_path().c_str());
 }
 

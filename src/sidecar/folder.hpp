@@ -18,11 +18,12 @@ std::string folder_of(const std::string& file);
 bool has_folder(const std::string& file);
 std::string log_path(const std::string& file, const Owner& owner, const std::string& part = {});
 
-// A new log in the folder of a file, open for reading and writing. Who may read the file may read
-// the log. Throws Error.
-int make_log(const std::string& path);
+// A new log in the folder of a file, open for reading and writing; or (`place` names a folder)
+// there, see placed_log.hpp. Who may read the file may read the log, if it is beside it. Throws
+// Error.
+int make_log(const std::string& path, const std::string& place);
 // The log, open for reading and writing: a new one, or one that is empty. Throws Error.
-int open_log(const std::string& file, const Owner& owner, bool is_new);
+int open_log(const std::string& file, const Owner& owner, bool is_new, const std::string& place);
 // Nothing is left in the log but what it belongs to; with `sync` not after a power cut either.
 // Throws Error.
 void empty_log(int descriptor, const std::string& path, bool sync);

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "engine/io/reopened_file.hpp"
 #include "sidecar/folder.hpp"
+#include "sidecar/placed_log.hpp"
 
 namespace headrace::sidecar {
 
@@ -19,8 +20,11 @@ using engine::log::NodeFile;
 
 namespace {
 
-// An unnamed file beside another one, so that nothing is left of it whatever happens.
-int open_beside(const std::string& path) {
+// An unnamed file beside another one, or in its place, so that nothing is left of it whatever
+// happens.
+int open_unnamed(const std::string& path, const std::string& place) {
+  if (!place.empty())
+    if (const int descriptor = make_unnamed_log(place); descriptor >= 0) return descriptor;
   const std::string folder = std::filesystem::path(path).parent_path();
   int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0) return descriptor;
@@ -33,12 +37,13 @@ int open_beside(const std::string& path) {
 
 }  // namespace
 
-LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime)
-    : file_(std::move(file)), owner_(owner), lifetime_(lifetime) {}
+LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime,
+                   std::string place)
+    : file_(std::move(file)), owner_(owner), lifetime_(lifetime), place_(std::move(place)) {}
 
 LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime,
-                   const Rank& rank)
-    : LogStore(std::move(file), owner, lifetime) {
+                   std::string place, const Rank& rank)
+    : LogStore(std::move(file), owner, lifetime, std::move(place)) {
   rank_ = rank.rank;
   ranks_ = rank.ranks;
   const std::vector<int>& lowest = rank.lowest;
@@ -62,12 +67,12 @@ LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime l
 }
 
 int LogStore::open(bool is_new) const {
-  if (unnamed()) return open_beside(file_);
-  if (alone()) return open_log(file_, owner_, is_new);
+  if (unnamed()) return open_unnamed(file_, place_);
+  if (alone()) return open_log(file_, owner_, is_new, place_);
   const std::string path = own_path();
-  if (!by_node()) return make_rank_log(path);
+  if (!by_node()) return make_rank_log(path, place_);
   const NodeFile& node = nodes_[own().node];
-  const int descriptor = leads_ ? make_node_log(path) : open_node_log(path);
+  const int descriptor = leads_ ? make_node_log(path, place_) : open_node_log(path);
   try {
     const auto storage = engine::io::posix_file(descriptor, path.c_str());
     if (leads_) make_node_file(*storage, node);

@@ -18,8 +18,9 @@ namespace headrace::sidecar {
 
 class LogStore {
  public:
-  // Of a process that has the file alone.
-  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime);
+  // Of a process that has the file alone. `place`: a folder of the node's own storage for logs, or
+  // none: they are beside the file.
+  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime, std::string place);
   // Of one of several ranks. `lowest`: of each rank the lowest on its node; none where each rank
   // has a file of its own.
   struct Rank {
@@ -27,7 +28,8 @@ class LogStore {
     int ranks;
     std::vector<int> lowest;
   };
-  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime, const Rank& rank);
+  LogStore(std::string file, const engine::log::Owner& owner, Lifetime lifetime, std::string place,
+           const Rank& rank);
 
   // Whether this rank makes, empties and removes the file that its log is in.
   [[nodiscard]] bool leads() const { return leads_; }
@@ -67,6 +69,7 @@ class LogStore {
   std::string file_;
   engine::log::Owner owner_;
   Lifetime lifetime_;
+  std::string place_;
   int rank_ = 0;
   int ranks_ = 0;  // 0: a process alone
   bool leads_ = true;

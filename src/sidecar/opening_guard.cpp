@@ -13,6 +13,7 @@
 #include "base/report/log.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/locks.hpp"
+#include "sidecar/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -29,7 +30,7 @@ std::vector<std::string> logs_of(const std::string& file) {
 
 // The process opens its copy of the file through the layer, too: there the log is a link.
 int open_real(const std::string& log) {
-  return ::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  return ::open(real_log(log).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 }
 
 bool is_taken(int descriptor) {

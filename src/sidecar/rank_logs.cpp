@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "sidecar/folder.hpp"
+#include "sidecar/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -63,9 +64,13 @@ std::string node_log_path(const std::string& file, const engine::log::Owner& own
   return path_of(file, owner, ".n" + std::to_string(node), lifetime);
 }
 
-int make_rank_log(const std::string& path) { return locked(make_log(path), path, LOCK_EX); }
+int make_rank_log(const std::string& path, const std::string& place) {
+  return locked(make_log(path, place), path, LOCK_EX);
+}
 
-int make_node_log(const std::string& path) { return locked(make_log(path), path, LOCK_SH); }
+int make_node_log(const std::string& path, const std::string& place) {
+  return locked(make_log(path, place), path, LOCK_SH);
+}
 
 int open_node_log(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -75,7 +80,7 @@ int open_node_log(const std::string& path) {
 
 void remove_rank_log(const std::string& path) noexcept {
   try {
-    ::unlink(path.c_str());
+    unlink_log(path);
     ::rmdir(std::filesystem::path(path).parent_path().c_str());
   } catch (...) {  // it is in nobody's way
   }
@@ -88,7 +93,7 @@ void remove_left_rank_logs(const std::string& file) noexcept {
       if (!is_temporary(entry.path().filename().string())) continue;
       const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
       if (descriptor < 0) continue;
-      if (is_left(descriptor)) ::unlink(entry.path().c_str());
+      if (is_left(descriptor)) unlink_log(entry.path());
       ::close(descriptor);
     }
   } catch (...) {  // they are in nobody's way either

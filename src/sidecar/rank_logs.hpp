@@ -17,11 +17,11 @@ std::string rank_log_path(const std::string& file, const engine::log::Owner& own
 std::string node_log_path(const std::string& file, const engine::log::Owner& owner,
                           std::uint32_t node, Lifetime lifetime);
 
-// A new one, open for reading and writing; a temporary one is locked as long as it is. Throws
-// Error.
-int make_rank_log(const std::string& path);
+// A new one, open for reading and writing; a temporary one is locked as long as it is. `place`: as
+// for make_log(). Throws Error.
+int make_rank_log(const std::string& path, const std::string& place);
 // The same for those of a node, whose ranks all have it locked.
-int make_node_log(const std::string& path);
+int make_node_log(const std::string& path, const std::string& place);
 int open_node_log(const std::string& path);
 // The folder goes with the last of them.
 void remove_rank_log(const std::string& path) noexcept;

@@ -6,11 +6,12 @@
 #include "base/report/log.hpp"
 #include "sidecar/background_process.hpp"
 #include "sidecar/copy_file.hpp"
+#include "sidecar/placed_log.hpp"
 
 namespace headrace::sidecar {
 
 void start_background_replay(const ClosedFile& closed) noexcept try {
-  const Descriptor log(closed.log, O_RDWR | O_NOFOLLOW);
+  const Descriptor log(real_log(closed.log), O_RDWR | O_NOFOLLOW);
   start_background_process(kReplayProgram,
                            {closed.hdf5, closed.file, closed.log, closed.sync ? "true" : "false"},
                            log.get());

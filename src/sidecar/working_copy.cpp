@@ -18,6 +18,7 @@
 
 #include "sidecar/folder.hpp"
 #include "sidecar/locks.hpp"
+#include "sidecar/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -64,7 +65,7 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::string_view begin) {
 std::unique_ptr<Descriptor> open_to_lock(const fs::path& log) {
   for (const int access : {O_RDWR, O_RDONLY}) {
     try {
-      return std::make_unique<Descriptor>(log, access | O_NOFOLLOW);
+      return std::make_unique<Descriptor>(real_log(log), access | O_NOFOLLOW);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::not_found) return nullptr;
       if (access == O_RDONLY) throw;
@@ -145,7 +146,8 @@ std::vector<fs::path> WorkingCopy::take_place() {
     rename_to_target();
   } else if (!done.empty() || is_written_to()) {
     replace_file();
-    for (const fs::path& log : done) fs::remove(log);
+    for (const fs::path& log : done)
+      if (!unlink_log(log)) throw Error("log " + log.string() + " cannot be removed", errno);
   }
   return done;
 }

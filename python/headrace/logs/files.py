@@ -16,6 +16,7 @@ from typing import Any, Final
 from rich.filesize import decimal
 
 from headrace.errors import FileError
+from headrace.logs.staged import remove_log
 from headrace.plugins import library_dir
 
 _MARKER: Final = Path(__file__).with_name("marker_child.py")
@@ -88,7 +89,7 @@ class Foreign:
             if path.is_dir():
                 shutil.rmtree(path)
             else:
-                path.unlink(missing_ok=True)
+                remove_log(path)
         with contextlib.suppress(OSError):
             self.paths[0].parent.rmdir()
 

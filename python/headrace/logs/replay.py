@@ -100,7 +100,7 @@ def replay(  # noqa: PLR0913, each is an option
     dropped = [one["values"].get("uncovered_bytes", 0) for one in told["statistics"]]
     missing = [one["values"].get("missing_datasets", 0) for one in told["statistics"]]
     if output is None:
-        done = tuple(log for log in waiting if not log.exists())
+        done = tuple(log for log in waiting if not os.path.lexists(log))
     foreign = tuple(log for log in waiting if log not in done)
     # A program that crashes before its first flush leaves a log of which the file does not know.
     lost = [log for log in foreign if not (after_crash and covers_nothing(log))]

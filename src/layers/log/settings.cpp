@@ -17,6 +17,7 @@ LogsPer logs_per(std::string_view value) {
 
 LogOptions::LogOptions(const Options& options)
     : canonicalise(canonicalise_of(value_of(kSettings, "canonicalise", options))),
+      path(value_of(kSettings, "path", options)),
       budget(number_of(kSettings, "budget", options)),
       sync(is_on(kSettings, "sync", options)),
       verify(is_on(kSettings, "verify", options)),

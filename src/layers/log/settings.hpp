@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "base/settings/settings.hpp"
 
@@ -14,6 +15,11 @@ inline constexpr std::array kSettings{
             "When logged data is put in order in the file: at the latest when the program flushes "
             "or closes it (close); by a process of its own once it has been closed (background); "
             "or when `headrace replay` or a writer with this layer opens it (later)."},
+    Setting{
+        "path", "HEADRACE_LOG_PATH", Type::path, "", "", "",
+        "A folder on the node's own storage for logs, which are beside their files without one. "
+        "With canonicalise=later or background all writes are logged then, large ones, too, "
+        "and the file gets them from there. Over MPI of ranks on one node only."},
     Setting{"budget", "HEADRACE_LOG_BUDGET", Type::size, "", "bytes", "64MiB",
             "Memory for the log: half for data that is not in it yet, an eighth for what tells "
             "where logged data belongs. When that eighth is used up, logged data is put in order "
@@ -50,6 +56,7 @@ struct LogOptions {
   explicit LogOptions(const Options& options);
 
   Canonicalise canonicalise = Canonicalise::close;
+  std::string path;
   std::uint64_t budget = 0;  // in bytes
   bool sync = false;
   bool verify = false;

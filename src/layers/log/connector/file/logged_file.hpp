@@ -49,6 +49,9 @@ class LoggedFile {
   [[nodiscard]] virtual bool of_ranks() const = 0;
   // Whether ranks wait for each other where HDF5 reads metadata.
   [[nodiscard]] bool asks_together() const { return asks_together_; }
+  // Whether all writes are logged, as logs are on faster storage than the file and outlive the
+  // program.
+  [[nodiscard]] bool stages_all() const { return later_ && !place_.logs_in.empty(); }
   // Whether logs know datasets by their names.
   [[nodiscard]] bool keeps_names() const { return later_; }
 

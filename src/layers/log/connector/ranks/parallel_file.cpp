@@ -35,6 +35,17 @@ std::vector<const ParallelFile*>& known_files() {
   return files;
 }
 
+// Collective. A folder for logs that are not beside the file: only ranks of one node find each
+// other's there.
+std::string place_of_logs(Communicator& ranks, const std::string& path, const std::string& wish) {
+  if (ranks.reduce(wish.empty() ? 0 : 1, Reduction::min) == 0) return {};
+  const bool together = ranks.reduce(ranks.lowest_on_node(), Reduction::max) == 0;
+  if (!together && ranks.rank() == 0)
+    headrace::log(Level::warning,
+                  "logs of file " + path + " are beside it: its ranks are on several nodes");
+  return together ? wish : std::string();
+}
+
 // Collective: none unless all ranks are told the same.
 LogsPer agree_on(Communicator& ranks, LogsPer mine) {
   const auto number = static_cast<std::int64_t>(mine);
@@ -134,7 +145,11 @@ void ParallelFile::opened(const vol::Object& file, const char* name, hid_t fapl,
   const auto when =
       static_cast<Canonicalise>(ranks->reduce(static_cast<int>(wish), Reduction::min));
   const bool sync = when != Canonicalise::close && options.sync;
-  const OpenFile place{{file.under, file.connector->id()}, path, sync, options.budget};
+  const OpenFile place{{file.under, file.connector->id()},
+                       path,
+                       sync,
+                       options.budget,
+                       place_of_logs(*ranks, path, options.path)};
   auto state = std::make_shared<ParallelFile>(*file.connector, place, when, std::move(ranks));
   state->asks_together_ = vol::reads_metadata_together(fapl);
   const bool known = std::ranges::any_of(known_files(), [&](const ParallelFile* one) {
@@ -152,7 +167,7 @@ bool ParallelFile::begin(const engine::log::Owner& owner, const std::vector<int>
   owner_ = owner;
   store_ = std::make_unique<sidecar::LogStore>(
       path(), owner_, later_ ? sidecar::Lifetime::kept : sidecar::Lifetime::temporary,
-      sidecar::LogStore::Rank{ranks_->rank(), ranks_->size(), nodes});
+      place_.logs_in, sidecar::LogStore::Rank{ranks_->rank(), ranks_->size(), nodes});
   const auto number = number_of(place_.below);
   number_ = number.value_or(0);
   bool good = number.has_value();

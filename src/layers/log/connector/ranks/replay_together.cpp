@@ -36,7 +36,7 @@ void replay_together(const vol::Object& file, const std::string& path, Communica
   const Id<Kind::plist> list = collective_list();
   const LibraryContext apart;
   const vol::UnderRef connector = file.connector;
-  const OpenFile place{{file.under, connector->id()}, path, options.sync, 0};
+  const OpenFile place{{file.under, connector->id()}, path, options.sync, 0, {}};
   const auto owner = marker.value_or(engine::log::Owner{});
   std::unique_ptr<EarlierLogs> stored;
   do_together(ranks, [&] {

@@ -79,8 +79,8 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
 // Whether a log gains nothing, and HDF5 needs no other rank for what it writes instead. Not where
 // what is logged would come on top of it later.
 bool goes_to_hdf5(Dataset& dataset, const vol::Transfer& transfer) {
-  return !dataset.over_ranks.filtered && !file_of(dataset).may_hold(dataset) &&
-         vol::update_dims(dataset, transfer.dataset) &&
+  return !dataset.over_ranks.filtered && !dataset.file->stages_all() &&
+         !file_of(dataset).may_hold(dataset) && vol::update_dims(dataset, transfer.dataset) &&
          takes_few_requests(dataset, transfer.file_space);
 }
 

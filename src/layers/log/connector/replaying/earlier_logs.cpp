@@ -22,6 +22,7 @@
 #include "layers/log/settings.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/node_logs.hpp"
+#include "sidecar/placed_log.hpp"
 #include "sidecar/rank_logs.hpp"
 #include "vol/chunks/layout.hpp"
 
@@ -120,8 +121,13 @@ void EarlierLogs::open() {
     if (rank > 0)
       path = sidecar::rank_log_path(place_.path, owner_, static_cast<int>(rank),
                                     sidecar::Lifetime::kept);
-    if (::access(path.c_str(), R_OK) != 0)
-      throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
+    if (::access(path.c_str(), R_OK) != 0) {
+      const int cause = errno;
+      const std::string where = sidecar::elsewhere(path);
+      throw Error("a part of its data is in log " + path +
+                      (where.empty() ? ", which cannot be opened" : ": " + where),
+                  cause);
+    }
     try {
       const auto belonging = logs_.emplace_back(path).reader().owner();
       if (rank == 0 && belonging) ranks = belonging->ranks;

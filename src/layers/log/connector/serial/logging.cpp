@@ -15,10 +15,12 @@ namespace {
 // Of files that no other process has.
 SerialFile& file_of(const Write& write) { return static_cast<SerialFile&>(*write.dataset->file); }
 
-// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under.
+// Whether native HDF5 would take longer: many rows, or few that a part of the log lies under; or
+// all is to go to the node's storage first.
 bool gains(const Write& write) {
   constexpr std::uint64_t kLongRow = 64 << 10;
-  return (write.dataset->pending && !file_of(write).all_replayed()) ||
+  return file_of(write).stages_all() ||
+         (write.dataset->pending && !file_of(write).all_replayed()) ||
          (write.file.size() > 1 &&
           write.elements * write.dataset->element / write.file.size() < kLongRow);
 }
@@ -27,7 +29,7 @@ bool gains(const Write& write) {
 // log. What it takes to know a dataset is many times what HDF5 takes for such a write.
 bool gains_nothing(const vol::Transfer& transfer) {
   const LoggedFile* const file = LoggedFile::of(*transfer.dataset.connector);
-  if (file == nullptr || !file->logs() ||
+  if (file == nullptr || !file->logs() || file->stages_all() ||
       static_cast<const SerialFile*>(file)->may_hold(transfer.dataset))
     return false;
   if (transfer.file_space == vol::kAll) return true;
@@ -41,7 +43,7 @@ bool gains_nothing(const vol::Transfer& transfer) {
 bool is_dense(const Dataset& dataset, const vol::Transfer& transfer) {
   constexpr std::uint64_t kMany = 1024;  // below it does not take long either way
   constexpr std::uint64_t kClose = 256;  // bytes from one to the next
-  if (dataset.chunked() || dataset.pending) return false;
+  if (dataset.chunked() || dataset.pending || dataset.file->stages_all()) return false;
   const auto& spread = transfer.spread();
   return spread && spread->rows >= kMany &&
          spread->extent * dataset.element / spread->rows <= kClose;

@@ -20,7 +20,8 @@
 namespace headrace::log_layout {
 
 SerialFile::SerialFile(vol::UnderConnector& connector, const OpenFile& place, Canonicalise when)
-    : LoggedFile(connector, place, when), room_(path().substr(0, path().rfind('/') + 1)) {}
+    : LoggedFile(connector, place, when),
+      room_(path().substr(0, path().rfind('/') + 1), place_.logs_in) {}
 
 SerialFile::~SerialFile() {
   forget();
@@ -106,7 +107,8 @@ void SerialFile::begin_log() {
   const bool first = later_ && !marked_;
   if (first) owner_ = sidecar::random_owner();
   store_ = std::make_unique<sidecar::LogStore>(
-      path(), owner_, later_ ? sidecar::Lifetime::kept : sidecar::Lifetime::temporary);
+      path(), owner_, later_ ? sidecar::Lifetime::kept : sidecar::Lifetime::temporary,
+      place_.logs_in);
   descriptor_ = store_->open(first);
   writer();
   if (!first) return;
@@ -242,10 +244,10 @@ bool SerialFile::has_room(std::uint64_t bytes, std::uint64_t expected) {
   const std::uint64_t log = log_ == nullptr ? 0 : log_->bytes();
   const std::uint64_t there = log_ == nullptr ? 0 : log - log_->staged();
   const auto holds = [&] {
-    std::uint64_t wanted = log + bytes;
+    std::uint64_t data = 0;
     for (const auto& [identity, dataset] : datasets_)
-      if (dataset->expected > 0) wanted += dataset->expects();
-    return room_.holds(wanted, there);
+      if (dataset->expected > 0) data += dataset->expects();
+    return room_.holds({log + bytes, there, data});
   };
   if (holds()) return true;
   for (const auto& [identity, dataset] : datasets_)

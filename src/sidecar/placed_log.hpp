@@ -1,0 +1,28 @@
+// Logs on a node's own storage (option `path` of the layer log): where a log would be beside its
+// file there is a link to it. No HDF5.
+//
+// They are in PATH/headrace-UID/logs@HOST, which only the user may enter, by their names, which no
+// two logs have in common; beside each of them is a link ID.file to its file. On another node the
+// link of a log leads nowhere, and says where the log is.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace headrace::sidecar {
+
+// Makes a log that is found at `path`, in the folder of the node's storage. Who may read it is as
+// `mode` says. An open descriptor; -1 where nothing can be made there, which is said.
+int make_placed_log(const std::string& path, const std::string& place, mode_t mode) noexcept;
+// A log without a name, in the same way.
+int make_unnamed_log(const std::string& place) noexcept;
+
+// The log that is found at that path: what the link leads to, or the path itself.
+std::string real_log(const std::string& path);
+// Why there is none: a sentence that names the node, or nothing where the path is no such link.
+std::string elsewhere(const std::string& path);
+// Removes a log, and what leads to it. False, with errno, where something remains.
+bool unlink_log(const std::string& path);
+
+}  // namespace headrace::sidecar
