@@ -63,6 +63,24 @@ _BLOCK = """
 with h5py.File("x.h5", "w") as f:
     f["d"] = rng.random((1000, 1000))
 """
+_SAMPLES = """
+with h5py.File("x.h5", "w") as f:
+    f.create_dataset("d", data=rng.integers(0, 9, (4 * N, 200_000), np.uint8),
+                     chunks=(1, 200_000), compression="gzip")
+"""
+_LOADERS = '''
+import subprocess, sys
+loads = """
+import h5py
+with h5py.File("x.h5") as f:
+    for i in range({{}}, {{}}):
+        assert f["d"][i].any()
+"""
+firsts = [{first} for loader in range(4)]
+words = [[sys.executable, "-c", loads.format(first, first + N)] for first in firsts]
+for each in [subprocess.Popen(each) for each in words]:
+    assert each.wait() == 0
+'''
 _RANKS = '''
 import subprocess, sys
 meet = """
@@ -256,6 +274,8 @@ with h5py.File("x.h5") as f:
     Program("same_by_all_ranks", 1, 1, _RANKS.format(shares=False), _RANKS.format(shares=True),
             _BLOCK, near=(_RANKS.format(shares=True), _ONE_AFTER_THE_OTHER),
             storage=DISK_20 + "shared=servers;"),
+    Program("decoded_by_several", 40, 6, _LOADERS.format(first="0"), make=_SAMPLES,
+            near=(_LOADERS.format(first="loader * N"), _SAMPLES), layers="cache(settle=0)"),
     Program("alignment", 60, 8, _CHUNKS.format(how=""), _CHUNKS.format(
             how=", alignment_threshold=262144, alignment_interval=1048576"), storage=STRIPED),
     Program("metadata_blocks", 500, 150, _READ_PAGES.format(name="x", how=""),

@@ -8,24 +8,39 @@ from typing import Any
 
 from bench.common.ways import NATIVE, Way
 
+from headrace.bench.stacks import native
+
 OURS = "cache"
 TENSORSTORE = "tensorstore"
 COPY = "copy"  # out of shared memory: nothing can be faster
 LARGE = "native, large chunk cache"
-LOADERS, ONCE, LISTS = "loaders", "once", "lists"
+STAGED = "staged"
+ASYNC = "async"
+LOADERS, ONCE, LISTS, WHOLE, DISK, CHECKPOINTS = (
+    "loaders", "once", "lists", "whole", "disk", "checkpoints",
+)  # fmt: skip
 
 _CACHE = Way(OURS, "cache")
+_COPY = Way(COPY, peer="copy")
+_BOTH = Way(ASYNC, ASYNC), Way("cache,async", "cache,async")
+# 200 MB/s and 1 ms a request, as a shared file system may give a node.
+_SLOW = "model(mode=delay,preset=none,bandwidth=200000000,latency=1ms,stripe_size=1GiB)"
+_STAGING = (
+    Way(native, _SLOW),
+    Way(ASYNC, f"{ASYNC}+{_SLOW}"),
+    Way(STAGED, f"log(canonicalise=later)+{_SLOW}"),
+)
 _PEERS = (
     Way(LARGE, peer="h5py-large"),
     Way("zarr-python", peer="zarr"),
     Way(TENSORSTORE, peer="tensorstore"),
-    Way(COPY, peer="copy"),
+    _COPY,
 )
 
 
 @dataclass(frozen=True)
 class Case:
-    """Samples of 224 x 224 x 3 bytes in gzip chunks of `chunk` of them."""
+    """Samples of 224 x 224 x 3 bytes in gzip chunks of `chunk` of them; 0: no chunks."""
 
     kernel: str
     chunk: int
@@ -39,7 +54,8 @@ class Case:
     @property
     def name(self) -> str:
         """Of how many samples a chunk has."""
-        return "-".join(filter(None, [self.method, f"{self.chunk}-a-chunk"]))
+        layout = f"{self.chunk}-a-chunk" if self.chunk else "contiguous"
+        return "-".join(filter(None, [self.method, layout]))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -52,8 +68,11 @@ class Case:
     @property
     def ways(self) -> Sequence[Way]:
         """Peers where the work is one that they are made for."""
+        if self.kernel == CHECKPOINTS:
+            return _STAGING
         peers = _PEERS if self.kernel == LOADERS and self.method == "fork" else ()
-        return (NATIVE, _CACHE, *peers)
+        more = {WHOLE: _BOTH, DISK: (_COPY,)}
+        return (NATIVE, _CACHE, *peers, *more.get(self.kernel, ()))
 
 
 def cases(*, quick: bool) -> list[Case]:
@@ -68,4 +87,7 @@ def cases(*, quick: bool) -> list[Case]:
         ),
         *(Case(ONCE, chunk, samples) for chunk in (1, 16)),
         Case(LISTS, 16, samples, epochs=4, batch=batch),
+        *(Case(WHOLE, chunk, samples, epochs=2) for chunk in (1, 16)),
+        Case(DISK, 1, samples, epochs=3),
+        Case(CHECKPOINTS, 0, samples // 2, epochs=6),
     ]

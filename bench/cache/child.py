@@ -19,6 +19,7 @@ import headrace
 
 _LARGE = 1 << 30  # bytes of chunk cache
 _WAIT = 600  # seconds
+_COMPUTES = 0.3  # seconds before each checkpoint
 
 
 def opened(way: str, folder: Path) -> Callable[[Any], Any]:
@@ -114,10 +115,71 @@ def lists(way: str, folder: str, given: dict[str, Any]) -> list[float]:
     return taken
 
 
+def whole(_way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """All samples by one call, twice."""
+    taken = []
+    with h5py.File(Path(folder) / FILE, "r") as file:
+        for _ in range(given["epochs"]):
+            begin = time.perf_counter()
+            found = file["x"][...]
+            taken.append(time.perf_counter() - begin)
+    verify(lambda i: found[i], np.load(Path(folder) / SUMS), range(len(found)))
+    return taken
+
+
+def disk(way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """All samples one by one in random order, more than memory has room for."""
+    sample = opened(way, Path(folder))
+    taken = []
+    for epoch in range(given["epochs"]):
+        order = np.random.default_rng(epoch).permutation(given["samples"])
+        begin = time.perf_counter()
+        for i in order:
+            sample(int(i))
+        taken.append(time.perf_counter() - begin)
+    verify(sample, np.load(Path(folder) / SUMS), order)
+    return taken
+
+
+def steps(folder: str, given: dict[str, Any]) -> list[tuple[Path, Any]]:
+    """Files of checkpoints, and what is in each."""
+    data = np.arange(given["samples"] * np.prod(SHAPE), dtype=np.uint32).view(np.uint8)
+    data = data[: given["samples"] * int(np.prod(SHAPE))]
+    return [(Path(folder) / f"step-{n}.h5", data + np.uint8(n)) for n in range(given["epochs"])]
+
+
+def checkpoints(_way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """Seconds that the program waited for HDF5, and in all; it computes as long as it sleeps."""
+    blocked = 0.0
+    files = steps(folder, given)
+    begin = time.perf_counter()
+    for path, data in files:
+        time.sleep(_COMPUTES)
+        start = time.perf_counter()
+        with h5py.File(path, "w") as file:
+            for part, values in enumerate(np.split(data, 4)):
+                file.create_dataset(f"v{part}", data=values)
+        blocked += time.perf_counter() - start
+    return [blocked, time.perf_counter() - begin]
+
+
+def verify_checkpoints(_way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """Raises where a checkpoint is not what was written."""
+    for path, data in steps(folder, given):
+        with h5py.File(path, "r") as file:
+            if not all((file[f"v{n}"][...] == v).all() for n, v in enumerate(np.split(data, 4))):
+                raise ValueError(f"{path.name} is wrong")
+    return []
+
+
+_KERNELS = {each.__name__: each for each in (
+    loaders, once, lists, whole, disk, checkpoints, verify_checkpoints,
+)}  # fmt: skip
+
+
 def main(kernel: str, way: str, folder: str, parameters: str) -> None:
     """Prints what was found as JSON."""
-    work = {"loaders": loaders, "once": once, "lists": lists}[kernel]
-    taken = work(way, folder, json.loads(parameters))
+    taken = _KERNELS[kernel](way, folder, json.loads(parameters))
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     files = {Path(line.split()[-1]).name for line in maps.splitlines() if ".so" in line}
     loaded = sorted(file for file in files if file.startswith("libheadrace"))

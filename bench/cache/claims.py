@@ -8,7 +8,19 @@ from bench.common.claims import Claim, Judge, Sample, Verdict
 
 from headrace.bench.stacks import native
 
-from .cases import COPY, LISTS, LOADERS, ONCE, OURS, TENSORSTORE
+from .cases import (  # fmt: skip
+    ASYNC,
+    CHECKPOINTS,
+    COPY,
+    DISK,
+    LISTS,
+    LOADERS,
+    ONCE,
+    OURS,
+    STAGED,
+    TENSORSTORE,
+    WHOLE,
+)
 
 FIRST, LATER = "first epoch", "later epochs"
 QUANTITIES = {
@@ -23,20 +35,26 @@ CLAIMS = (
     Claim(f"{LOADERS}/*-16-a-chunk", FIRST, 8),
     Claim(f"{LISTS}/*", LATER, 100),
     Claim(f"{ONCE}/*", "cost", 0.03, most=True),
+    Claim(f"{WHOLE}/*", "cost", 0.03, most=True),
 )
-BESIDE = {
-    TENSORSTORE: Claim(f"{LOADERS}/fork-*", LATER, 3),
-    COPY: Claim(f"{LOADERS}/fork-*", LATER, 0.8),
-}
+# Ours, a peer in the place of native HDF5, and what is promised beside it.
+BESIDE = (
+    (OURS, TENSORSTORE, Claim(f"{LOADERS}/fork-*", LATER, 3)),
+    (OURS, COPY, Claim(f"{LOADERS}/fork-*", LATER, 0.8)),
+    (OURS, COPY, Claim(f"{DISK}/*", LATER, 0.8)),
+    ("cache,async", ASYNC, Claim(f"{WHOLE}/*", LATER, 1)),
+    (STAGED, native, Claim(f"{CHECKPOINTS}/*", FIRST, 20)),
+    (STAGED, ASYNC, Claim(f"{CHECKPOINTS}/*", FIRST, 1)),
+)
 
 
 def judge(samples: Sequence[Sample]) -> list[Verdict]:
     """Beside native HDF5, and beside peers in its place."""
     judged = Judge(QUANTITIES, OURS).verdicts(samples, CLAIMS)
-    for peer, claim in BESIDE.items():
-        quantity = f"{claim.quantity} beside {peer}"
-        judge = Judge({quantity: QUANTITIES[claim.quantity]}, OURS)
+    for ours, peer, claim in BESIDE:
+        quantity = f"{claim.quantity} of {ours} beside {peer}"
+        judge = Judge({quantity: QUANTITIES[claim.quantity]}, ours)
         others = [{**each, "stack": native if each["stack"] == peer else each["stack"]}
-                  for each in samples if each["stack"] in (OURS, peer)]  # fmt: skip
+                  for each in samples if each["stack"] in (ours, peer)]  # fmt: skip
         judged += judge.verdicts(others, [Claim(claim.cases, quantity, claim.bound)])
     return judged

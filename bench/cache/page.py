@@ -20,7 +20,8 @@ def render(about: Mapping[str, Any], samples: Sequence[Sample], judged: Sequence
     parts = [
         "# What the layer cache gains and costs",
         *(f"**{name_of(each)} {each['stack']}: {each['error']}**" for each in failed),
-        "Seconds, medians and ranges; of each run the fastest later epoch.",
+        "Seconds, medians and ranges; of each run the fastest later epoch. Of checkpoints: how "
+        "long the program waited for HDF5, and took in all.",
         table(_HEADINGS, [line for name in names(samples) for line in _lines(name, samples)]),
         "## Claims",
         targets(judged),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headrace.operations.calls import CallError
     from headrace.operations.control import Progress, pause, paused, progress, resume, wait, why_not
     from headrace.operations.pieces import Subfile, fuse, fuse_when_closed, subfiles
+    from headrace.operations.prefetch import Prefetch, prefetch
     from headrace.operations.take import take
     from headrace.plugins import include_path, plugin_path
 
@@ -36,6 +37,7 @@ __all__ = [
     "ConfigError",
     "HeadraceError",
     "PluginError",
+    "Prefetch",
     "Progress",
     "SettingError",
     "SpecError",
@@ -48,6 +50,7 @@ __all__ = [
     "pause",
     "paused",
     "plugin_path",
+    "prefetch",
     "progress",
     "resume",
     "settings",
@@ -73,6 +76,7 @@ _NAMES = {
     "operations.calls": ("CallError",),
     "operations.control": ("Progress", "pause", "paused", "progress", "resume", "wait", "why_not"),
     "operations.pieces": ("Subfile", "fuse", "fuse_when_closed", "subfiles"),
+    "operations.prefetch": ("Prefetch", "prefetch"),
     "operations.take": ("take",),
     "plugins": ("include_path", "plugin_path"),
 }

@@ -84,6 +84,9 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param(f"async,{STRIPE}", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("null(seat=vol)", ["vol"], marks=pytest.mark.long),
+        pytest.param("cache(settle=0)", ["vol"], marks=pytest.mark.long),
+        pytest.param("cache(settle=0),async", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("cache(settle=0),log", ["vol"], marks=pytest.mark.long),
     ],
 )
 def test_same_outcomes(

@@ -18,7 +18,7 @@ from harness.run import run
 from harness.stack import NATIVE, stack_env
 
 BEHIND = ["async", "log", "async,log"]
-STACKS = [*BEHIND, "stripe(files=3,size=4KiB)"]
+STACKS = [*BEHIND, "cache(settle=0)", "stripe(files=3,size=4KiB)"]
 # The size of the file itself: that of the stub.
 PAST_HDF5 = [
     f"tables.tests.test_carray.SizeOnDiskInMemoryPropertyTestCase.test_{name}_data"
@@ -126,6 +126,7 @@ def assert_worked(under: SuiteRun, spec: str, files: int) -> None:
             "written_behind_bytes",
             "writes_logged",
             "striped_written_bytes",
+            "cache_hits",
         )
     }
     calls = under.report.calls("vol")
@@ -138,6 +139,8 @@ def assert_worked(under: SuiteRun, spec: str, files: int) -> None:
         assert done["written_behind_bytes"] > 1000 * files, done
     if "log" in spec:
         assert done["writes_logged"] > files / 10, done
+    if "cache" in spec:
+        assert done["cache_hits"] > 100, done
     if "stripe" in spec:
         assert done["striped_written_bytes"] > 1000 * files, done
 

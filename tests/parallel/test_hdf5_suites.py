@@ -30,6 +30,7 @@ STACKS = {
     "async": "headrace_async seat=both",
     "log": "headrace_log",
     "log-rank": "headrace_log mpi_logs=rank",
+    "cache": "headrace_cache settle=0;network=true",
     "stripe": "headrace_stripe files=3;size=4KiB",
     GATHERED: "headrace_stripe files=3;size=4KiB;aggregate=node",
     # Without metadata_block, as one test knows the size of its file nearly.

@@ -1,10 +1,10 @@
-"""The file of shared chunks, as docs/formats/chunks.md describes it."""
+"""The files of decoded chunks, in memory and on a disk, as docs/formats/chunks.md has them."""
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,8 +13,9 @@ from typing import Final
 
 from headrace.errors import FileError
 
-NAME: Final = "chunks-1"
-_MAGIC: Final = b"hchunks1"
+MEMORY: Final = "chunks-1"
+DISK: Final = "disk-chunks-1"
+_MAGIC: Final = {MEMORY: b"hchunks1", DISK: b"hdchunk1"}
 _PAGE: Final = 4096
 _OWNERS: Final = 1024
 _CLASSES: Final = 29
@@ -23,9 +24,10 @@ _HEADER: Final = struct.Struct("<8sQQQ")
 _COUNTS_AT: Final = _HEADER.size + 4 * _OWNERS
 _SLABS_AT: Final = _COUNTS_AT + 4 * _CLASSES
 _FIXED: Final = -(-(_SLABS_AT + (2 * _CLASSES + 4) * _MOST_SLABS) // _PAGE) * _PAGE
-# Words of 8 bytes of a way, and where they are in it.
-_WORDS: Final = 16
-_STATE, _TAG, _LENGTH, _DEVICE, _INODE = 0, 1, 2, 4, 5
+# State, tag, length, checksum and time (of a disk's), key.
+_WAY: Final = struct.Struct("<QQQII56s40x")
+_TAG_AT: Final = 8
+_FILE: Final = struct.Struct("<QQ")  # device and inode, at the beginning of a key
 
 
 @dataclass
@@ -40,107 +42,156 @@ class CachedFile:
 
 @dataclass
 class Store:
-    """What there is in the file of shared chunks; memory and files are in bytes."""
+    """What there is in a file of chunks; `taken` and what is in files are in bytes."""
 
     path: Path
     bound: int = 0
-    memory: int = 0
+    taken: int = 0
     files: dict[tuple[int, int], CachedFile] = field(default_factory=dict)
 
 
 def folder() -> Path:
-    """Where processes of this user find it."""
-    return Path(os.environ.get("HEADRACE_SHARED") or f"/dev/shm/headrace-{os.geteuid()}")  # noqa: S108
+    """Where processes of this user find those in memory."""
+    return Path(os.environ.get("HEADRACE_SHARED") or _of_user(Path("/dev/shm")))  # noqa: S108
 
 
-def read_store() -> Store | None:
+def in_memory() -> Path:
+    """The file of chunks in memory."""
+    return folder() / MEMORY
+
+
+def on_disk(path: Path) -> Path:
+    """That of the layer's option `path`."""
+    return _of_user(path) / DISK
+
+
+def read_store(path: Path) -> Store | None:
     """None where there is none. Raises FileError where it is damaged."""
-    path = folder() / NAME
-    try:
-        status = path.stat()
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    store = Store(path, memory=status.st_blocks * 512)
-    with _opened(path) as words:
-        store.bound = _slab_bytes(words) * _slabs(words)
-        for first in _ways(words):
-            if words[first + _STATE] & 1 or not words[first + _TAG] or not words[first + _LENGTH]:
-                continue
-            key = words[first + _DEVICE], words[first + _INODE]
-            one = store.files.setdefault(key, CachedFile(*key))
+    store = Store(path, taken=path.stat().st_blocks * 512)
+    with _opened(path) as file:
+        store.bound = file.slab_bytes * file.slabs
+        for way in file.ways():
+            one = store.files.setdefault(way.file, CachedFile(*way.file))
             one.chunks += 1
-            one.bytes += words[first + _LENGTH]
+            one.bytes += way.length
     return store
 
 
-def evict_all() -> bool:
-    """Frees the memory as soon as the programs end that use it now. False where there is none."""
+def evict_all(path: Path) -> bool:
+    """Frees the room as soon as the programs end that use it now. False where there is none."""
     try:
-        (folder() / NAME).unlink()
+        path.unlink()
     except FileNotFoundError:
         return False
     return True
 
 
-def evict(files: set[tuple[int, int]]) -> int:
+def evict(path: Path, files: set[tuple[int, int]]) -> int:
     """Has nobody find chunks of files any more, by device and inode. Returns how many it were."""
-    path = folder() / NAME
-    evicted = 0
     if not path.exists():
         return 0
-    with _opened(path) as words:
-        for first in _ways(words):
-            if (words[first + _DEVICE], words[first + _INODE]) in files and words[first + _TAG]:
-                words[first + _TAG] = 0
+    evicted = 0
+    with _opened(path) as file:
+        for way in file.ways():
+            if way.file in files:
+                file.drop(way)
                 evicted += 1
     return evicted
 
 
+def verify(path: Path) -> tuple[int, int]:
+    """Drops the chunks of a disk's file whose checksums are wrong.
+
+    Returns:
+        How many chunks there are, and how many of them were damaged.
+    """
+    if not path.exists():
+        return 0, 0
+    chunks = damaged = 0
+    with _opened(path) as file:
+        for way in file.ways():
+            chunks += 1
+            if file.is_damaged(way):
+                file.drop(way)
+                damaged += 1
+    return chunks, damaged
+
+
+def _of_user(parent: Path) -> Path:
+    return parent / f"headrace-{os.geteuid()}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A place with a chunk; `at` and `data_at` in bytes of the file."""
+
+    at: int
+    data_at: int
+    state: int
+    length: int
+    checksum: int
+    key: bytes
+
+    @property
+    def file(self) -> tuple[int, int]:
+        device, inode = _FILE.unpack_from(self.key)
+        return device, inode
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    descriptor: int
+    slab_bytes: int
+    slabs: int
+
+    def ways(self) -> Iterator[_Way]:
+        """Those that have a chunk, of all slabs that a class has."""
+        table = os.pread(self.descriptor, _FIXED, 0)
+        for index in range(_CLASSES):
+            (count,) = struct.unpack_from("<I", table, _COUNTS_AT + 4 * index)
+            for at in range(min(count, self.slabs)):
+                where = _SLABS_AT + 2 * (index * _MOST_SLABS + at)
+                (slab,) = struct.unpack_from("<H", table, where)
+                if slab < self.slabs:
+                    yield from self._ways_of(slab, _bytes_of_class(index))
+
+    def _ways_of(self, slab: int, place: int) -> Iterator[_Way]:
+        ways_bytes = self.slab_bytes // _PAGE * _WAY.size
+        first = _FIXED + slab * ways_bytes
+        data = _FIXED + self.slabs * ways_bytes + slab * self.slab_bytes
+        raw = os.pread(self.descriptor, self.slab_bytes // place * _WAY.size, first)
+        for number, (state, tag, length, checksum, _, key) in enumerate(_WAY.iter_unpack(raw)):
+            if not state & 1 and tag and length:
+                at = first + number * _WAY.size
+                yield _Way(at, data + number * place, state, length, checksum, key)
+
+    def is_damaged(self, way: _Way) -> bool:
+        """Of a disk's. What is being replaced is not."""
+        chunk = os.pread(self.descriptor, way.length, way.data_at)
+        (state,) = struct.unpack("<Q", os.pread(self.descriptor, 8, way.at))
+        return state == way.state and zlib.crc32(chunk, zlib.crc32(way.key)) != way.checksum
+
+    def drop(self, way: _Way) -> None:
+        os.pwrite(self.descriptor, bytes(8), way.at + _TAG_AT)
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[memoryview[int]]:
-    """Its words, which are those of all processes."""
+def _opened(path: Path) -> Iterator[_Opened]:
     with path.open("r+b") as file:
         header = file.read(_HEADER.size)
-        size = os.fstat(file.fileno()).st_size
         if len(header) < _HEADER.size:
             raise FileError(f"{path} is damaged")
         magic, slab_bytes, slabs, _ = _HEADER.unpack(header)
-        if magic != _MAGIC or not 0 < slabs <= _MOST_SLABS or size != _total(slab_bytes, slabs):
-            raise FileError(f"{path} is damaged")
-        with (
-            mmap.mmap(file.fileno(), size) as memory,
-            memoryview(memory) as raw,
-            raw.cast("Q") as words,
+        size = _FIXED + slabs * (slab_bytes // _PAGE * _WAY.size + slab_bytes)
+        if (
+            magic != _MAGIC[path.name]
+            or not 0 < slabs <= _MOST_SLABS
+            or os.fstat(file.fileno()).st_size != size
         ):
-            yield words
-
-
-def _slab_bytes(words: memoryview[int]) -> int:
-    return words[1]
-
-
-def _slabs(words: memoryview[int]) -> int:
-    return words[2]
-
-
-def _total(slab_bytes: int, slabs: int) -> int:
-    return _FIXED + slabs * (slab_bytes // _PAGE * _WORDS * 8 + slab_bytes)
-
-
-def _ways(words: memoryview[int]) -> Iterator[int]:
-    """Of all slabs that a class has: where each way begins, in words."""
-    slab_bytes, slabs = _slab_bytes(words), _slabs(words)
-    ways_words = slab_bytes // _PAGE * _WORDS
-    raw = words.cast("B")
-    for index in range(_CLASSES):
-        (count,) = struct.unpack_from("<I", raw, _COUNTS_AT + 4 * index)
-        places = slab_bytes // _bytes_of_class(index)
-        for at in range(min(count, slabs)):
-            (slab,) = struct.unpack_from("<H", raw, _SLABS_AT + 2 * (index * _MOST_SLABS + at))
-            if slab < slabs:
-                first = _FIXED // 8 + slab * ways_words
-                yield from range(first, first + places * _WORDS, _WORDS)
-    raw.release()
+            raise FileError(f"{path} is damaged")
+        yield _Opened(file.fileno(), slab_bytes, slabs)
 
 
 def _bytes_of_class(index: int) -> int:

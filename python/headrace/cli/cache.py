@@ -1,8 +1,9 @@
-"""`headrace cache`: decoded chunks that the processes of a node share."""
+"""`headrace cache`: decoded chunks that processes of a node share, and what waits on its disk."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,57 +12,145 @@ from rich.table import Table
 
 from headrace import units
 from headrace.cache import store
-from headrace.cli.output import console, fail, note, reports_errors
+from headrace.cache.fill import fill
+from headrace.cli.output import StackOption, console, fail, note, reports_errors
+from headrace.errors import FileError
+from headrace.logs.replay import replay
+from headrace.logs.staged import staged_logs
 
 app = typer.Typer(
     name="cache",
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Look at the decoded chunks that the programs of this user share on this node, and drop "
-    "them.",
+    help="Look at the decoded chunks that the programs of this user share on this node, in memory "
+    "and on its disk, and at what they have written there; bring it to its file, fill, check and "
+    "drop it.",
 )
 
 FilesArgument = Annotated[
     list[Path] | None, typer.Argument(metavar="[FILE]...", help="Of these files only.")
 ]
+PathOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--path",
+        metavar="FOLDER",
+        help="The folder on the node's disk that the option `path` of the layers `cache` and `log` "
+        "names.",
+        envvar=["HEADRACE_CACHE_PATH", "HEADRACE_LOG_PATH"],
+    ),
+]
 
 
 @app.command("ls")
 @reports_errors
-def ls(files: FilesArgument = None) -> None:
-    """Tell which files chunks are kept of, and how much memory they take.
+def ls(files: FilesArgument = None, path: PathOption = None) -> None:
+    """Tell which files chunks are kept of, where, and how much room they take.
 
     Files are named that are given, or that a program of this user has open; of all others the inode
-    and the device are shown.
+    and the device are shown. Of the node's disk also the logs are told that are not in their files
+    yet.
     """
-    found = store.read_store()
-    if found is None:
-        note(f"no chunks are kept: there is no {store.folder() / store.NAME}")
-        return
+    found = [each for each in map(store.read_store, _stores(path)) if each is not None]
+    if not found:
+        note(f"no chunks are kept: there is no {' and no '.join(map(str, _stores(path)))}")
     names = _open_files() | {_key(file): str(file) for file in files or ()}
-    table = Table("file", "chunks", "bytes")
-    for key, one in sorted(found.files.items(), key=lambda item: -item[1].bytes):
-        if files and names.get(key) not in {str(file) for file in files}:
+    for each in found:
+        note(f"{units.size(each.taken)} of at most {units.size(each.bound)} in {each.path}")
+        if not each.files:
             continue
-        name = names.get(key, f"inode {one.inode} on {os.major(one.device)}:{os.minor(one.device)}")
-        table.add_row(name, str(one.chunks), units.size(one.bytes))
-    console().print(table)
-    note(f"{units.size(found.memory)} of at most {units.size(found.bound)} in {found.path}")
+        table = Table("file", "chunks", "bytes")
+        for key, one in sorted(each.files.items(), key=lambda item: -item[1].bytes):
+            if files and names.get(key) not in {str(file) for file in files}:
+                continue
+            device = f"{os.major(one.device)}:{os.minor(one.device)}"
+            name = names.get(key, f"inode {one.inode} on {device}")
+            table.add_row(name, str(one.chunks), units.size(one.bytes))
+        console().print(table)
+    for staged in staged_logs(path) if path else ():
+        note(f"{staged.file} has {units.size(staged.log.stat().st_size)} to come: {staged.log}")
+
+
+@app.command("prefetch")
+@reports_errors
+def prefetch(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The HDF5 file.")],
+    datasets: Annotated[
+        list[str] | None, typer.Argument(metavar="[DATASET]...", help="Of these only.")
+    ] = None,
+    stack: StackOption = None,
+    processes: Annotated[
+        int, typer.Option("--processes", min=0, help="That decode; 0 is one for each core.")
+    ] = 0,
+) -> None:
+    """Decode all chunks of datasets before a program needs them.
+
+    The stack is that of the program, `cache` where none is given: who uses the memory first decides
+    how much there is.
+    """
+    if not file.is_file():
+        raise FileError(f"{file}: there is no such file")
+    note(f"{fill(file, datasets, stack or 'cache', processes)} chunks are looked at")
 
 
 @app.command("evict")
 @reports_errors
-def evict(files: FilesArgument = None) -> None:
-    """Drop the chunks of files, or all of them with the memory that they take.
+def evict(files: FilesArgument = None, path: PathOption = None) -> None:
+    """Drop the chunks of files, or all of them with the room that they take.
 
     Programs that run go on; memory that they use is freed when they end.
     """
     if files:
-        note(f"{store.evict({_key(file) for file in files})} chunks are dropped")
-    elif store.evict_all():
+        keys = {_key(file) for file in files}
+        note(f"{sum(store.evict(each, keys) for each in _stores(path))} chunks are dropped")
+    elif sum(store.evict_all(each) for each in _stores(path)):
         note("all chunks are dropped")
     else:
         note("no chunks are kept")
+
+
+@app.command("verify")
+@reports_errors
+def verify(path: PathOption = None) -> None:
+    """Compare the chunks on the node's disk with their checksums, and drop what is damaged.
+
+    The layer does so whenever it reads one. Status 1 says that some were damaged.
+    """
+    chunks, damaged = store.verify(store.on_disk(_needed(path)))
+    note(f"{chunks} chunks, {damaged} of them damaged and dropped")
+    if damaged:
+        raise typer.Exit(1)
+
+
+@app.command("migrate")
+@reports_errors
+def migrate(path: PathOption = None) -> None:
+    """Put all logs that wait on this node's disk in order in their files.
+
+    As `headrace replay` does for each of them. Status 1 says that some are left.
+    """
+    left = 0
+    for file in dict.fromkeys(staged.file for staged in staged_logs(_needed(path))):
+        try:
+            replay(file)
+            note(f"{file} has all that was written to it")
+        except FileError as error:
+            note(str(error))
+            left += 1
+    if left:
+        raise typer.Exit(1)
+
+
+def _needed(path: Path | None) -> Path:
+    if path is None:
+        fail("which folder? Name it by --path")
+    return path
+
+
+def _stores(path: Path | None) -> Iterator[Path]:
+    yield store.in_memory()
+    if path is not None:
+        yield store.on_disk(path)
 
 
 def _key(file: Path) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def take(dataset: "h5py.Dataset", rows: "ArrayLike") -> "NDArray[Any]":
     """
     import numpy as np  # noqa: PLC0415, the package works without
 
-    wanted = _numbers(np.asarray(rows), dataset.shape[0])
+    wanted = numbers_of(np.asarray(rows), dataset.shape[0])
     found = np.empty((len(wanted), *dataset.shape[1:]), dataset.dtype)
     if not len(wanted):
         return found
@@ -44,7 +44,8 @@ def take(dataset: "h5py.Dataset", rows: "ArrayLike") -> "NDArray[Any]":
     return found
 
 
-def _numbers(rows: "NDArray[Any]", length: int) -> "NDArray[Any]":
+def numbers_of(rows: "NDArray[Any]", length: int) -> "NDArray[Any]":
+    """Those of a list or mask of `length` rows, none negative. Raises IndexError."""
     import numpy as np  # noqa: PLC0415, the package works without
 
     if rows.dtype == bool:

@@ -43,18 +43,20 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
+// A word into a hash: of any two that differ the results do, all over (splitmix64, Steele et al.).
+inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+  hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
+  hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
+  return hash ^ (hash >> 31U);
+}
+
 struct Hash {
   std::size_t operator()(const DatasetKey& key) const {
     // What of it differs among the datasets of a process.
     return mixed(mixed(mixed(0, key.file.inode), key.token.low), key.version);
   }
   std::size_t operator()(const Key& key) const { return mixed((*this)(key.dataset), key.chunk); }
-
- private:
-  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-    return hash ^ (hash >> 32U);
-  }
 };
 
 }  // namespace headrace::engine::cache

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "base/settings/settings.hpp"
 
@@ -14,6 +15,14 @@ inline constexpr std::array kSettings{
             "Memory for decoded chunks, of all processes of the user on the node together; 0 is a "
             "quarter of the machine's, or of what its control group leaves a process, and at most "
             "half of what /dev/shm has. The first process that needs it decides."},
+    Setting{
+        "path", "HEADRACE_CACHE_PATH", Type::path, "", "", "",
+        "A folder on the node's own disk, in which decoded chunks are kept over runs, too; none "
+        "are without one."},
+    Setting{
+        "size", "HEADRACE_CACHE_SIZE", Type::size, "", "bytes", "0",
+        "Room for chunks in `path`, of all programs of the user; 0 is a quarter of what the disk "
+        "has left. The first program that keeps chunks there decides."},
     Setting{"linger", "HEADRACE_CACHE_LINGER", Type::duration, "", "", "60s",
             "How long chunks stay that no process uses any more. The next process that starts "
             "after that frees them."},
@@ -30,11 +39,15 @@ struct CacheOptions {
   // Throws Error for a malformed value.
   explicit CacheOptions(const Options& given)
       : memory(number_of(kSettings, "memory", given)),
+        path(value_of(kSettings, "path", given)),
+        size(number_of(kSettings, "size", given)),
         linger(number_of(kSettings, "linger", given)),
         settle(number_of(kSettings, "settle", given)),
         network(is_on(kSettings, "network", given)) {}
 
   std::uint64_t memory;  // bytes
+  std::string path;
+  std::uint64_t size;  // bytes
   std::chrono::nanoseconds linger;
   std::chrono::nanoseconds settle;
   bool network;

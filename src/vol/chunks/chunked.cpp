@@ -29,7 +29,7 @@ bool read_fill(hid_t dcpl, Chunked& dataset) {
          h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
 }
 
-std::optional<Chunked> chunked_of(const Object& dataset) {
+std::optional<Chunked> any_chunked_of(const Object& dataset) {
   const PrivateErrors own;
   const auto list = creation_list(dataset);
   const hid_t dcpl = list.get();
@@ -39,8 +39,16 @@ std::optional<Chunked> chunked_of(const Object& dataset) {
       !read_fill(dcpl, found) || !has_native_chunks({dataset.under, dataset.connector->id()}) ||
       !update_dims(found, dataset))
     return std::nullopt;
-  if (h5.Pget_nfilters(dcpl) != 0 && !read_pipeline(dcpl, found.chunk_bytes, found.pipeline))
-    return std::nullopt;
+  if (h5.Pget_nfilters(dcpl) != 0 && !read_pipeline(dcpl, found.chunk_bytes, found.pipeline)) {
+    found.pipeline.clear();
+    found.by_hdf5 = true;
+  }
+  return found;
+}
+
+std::optional<Chunked> chunked_of(const Object& dataset) {
+  auto found = any_chunked_of(dataset);
+  if (found && found->by_hdf5) found.reset();
   return found;
 }
 

@@ -13,7 +13,8 @@ namespace headrace::vol {
 struct Chunked : Elements {
   engine::Index chunk{};        // elements along each dimension; all 0 where there are no chunks
   std::size_t chunk_bytes = 0;  // of a decoded chunk
-  engine::Pipeline pipeline;    // empty where chunks are stored as they are
+  engine::Pipeline pipeline;    // empty where chunks are stored as they are, or
+  bool by_hdf5 = false;         // have filters that run in HDF5 only
   bool fills = true;            // whether HDF5 puts `fill` where nothing was written
   std::vector<std::byte> fill;  // one element
 
@@ -30,5 +31,7 @@ bool count_chunk_bytes(Chunked& dataset);
 // All of it, its extent included; none for a dataset whose chunks cannot be decoded outside HDF5.
 // The application's thread only. Throws Error.
 std::optional<Chunked> chunked_of(const Object& dataset);
+// The same of a dataset whose chunks HDF5 must decode, too.
+std::optional<Chunked> any_chunked_of(const Object& dataset);
 
 }  // namespace headrace::vol

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/dataset/box_io.hpp"
 
 namespace headrace::vol {
 namespace {
@@ -52,6 +53,22 @@ engine::Buffer read_chunk(const Chunked& dataset, const UnderDataset& below,
   engine::Buffer chunk(dataset.chunk_bytes);
   decode(dataset, load_chunk(dataset, below, origin), chunk.bytes());
   return chunk;
+}
+
+void read_by_hdf5(Object& object, const Chunked& dataset, const engine::Index& origin,
+                  std::span<std::byte> chunk) {
+  engine::Box box{origin, dataset.chunk};
+  for (unsigned d = 0; d < dataset.rank; ++d)
+    box.count[d] = std::min(dataset.chunk[d], dataset.dims[d] - origin[d]);
+  const bool whole = box.count == dataset.chunk;
+  engine::Buffer part(whole ? 0 : engine::volume(dataset.rank, box.count) * dataset.element);
+  std::byte* const to = whole ? chunk.data() : part.data();
+  if (!read_box(object, dataset, box, to)) throw Error("HDF5 cannot read the chunk");
+  if (whole) return;
+  engine::fill_all(dataset.fill, chunk);
+  engine::copy_box(dataset.rank, box.count, dataset.element, to,
+                   engine::strides_of(dataset.rank, box.count, dataset.element), chunk.data(),
+                   engine::strides_of(dataset.rank, dataset.chunk, dataset.element));
 }
 
 }  // namespace headrace::vol

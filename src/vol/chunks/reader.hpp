@@ -33,6 +33,11 @@ void decode(const Chunked& dataset, const StoredChunk& stored, std::span<std::by
 engine::Buffer read_chunk(const Chunked& dataset, const UnderDataset& below,
                           const engine::Index& origin);
 
+// Has HDF5 read a whole chunk, whatever its filters, into `chunk_bytes` of memory; what is beyond
+// the dataset's extent is as if it was never written. Throws Error.
+void read_by_hdf5(Object& object, const Chunked& dataset, const engine::Index& origin,
+                  std::span<std::byte> chunk);
+
 // As HDF5's functions for chunks take it.
 std::array<hsize_t, engine::kMaxRank> offsets_of(const engine::Index& origin);
 

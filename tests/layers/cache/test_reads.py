@@ -86,6 +86,21 @@ def read_all() -> None:
             print(int(f[name][...].sum()))
 
 
+def read_bits() -> None:
+    numbers = np.random.default_rng(1).integers(0, 99, (37, 41))
+    with h5py.File("x.h5", "r") as f:
+        for _ in range(2):
+            for row in range(37):
+                assert (f["bits"][row] == numbers[row]).all()
+
+
+def test_filters_of_hdf5_alone_are_left_to_it_once_a_chunk(cache: Cache) -> None:
+    cache.plain(make)
+    cache.python(read_bits)
+    assert cache.counted("chunks_cached") == 8 * 6
+    assert cache.counted("cache_hits") == 2 * 37 * 6 - 48
+
+
 def test_a_corrupt_chunk_is_an_error_as_natively(cache: Cache) -> None:
     cache.plain(make)
     with h5py.File(cache.folder / "x.h5") as f:

@@ -204,7 +204,7 @@ TEST(SharedStore, what_is_damaged_or_others_own_is_refused) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
   EXPECT_THROW(SharedStore(1000, 1min), Error);
   {
-    const OwnedDescriptor file = open_shared(kFile, [](int) {});
+    const OwnedDescriptor file = open_private(shared_folder(), kFile, [](int) {});
   }
   EXPECT_THROW(SharedStore(kMemory, 1min), Error);
   std::filesystem::remove(folder.path() / kFile);

@@ -84,11 +84,15 @@ OwnedDescriptor::~OwnedDescriptor() {
 std::string shared_folder() {
   const char* const given = std::getenv("HEADRACE_SHARED");
   if (given != nullptr && *given != '\0') return given;
-  return "/dev/shm/headrace-" + std::to_string(::geteuid());
+  return folder_of_user("/dev/shm");
 }
 
-OwnedDescriptor open_shared(const std::string& name, const std::function<void(int)>& fill) {
-  const std::string folder = shared_folder();
+std::string folder_of_user(const std::string& parent) {
+  return parent + "/headrace-" + std::to_string(::geteuid());
+}
+
+OwnedDescriptor open_private(const std::string& folder, const std::string& name,
+                             const std::function<void(int)>& fill) {
   const std::string path = folder + "/" + name;
   make_folder(folder);
   constexpr int kTries = 100;  // others may remove what was made just now
@@ -112,8 +116,7 @@ bool has_name(int descriptor) {
 void reserve(int descriptor, off_t offset, off_t bytes) {
   const int failure = ::posix_fallocate(descriptor, offset, bytes);
   if (failure != 0)
-    throw Error("no memory for shared chunks: " + std::generic_category().message(failure),
-                failure);
+    throw Error("no room for chunks: " + std::generic_category().message(failure), failure);
 }
 
 std::byte* map_shared(int descriptor, std::size_t bytes) {
@@ -126,8 +129,8 @@ std::byte* map_shared(int descriptor, std::size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-bool lock_byte(int descriptor, off_t at, short kind) {
-  struct flock lock = lock_of(at, 1, kind);
+bool lock_byte(int descriptor, off_t at, short kind, off_t bytes) {
+  struct flock lock = lock_of(at, bytes, kind);
   return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 

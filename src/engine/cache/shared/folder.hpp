@@ -1,4 +1,5 @@
-// The folder in memory in which the processes of one user on one node find each other's files.
+// Folders in which the processes of one user on one node find each other's files: that in memory,
+// and others on disks.
 //
 // Any thread. Errors are thrown as Error, which names the path.
 #pragma once
@@ -29,10 +30,14 @@ class OwnedDescriptor {
 // Where it is: HEADRACE_SHARED, or /dev/shm/headrace-UID.
 std::string shared_folder();
 
-// Opens a file of the folder for reading and writing; one that is not there is made, and filled by
+// The user's folder in one that others may use, too.
+std::string folder_of_user(const std::string& parent);
+
+// Opens a file of a folder for reading and writing; one that is not there is made, and filled by
 // `fill(descriptor)` before anybody else can open it. Makes the folder, too: only this user may
 // enter it. Of another user's folder or file, and of a link, it is an Error.
-OwnedDescriptor open_shared(const std::string& name, const std::function<void(int)>& fill);
+OwnedDescriptor open_private(const std::string& folder, const std::string& name,
+                             const std::function<void(int)>& fill);
 
 // The same file by another open file description; none (-1) where the system does not give one.
 OwnedDescriptor reopened(int descriptor);
@@ -40,7 +45,8 @@ OwnedDescriptor reopened(int descriptor);
 // Whether the file of that descriptor can still be opened by its name.
 bool has_name(int descriptor);
 
-// Reserves memory for a part of the file. Error (no_space) where there is none.
+// Reserves memory, or blocks of a disk, for a part of the file. Error (no_space) where there is
+// none.
 void reserve(int descriptor, off_t offset, off_t bytes);
 
 // All of a file of so many bytes as memory of this process and others. Never unmapped. Throws
@@ -49,8 +55,8 @@ std::byte* map_shared(int descriptor, std::size_t bytes);
 
 // Locks on a byte of a file belong to the open file description: of two copies of a library in one
 // process each has its own, and what is killed has none any more. Children after a fork share it.
-bool lock_byte(int descriptor, off_t at,
-               short kind);  // F_RDLCK, F_WRLCK, F_UNLCK; waits for nobody
+// `kind`: F_RDLCK, F_WRLCK or F_UNLCK. Waits for nobody.
+bool lock_byte(int descriptor, off_t at, short kind, off_t bytes = 1);
 // Whether another open file description has a lock on one of so many bytes.
 bool is_locked(int descriptor, off_t at, off_t bytes = 1);
 

@@ -29,6 +29,7 @@ inline constexpr std::size_t kOwners = 1024;
 inline constexpr std::size_t kMostSlabs = 4096;
 inline constexpr std::size_t kLeastSlab = std::size_t{1} << 20U;  // bytes
 inline constexpr std::size_t kLargestSlab = std::size_t{64} << 20U;
+inline constexpr std::size_t kLargestOnDisk = std::size_t{1} << 30U;
 
 // Chunks of up to so many bytes: 4 KiB, 6 KiB, 8 KiB, 12 KiB, … 64 MiB.
 inline constexpr std::size_t kClasses = 29;
@@ -77,6 +78,13 @@ inline std::array<std::uint64_t, Way::kKeyWords> words_of(const Key& key) {
           of.token.low,   of.version,    key.chunk};
 }
 
+// What a way is found by; 0 is the tag of nothing.
+inline std::uint64_t hash_of(const Key& key) {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : words_of(key)) hash = mixed(hash, word);
+  return hash | 1U;
+}
+
 // Ways of a set: a chunk is in one of them.
 inline constexpr std::size_t kSet = 8;
 
@@ -105,9 +113,15 @@ struct Layout {
     const std::size_t slab = std::clamp(std::bit_floor(bytes / 64), kLeastSlab, kLargestSlab);
     return {slab, std::clamp<std::size_t>(bytes / (slab + slab / 32), 0, kMostSlabs)};
   }
-  [[nodiscard]] bool is_sound() const {
-    return std::has_single_bit(slab_bytes) && slab_bytes >= kLeastSlab &&
-           slab_bytes <= kLargestSlab && slabs > 0 && slabs <= kMostSlabs;
+  // The same of a disk: a slab has room for all that differs in size, and more slabs are no use.
+  static Layout for_disk(std::uint64_t bytes) {
+    const std::size_t slab =
+        std::clamp<std::size_t>(std::bit_floor(bytes / 256), kLeastSlab, kLargestOnDisk);
+    return {slab, std::clamp<std::size_t>(bytes / (slab + slab / 32), 0, kMostSlabs)};
+  }
+  [[nodiscard]] bool is_sound(std::size_t largest) const {
+    return std::has_single_bit(slab_bytes) && slab_bytes >= kLeastSlab && slab_bytes <= largest &&
+           slabs > 0 && slabs <= kMostSlabs;
   }
   // Room for ways of the smallest class.
   [[nodiscard]] std::size_t ways_bytes() const { return slab_bytes / kPage * sizeof(Way); }

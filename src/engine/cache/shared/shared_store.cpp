@@ -21,15 +21,6 @@ using std::chrono::nanoseconds;
 constexpr auto kPatience = std::chrono::milliseconds(200);
 constexpr auto kLook = std::chrono::microseconds(50);
 
-std::uint64_t hash_of(const Key& key) {
-  std::uint64_t hash = 0;
-  for (const std::uint64_t word : words_of(key)) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-    hash ^= hash >> 29U;
-  }
-  return hash | 1U;  // 0 is the tag of nothing
-}
-
 // How many rounds of eviction a chunk survives that takes so long to decode: about a nanosecond a
 // byte is what fast codecs need, ten what gzip does.
 std::uint32_t weight_of(nanoseconds time, std::size_t bytes) {
@@ -42,7 +33,8 @@ constexpr std::uint32_t kLeft = 0xffff;  // of Way::used: the rounds that are le
 
 void make(int descriptor, std::size_t memory) {
   const Layout layout = Layout::for_memory(memory);
-  if (!layout.is_sound()) throw Error("too little memory for shared chunks", ErrorKind::no_space);
+  if (!layout.is_sound(kLargestSlab))
+    throw Error("too little memory for shared chunks", ErrorKind::no_space);
   if (::ftruncate(descriptor, static_cast<off_t>(layout.bytes())) != 0)
     throw Error("cannot make the file of shared chunks", errno);
   reserve(descriptor, 0, sizeof(Fixed));
@@ -58,7 +50,7 @@ Layout layout_of(int descriptor) {
   const bool read = ::pread(descriptor, begin.data(), sizeof begin, 0) == sizeof begin &&
                     ::fstat(descriptor, &status) == 0;
   const Layout layout{begin[1], begin[2]};
-  if (!read || begin[0] != kFileMagic || !layout.is_sound() ||
+  if (!read || begin[0] != kFileMagic || !layout.is_sound(kLargestSlab) ||
       static_cast<std::size_t>(status.st_size) != layout.bytes())
     throw Error(shared_folder() + "/" + kFile + " is damaged", ErrorKind::corrupt);
   return layout;
@@ -133,10 +125,10 @@ void SharedStore::leave() {
 
 void SharedStore::open(std::size_t memory, nanoseconds linger) {
   const auto fill = [memory](int descriptor) { make(descriptor, memory); };
-  file_ = open_shared(kFile, fill);
+  file_ = open_private(shared_folder(), kFile, fill);
   if (is_abandoned(file_.get(), linger)) {
     ::unlink((shared_folder() + "/" + kFile).c_str());
-    file_ = open_shared(kFile, fill);
+    file_ = open_private(shared_folder(), kFile, fill);
   }
   const Layout layout = layout_of(file_.get());
   slabs_ = std::make_unique<Slabs>(map_shared(file_.get(), layout.bytes()), layout);

@@ -13,49 +13,45 @@
 
 #include "engine/cache/shared/layout.hpp"
 #include "engine/cache/shared/owners.hpp"
+#include "engine/cache/shared/slab_table.hpp"
 
 namespace headrace::engine::cache {
 
-// The ways of a class in which a chunk can be, and where they were found.
+// Ways in which a chunk can be, and their places in memory.
 struct WaySet {
+  Places places;
   std::span<Way> ways;
   std::byte* data = nullptr;  // of the first way
-  std::size_t of_class = 0;
-  std::size_t at = 0;    // the slab's place among those of the class
-  std::size_t slab = 0;  // its number
 
   [[nodiscard]] std::byte* data_of(std::size_t way) const {
-    return data + way * bytes_of_class(of_class);
+    return data + way * bytes_of_class(places.of_class);
   }
 };
 
 class Slabs {
  public:
   // `memory`: all of the file, as long as the object lives.
-  Slabs(std::byte* memory, const Layout& layout) : memory_(memory), layout_(layout) {}
+  Slabs(std::byte* memory, const Layout& layout)
+      : memory_(memory), layout_(layout), table_(fixed(), layout) {}
 
   [[nodiscard]] Fixed& fixed() const { return *reinterpret_cast<Fixed*>(memory_); }
   [[nodiscard]] const Layout& layout() const { return layout_; }
 
-  // The sets in which a chunk may be: that in which it is put now first, then those in which it was
-  // put while the class had fewer slabs.
+  // The sets in which a chunk may be, see SlabTable::Walk.
   class Sets {
    public:
-    Sets(const Slabs& slabs, std::size_t of_class, std::uint64_t hash);
+    Sets(const Slabs& slabs, std::size_t of_class, std::uint64_t hash)
+        : slabs_(slabs), walk_(slabs.table_, of_class, hash) {}
     bool next(WaySet& set);
 
    private:
     const Slabs& slabs_;
-    std::size_t class_;
-    std::uint64_t hash_;
-    std::size_t count_;
-    std::size_t modulus_;
-    std::size_t last_ = kMostSlabs;
+    SlabTable::Walk walk_;
   };
 
   // To be asked after a way has been claimed: whether the class has the slab still. Else the way is
   // another class's.
-  [[nodiscard]] bool has(const WaySet& set) const;
+  [[nodiscard]] bool has(const WaySet& set) const { return table_.has(set.places); }
 
   // Has memory for a place whose way is claimed. Error (no_space) where there is none.
   void reserve_place(int descriptor, const WaySet& set, std::size_t way) const;
@@ -67,21 +63,18 @@ class Slabs {
   template <typename F>
   void for_each(const F& f) const {
     for (std::size_t c = 0; c < kClasses; ++c)
-      for (std::size_t at = 0; at < count_of(c); ++at)
-        for (Way& way : ways_of(slab_of(c, at), c)) f(way, c);
+      for (std::size_t at = 0; at < table_.count_of(c); ++at)
+        for (Way& way : ways_of(table_.slab_of(c, at), c)) f(way, c);
   }
 
  private:
-  [[nodiscard]] std::size_t count_of(std::size_t of_class) const;
-  [[nodiscard]] std::size_t slab_of(std::size_t of_class, std::size_t at) const;
   [[nodiscard]] std::span<Way> ways_of(std::size_t slab, std::size_t of_class) const;
-  [[nodiscard]] std::size_t a_free_one() const;
-  [[nodiscard]] std::size_t steal_for(std::size_t of_class) const;
   bool clear(std::size_t slab, const Owners& owners) const;
   bool try_grow(int descriptor, const Owners& owners, std::size_t of_class);
 
   std::byte* memory_;
   Layout layout_;
+  SlabTable table_;
   std::mutex growing_;
   std::atomic<std::int64_t> again_{0};  // when growing is tried again, after it has failed
 };

@@ -44,7 +44,7 @@ Writers& Writers::get() {
   return *writers;
 }
 
-Writers::Writers(const std::string& name) : file_(open_shared(name, &fill)) {
+Writers::Writers(const std::string& name) : file_(open_private(shared_folder(), name, &fill)) {
   struct stat status{};
   if (::fstat(file_.get(), &status) != 0 || status.st_size != sizeof(Table))
     throw Error(shared_folder() + "/" + name + " is damaged", ErrorKind::corrupt);

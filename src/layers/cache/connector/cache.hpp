@@ -21,8 +21,8 @@ struct Connector : vol::PassThrough<Connector> {
                                          Callback::file_close, Callback::dataset_read};
 
   static herr_t terminate() {
+    leave_stores();
     cache::report_statistics();
-    leave_store();
     return PassThrough::terminate();
   }
 

@@ -24,8 +24,8 @@ vol::Reason examine(const vol::Object& object, Handle& handle) {
   auto* const opened = object.connector->state.find<OpenedFile>();
   if (opened == nullptr) return kLeftForFile;
   if (!has_chunks({object.under, object.connector->id()})) return "left_for_layout";
-  auto chunked = vol::chunked_of(object);
-  if (!chunked || chunked->pipeline.empty()) return "left_for_filters";
+  auto chunked = vol::any_chunked_of(object);
+  if (!chunked || (chunked->pipeline.empty() && !chunked->by_hdf5)) return "left_for_filters";
   CachedFile* const file = opened->cached();
   if (file == nullptr) return kLeftForFile;
   // Behind a mount or an external link lies another file.
@@ -34,8 +34,10 @@ vol::Reason examine(const vol::Object& object, Handle& handle) {
   if (chunked->chunk_bytes == 0 || chunked->chunk_bytes > file->store().largest())
     return "left_for_size";
   const auto token = engine::cache::Token::of(chunked->identity.token.__data);
-  handle.dataset.emplace(
-      CachedDataset{std::move(*chunked), {file->identity(), token, file->version()}, *file});
+  handle.dataset.emplace(CachedDataset{std::move(*chunked),
+                                       {file->identity(), token, file->version()},
+                                       {file->identity(), token, file->version_on_disk()},
+                                       *file});
   return {};
 }
 

@@ -14,6 +14,7 @@ namespace headrace::cache {
 struct CachedDataset {
   vol::Chunked chunked;
   engine::cache::DatasetKey key;
+  engine::cache::DatasetKey on_disk;
   CachedFile& file;
 };
 

@@ -1,5 +1,6 @@
 #include "layers/cache/connector/cached_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -7,11 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.hpp"
-#include "engine/memory/limit.hpp"
 #include "base/report/log.hpp"
 #include "base/settings/meaning.hpp"
+#include "engine/memory/limit.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/file/system_file.hpp"
@@ -45,19 +47,25 @@ std::optional<Look> look_by(int descriptor, std::uint64_t writers) {
   return look;
 }
 
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-  hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
-  hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
-  return hash ^ (hash >> 31U);
-}
-
-std::uint64_t version_of(const Look& look) {
+// `more`: what the version depends on beside the file.
+std::uint64_t version_of(const Look& look, std::uint64_t more) {
   std::uint64_t version = 0;
   for (const auto word : {look.size, static_cast<std::uint64_t>(look.modified),
-                          static_cast<std::uint64_t>(look.changed), look.writers})
-    version = mixed(version, word);
+                          static_cast<std::uint64_t>(look.changed), more})
+    version = engine::cache::mixed(version, word);
   return version;
+}
+
+// Of this run of the system.
+std::uint64_t boot() {
+  static const std::uint64_t boot = [] {
+    std::string id;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+    std::uint64_t hash = 0;
+    for (const char each : id) hash = engine::cache::mixed(hash, static_cast<unsigned char>(each));
+    return hash;
+  }();
+  return boot;
 }
 
 // That show all processes of the node one state of a file: by their numbers (statfs(2)).
@@ -122,15 +130,17 @@ bool is_above_what_gives_the_file(const vol::Object& file, const vol::Opening& o
 }  // namespace
 
 CachedFile::CachedFile(int descriptor, const engine::io::FileIdentity& identity, const Look& look,
-                       unsigned long number, SharedStore& store, std::chrono::nanoseconds settle)
+                       unsigned long number, const Stores& stores, std::chrono::nanoseconds settle)
     : descriptor_(descriptor),
       identity_(identity),
       look_(look),
       number_(number),
-      store_(store),
+      stores_(stores),
       writers_(engine::cache::Writers::get()),
       settle_(settle),
-      version_(version_of(look)) {}
+      version_(version_of(look, look.writers)) {}
+
+std::uint64_t CachedFile::version_on_disk() const { return version_of(look_, boot()); }
 
 bool CachedFile::is_quiet() {
   alone_ = alone_ || writers_.number(identity_) != look_.writers;
@@ -171,8 +181,15 @@ OpenedFile::OpenedFile(vol::Object& file, const vol::Opening& opening, const vol
     : file_(&file),
       before_(before),
       options_(meaning_of<CacheOptions>(vol::info_of(opening.fapl, layer)->options)),
-      may_be_cached_(vol::has_descriptor(opening.fapl) &&
-                     is_above_what_gives_the_file(file, opening, layer)) {}
+      over_mpi_(vol::is_parallel(opening.fapl)),
+      may_be_cached_(
+          // Looking up a chunk must be no call that all ranks make together.
+          (over_mpi_ ? !vol::reads_metadata_together(opening.fapl)
+                     : vol::has_descriptor(opening.fapl)) &&
+          is_above_what_gives_the_file(file, opening, layer)) {
+  std::error_code none;
+  if (over_mpi_ && may_be_cached_) path_ = std::filesystem::absolute(opening.name, none);
+}
 
 CachedFile* OpenedFile::cached() {
   if (!may_be_cached_ || cached_ != nullptr) return cached_.get();
@@ -193,9 +210,15 @@ void OpenedFile::note_closing(const vol::Object& handle) {
   file_ = nullptr;
 }
 
-std::unique_ptr<CachedFile> OpenedFile::examine() const {
+std::optional<int> OpenedFile::descriptor() {
+  if (!over_mpi_) return vol::descriptor_of(file_->under, *file_->connector);
+  own_ = engine::cache::OwnedDescriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  return own_.get() < 0 ? std::nullopt : std::optional(own_.get());
+}
+
+std::unique_ptr<CachedFile> OpenedFile::examine() {
   const vol::BelowFile below{file_->under, file_->connector->id()};
-  const auto descriptor = vol::descriptor_of(file_->under, *file_->connector);
+  const auto descriptor = this->descriptor();
   if (!descriptor || !(options_.network || is_local(*descriptor)) || !vol::is_read_only(below))
     return nullptr;
   const auto identity = engine::io::identity_of(*descriptor);
@@ -203,7 +226,8 @@ std::unique_ptr<CachedFile> OpenedFile::examine() const {
   if (!identity || !identity->is_shared() || !number) return nullptr;
   SharedStore* const store = store_for(options_);
   if (store == nullptr) return nullptr;
-  auto cached = std::make_unique<CachedFile>(*descriptor, *identity, before_, *number, *store,
+  const Stores stores{*store, NodeDisk::in(options_.path, options_.size)};
+  auto cached = std::make_unique<CachedFile>(*descriptor, *identity, before_, *number, stores,
                                              options_.settle);
   return cached->is_unchanged() ? std::move(cached) : nullptr;
 }
@@ -214,7 +238,8 @@ void leave_alone(const vol::UnderConnector& connector) {
   if (CachedFile* const cached = file->cached()) cached->leave_alone();
 }
 
-void leave_store() {
+void leave_stores() {
+  NodeDisk::finish_all();
   if (SharedStore* const store = SharedStore::made()) store->leave();
 }
 

@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/cache/shared/shared_store.hpp"
 #include "engine/cache/shared/writers.hpp"
+#include "layers/cache/connector/node_disk.hpp"
 #include "layers/cache/settings.hpp"
 #include "vol/file/file_facts.hpp"
 #include "vol/file/info.hpp"
@@ -24,21 +26,31 @@ struct Look {
   bool operator==(const Look&) const = default;
 };
 
+// Where chunks are kept; there need be no disk.
+struct Stores {
+  engine::cache::SharedStore& memory;
+  NodeDisk* disk;
+};
+
 // A file that was opened to be read only.
 class CachedFile {
  public:
   // `descriptor`: HDF5's, which stays open as long as the file is. `look`: of before it was opened,
   // as what HDF5 knows of the file is no older. `settle`: how long ago its last change must be.
   CachedFile(int descriptor, const engine::io::FileIdentity& identity, const Look& look,
-             unsigned long number, engine::cache::SharedStore& store,
-             std::chrono::nanoseconds settle);
+             unsigned long number, const Stores& stores, std::chrono::nanoseconds settle);
 
-  [[nodiscard]] engine::cache::SharedStore& store() const { return store_; }
+  [[nodiscard]] engine::cache::SharedStore& store() const { return stores_.memory; }
+  [[nodiscard]] NodeDisk* disk() const { return stores_.disk; }
   [[nodiscard]] const engine::io::FileIdentity& identity() const { return identity_; }
   // HDF5's number of the file.
   [[nodiscard]] unsigned long number() const { return number_; }
   // Of the file's content, under which chunks are kept.
   [[nodiscard]] std::uint64_t version() const { return version_; }
+  // The same on the disk, as long as the node runs: what was written just before it stops may be
+  // there afterwards with the times of before. Writers under our layers that are gone do not count,
+  // as their table may be gone, too: each has set the file another time.
+  [[nodiscard]] std::uint64_t version_on_disk() const;
 
   // Whether nobody has begun to write it since it was opened. To be asked before each read: what
   // HDF5 itself knows of the file may be out of date afterwards, so it stays as it is.
@@ -55,7 +67,7 @@ class CachedFile {
   engine::io::FileIdentity identity_;
   Look look_;
   unsigned long number_;
-  engine::cache::SharedStore& store_;
+  Stores stores_;
   engine::cache::Writers& writers_;
   std::chrono::nanoseconds settle_;
   std::uint64_t version_;
@@ -75,15 +87,21 @@ class OpenedFile {
 
   // Null where the connector does not answer for the file.
   CachedFile* cached();
+  // Whether ranks have opened it together: only what one of them reads on its own is answered.
+  [[nodiscard]] bool over_mpi() const { return over_mpi_; }
   // To be called before the program closes it by one of its handles: datasets of it may stay open.
   void note_closing(const vol::Object& handle);
 
  private:
-  [[nodiscard]] std::unique_ptr<CachedFile> examine() const;
+  [[nodiscard]] std::unique_ptr<CachedFile> examine();
+  [[nodiscard]] std::optional<int> descriptor();
 
-  vol::Object* file_;  // the handle that it was opened by, until that is closed
+  vol::Object* file_;                   // the handle that it was opened by, until that is closed
+  std::string path_;                    // of one over MPI
+  engine::cache::OwnedDescriptor own_;  // of that: HDF5 has none that we may ask
   Look before_;
   CacheOptions options_;
+  bool over_mpi_;
   bool may_be_cached_;  // as far as it was looked at
   std::unique_ptr<CachedFile> cached_;
 };
@@ -91,6 +109,6 @@ class OpenedFile {
 void leave_alone(const vol::UnderConnector& connector);
 
 // No file is open any more.
-void leave_store();
+void leave_stores();
 
 }  // namespace headrace::cache

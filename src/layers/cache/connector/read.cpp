@@ -1,12 +1,19 @@
 #include "layers/cache/connector/read.hpp"
 
+#include <memory>
+#include <optional>
+
 #include "base/report/log.hpp"
 #include "engine/memory/kind.hpp"
+#include "engine/threads/ordered.hpp"
+#include "engine/threads/thread_pool.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "layers/cache/connector/cached_dataset.hpp"
 #include "layers/cache/connector/statistics.hpp"
 #include "vol/chunks/parts.hpp"
 #include "vol/chunks/reader.hpp"
+#include "vol/dataset/transfer_list.hpp"
 
 namespace headrace::cache {
 namespace {
@@ -16,65 +23,139 @@ using engine::cache::Key;
 using vol::Reason;
 
 // A read of one dataset.
-struct Reading {
-  const vol::ChunkTransfer& transfer;
-  const CachedDataset& dataset;
-  UnderDataset below;
-  std::byte* program;
+class Reading {
+ public:
+  // `object`: the program's handle of the dataset.
+  Reading(const vol::ChunkTransfer& transfer, const CachedDataset& dataset, vol::Object& object,
+          std::byte* program)
+      : transfer_(transfer), dataset_(dataset), object_(object), program_(program) {}
 
-  [[nodiscard]] Key key_of(const vol::Part& part) const { return {dataset.key, part.chunk}; }
-  [[nodiscard]] std::size_t bytes_of(const vol::Part& part) const {
-    return part.elements * transfer.transfer().mem_element;
-  }
+  // Why HDF5 must read it all; none when it is done. Throws Error.
+  Reason parts();
+
+ private:
+  friend class FillJob;
+
+  [[nodiscard]] Key key_of(const vol::Part& part) const { return {dataset_.key, part.chunk}; }
+  [[nodiscard]] std::size_t bytes() const { return dataset_.chunked.chunk_bytes; }
+  [[nodiscard]] engine::cache::SharedStore& store() const { return dataset_.file.store(); }
+  bool is_hit(const vol::Part& part);
+  Reason fill(const vol::Part& part);
+  Reason decode(const vol::Part& part, Claim claim);
+  Reason decode_by_hdf5(const vol::Part& part, Claim claim);
+  void note_filled(const vol::Part& part) const;
+  void hand_over(const vol::Part& part, Claim& claim) const;
+
+  const vol::ChunkTransfer& transfer_;
+  const CachedDataset& dataset_;
+  vol::Object& object_;
+  std::byte* program_;
+  std::optional<engine::Ordered> decoding_;  // of reads of several chunks
 };
 
-bool is_hit(const Reading& read, const vol::Part& part) {
+// Decodes a chunk into its shared place.
+class FillJob : public engine::Job {
+ public:
+  FillJob(const Reading& read, const vol::Part& part, vol::StoredChunk stored, Claim claim)
+      : read_(read), part_(part), stored_(std::move(stored)), claim_(std::move(claim)) {}
+
+  void work() override {
+    vol::decode(read_.dataset_.chunked, stored_, claim_.bytes());
+    if (!converts()) read_.hand_over(part_, claim_);
+  }
+  void finish() override {
+    if (converts()) read_.hand_over(part_, claim_);
+    read_.note_filled(part_);
+  }
+
+ private:
+  // HDF5 does that, on the program's thread.
+  [[nodiscard]] bool converts() const { return read_.transfer_.transfer().converts; }
+
+  const Reading& read_;
+  vol::Part part_;
+  vol::StoredChunk stored_;
+  Claim claim_;
+};
+
+bool Reading::is_hit(const vol::Part& part) {
   bool delivered = false;
   const auto deliver = [&](std::span<const std::byte> chunk) {
-    if (chunk.size() != read.dataset.chunked.chunk_bytes) return;
-    read.transfer.deliver(part, chunk.data(), read.program);
+    if (chunk.size() != bytes()) return;
+    transfer_.deliver(part, chunk.data(), program_);
     delivered = true;
   };
-  if (!read.dataset.file.store().read(read.key_of(part), deliver) || !delivered) return false;
+  if (!store().read(key_of(part), deliver) || !delivered) return false;
   ++statistics().hits;
-  statistics().hit_bytes += read.bytes_of(part);
+  statistics().hit_bytes += part.elements * transfer_.transfer().mem_element;
   return true;
 }
 
-// Decodes the chunk into its shared place. Where nothing was written of it there is none. Throws
-// Error.
-Reason decode(const Reading& read, const vol::Part& part, Claim claim) {
-  const auto stored = vol::load_chunk(read.dataset.chunked, read.below, part.origin);
-  if (!read.dataset.file.is_unchanged()) return "left_for_change";
+void Reading::hand_over(const vol::Part& part, Claim& claim) const {
+  transfer_.deliver(part, claim.bytes().data(), program_);
+  claim.publish();
+}
+
+void Reading::note_filled(const vol::Part& part) const {
+  ++statistics().filled;
+  statistics().filled_bytes += bytes();
+  if (NodeDisk* const disk = dataset_.file.disk())
+    disk->keep_later(key_of(part), {dataset_.on_disk, part.chunk}, bytes(), store());
+}
+
+// Where nothing was written of the chunk there is none. What a call reads of one chunk alone is
+// decoded at once.
+Reason Reading::decode(const vol::Part& part, Claim claim) {
+  const UnderDataset below{object_.under, object_.connector->id()};
+  auto stored = vol::load_chunk(dataset_.chunked, below, part.origin);
+  if (!dataset_.file.is_unchanged()) return "left_for_change";
   if (stored.bytes.size() == 0) {
-    read.transfer.deliver_fill(part, read.program);
+    transfer_.deliver_fill(part, program_);
     return {};
   }
-  vol::decode(read.dataset.chunked, stored, claim.bytes());
-  read.transfer.deliver(part, claim.bytes().data(), read.program);
-  claim.publish();
-  ++statistics().filled;
-  statistics().filled_bytes += read.dataset.chunked.chunk_bytes;
-  return {};
-}
-
-// Why HDF5 must read it all; none when the part is delivered.
-Reason fill(const Reading& read, const vol::Part& part) {
-  engine::cache::SharedStore& store = read.dataset.file.store();
-  const std::size_t bytes = read.dataset.chunked.chunk_bytes;
-  Claim claim = store.claim(read.key_of(part), bytes);
-  if (claim) return decode(read, part, std::move(claim));
-  if (!store.wait_for(read.key_of(part), bytes) || !is_hit(read, part)) return "left_for_room";
-  ++statistics().awaited;
-  return {};
-}
-
-Reason read_parts(const Reading& read) {
-  vol::Parts parts(read.transfer);
-  for (vol::Part part; parts.next(part);) {
-    if (is_hit(read, part)) continue;
-    if (const Reason why = fill(read, part); !why.empty()) return why;
+  auto job = std::make_unique<FillJob>(*this, part, std::move(stored), std::move(claim));
+  if (part.elements == transfer_.transfer().elements) {
+    job->work();
+    job->finish();
+    return {};
   }
+  if (!decoding_) decoding_.emplace(2 * std::size_t{engine::workers()});
+  decoding_->give(std::move(job));
+  return {};
+}
+
+Reason Reading::decode_by_hdf5(const vol::Part& part, Claim claim) {
+  vol::read_by_hdf5(object_, dataset_.chunked, part.origin, claim.bytes());
+  if (!dataset_.file.is_unchanged()) return "left_for_change";
+  hand_over(part, claim);
+  note_filled(part);
+  return {};
+}
+
+Reason Reading::fill(const vol::Part& part) {
+  Claim claim = store().claim(key_of(part), bytes());
+  if (!claim) {
+    if (!store().wait_for(key_of(part), bytes()) || !is_hit(part)) return "left_for_room";
+    ++statistics().awaited;
+    return {};
+  }
+  NodeDisk* const disk = dataset_.file.disk();
+  if (disk == nullptr || !disk->store().load({dataset_.on_disk, part.chunk}, claim.bytes()))
+    return dataset_.chunked.by_hdf5 ? decode_by_hdf5(part, std::move(claim))
+                                    : decode(part, std::move(claim));
+  hand_over(part, claim);
+  ++statistics().from_disk;
+  statistics().from_disk_bytes += bytes();
+  return {};
+}
+
+Reason Reading::parts() {
+  vol::Parts parts(transfer_);
+  for (vol::Part part; parts.next(part);) {
+    if (is_hit(part)) continue;
+    if (const Reason why = fill(part); !why.empty()) return why;
+  }
+  if (decoding_) decoding_->finish();
   return {};
 }
 
@@ -93,8 +174,7 @@ Reason try_read(CachedDataset& dataset, const vol::Transfer& call, std::byte* pr
   if (const auto* const why = std::get_if<Reason>(&found)) return *why;
   const vol::ChunkTransfer transfer(dataset.chunked, std::get<vol::ElementTransfer>(found),
                                     call.dxpl);
-  const UnderDataset below{call.dataset.under, call.dataset.connector->id()};
-  return read_parts({transfer, dataset, below, program});
+  return Reading(transfer, dataset, call.dataset, program).parts();
 }
 
 Reason read(const vol::Transfer& call, void* program) {
@@ -110,8 +190,19 @@ Reason read(const vol::Transfer& call, void* program) {
   }
 }
 
-bool is_answered(const vol::Transfer& call, void* program) {
+// Ranks that read together must all do so.
+Reason read_over_mpi(const vol::Transfer& call, void* program) {
+  const LibraryContext apart;  // HDF5 would take the lists of our questions for the call's
+  if (vol::collective(call.dxpl)) return "left_for_collective";
   const Reason why = read(call, program);
+  if (why.empty()) vol::tell_independent(call.dxpl);
+  return why;
+}
+
+bool is_answered(const vol::Transfer& call, void* program) {
+  const auto* const file = call.dataset.connector->state.find<OpenedFile>();
+  const bool over_mpi = file != nullptr && file->over_mpi();
+  const Reason why = over_mpi ? read_over_mpi(call, program) : read(call, program);
   if (!why.empty()) ++statistics().left[why];
   return why.empty();
 }

@@ -52,7 +52,8 @@ _OF_PROCESSES: Final = (
     loops.flushed,
 )  # fmt: skip
 _OF_RUNS: Final = (
-    tiny.datasets, repeats.by_all_ranks, ranks.file_per_rank, ranks.files_alike, ranks.shared_file,
+    tiny.datasets, repeats.by_all_ranks, repeats.decoded_by_several,
+    ranks.file_per_rank, ranks.files_alike, ranks.shared_file,
 )  # fmt: skip
 
 # What needs neither selections nor the time and place of each call and request.

@@ -10,6 +10,7 @@ import numpy as np
 from headrace.trace.analysis.advice.advice import Advice, Code
 from headrace.trace.analysis.advice.data import COPIED
 from headrace.trace.analysis.advice.process import BETWEEN, meet, spent_around
+from headrace.trace.model.seats import READ
 from headrace.units import count, size
 
 if TYPE_CHECKING:
@@ -100,4 +101,36 @@ def by_all_ranks(run: Run) -> Iterator[Advice]:
             "copy the data",
             "all processes must get there at the same time",
             worst.line,
+        )
+
+
+def decoded_by_several(run: Run) -> Iterator[Advice]:
+    """Compressed chunks that each of several processes decodes for itself."""
+    readers: dict[tuple[str, str], list[Data]] = defaultdict(list)
+    for data in run.datasets:
+        if data.filtered and not data.writes.any() and not data.parallel:
+            readers[data.file, data.path].append(data)
+    for (_, path), every in readers.items():
+        made = [each.seat.requests["offset"][each.requests_in(0, READ)] for each in every]
+        decoded = sum(map(len, made))
+        chunks = len(np.unique(np.concatenate(made)))
+        if len(every) < _RANKS or decoded == chunks:
+            continue
+        worst = max(every, key=lambda each: float(each.seconds.sum()))
+        kept = chunks * worst.chunk
+        yield Advice(
+            "decoded_by_several",
+            path,
+            f"{count(len(every))} processes decoded {count(decoded)} chunks of "
+            f"{size(worst.chunk)}, each for itself, though there are only {count(chunks)}",
+            "Run them under the layer `cache`, in which the processes of a node share what any of "
+            "them has decoded",
+            "headrace run --stack cache -- PROGRAM",
+            float(worst.seconds.sum()) * (1 - chunks / decoded),
+            "the time of the reads of the slowest, times the share of decodings that repeat one, "
+            f"{1 - chunks / decoded:.0%}",
+            f"{size(kept)} of memory for all of them together; what programs write in place "
+            "without HDF5's locks is seen when the file is opened again",
+            worst.line,
+            stack="cache",
         )

@@ -1,0 +1,71 @@
+"""Reads an element of each chunk, so that the layer `cache` below decodes it for all processes.
+
+python -m headrace.cache.fill_child FILE PART PARTS [DATASET]...: of datasets, or of all. With `-`
+in place of datasets it reads one name and its rows from standard input, and takes the chunks in the
+order of these. Of every PARTS chunks it takes one. It ends with the process that has started it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterable, Iterator
+
+import h5py
+import numpy as np
+
+
+def origins(dataset: h5py.Dataset, bands: Iterable[int]) -> Iterator[tuple[int, ...]]:
+    """The first element of each chunk in the given rows of chunks."""
+    others = [
+        range(0, length, chunk)
+        for length, chunk in zip(dataset.shape[1:], dataset.chunks[1:], strict=True)
+    ]
+    for band in bands:
+        yield from itertools.product([band * dataset.chunks[0]], *others)
+
+
+def bands_of(dataset: h5py.Dataset, rows: np.ndarray | None) -> Iterable[int]:
+    """All, or those that rows are in, in their order."""
+    length = dataset.chunks[0]
+    if rows is None:
+        return range(-(-dataset.shape[0] // length))
+    return dict.fromkeys((rows // length).tolist())
+
+
+def can_be_kept(dataset: object) -> bool:
+    """Whether the layer may keep chunks of it."""
+    return isinstance(dataset, h5py.Dataset) and bool(dataset.chunks) and dataset.size > 0
+
+
+def named(file: h5py.File, names: list[str]) -> list[h5py.Dataset]:
+    """Those, or all of a file."""
+    if names:
+        return [file[name] for name in names]
+    found: list[h5py.Dataset] = []
+    file.visititems(lambda _, each: found.append(each) if isinstance(each, h5py.Dataset) else None)
+    return found
+
+
+def main(path: str, part: int, parts: int, names: list[str]) -> None:
+    """Writes how many chunks it has looked at."""
+    parent = os.getppid()
+    rows = None
+    if names == ["-"]:
+        names = [sys.stdin.buffer.readline().decode().rstrip("\n")]
+        rows = np.frombuffer(sys.stdin.buffer.read(), np.int64)
+    looked_at = 0
+    with h5py.File(path, "r") as file:
+        for dataset in filter(can_be_kept, named(file, names)):
+            mine = itertools.islice(origins(dataset, bands_of(dataset, rows)), part, None, parts)
+            for origin in mine:
+                if os.getppid() != parent:
+                    return
+                dataset[origin]
+                looked_at += 1
+    sys.stdout.write(f"{looked_at}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
