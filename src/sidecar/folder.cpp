@@ -113,6 +113,9 @@ void sync_file(const std::string& path) {
 }
 
 void sync_names(const std::string& file) {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(file), failure))
+    sync_place(entry.path());
   sync_file(folder_of(file));
   sync_file(std::filesystem::path(file).parent_path());
 }

@@ -20,11 +20,8 @@ using engine::log::NodeFile;
 
 namespace {
 
-// An unnamed file beside another one, or in its place, so that nothing is left of it whatever
-// happens.
-int open_unnamed(const std::string& path, const std::string& place) {
-  if (!place.empty())
-    if (const int descriptor = make_unnamed_log(place); descriptor >= 0) return descriptor;
+// An unnamed file beside another one, so that nothing is left of it whatever happens.
+int open_beside(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
   int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0) return descriptor;
@@ -66,8 +63,18 @@ LogStore::LogStore(std::string file, const engine::log::Owner& owner, Lifetime l
   leads_ = own().place == 0;
 }
 
-int LogStore::open(bool is_new) const {
-  if (unnamed()) return open_unnamed(file_, place_);
+int LogStore::open(bool is_new) {
+  if (unnamed()) {
+    const int descriptor = place_.empty() ? -1 : make_unnamed_log(place_);
+    placed_ = descriptor >= 0;
+    return placed_ ? descriptor : open_beside(file_);
+  }
+  const int descriptor = open_named(is_new);
+  placed_ = !place_.empty() && sidecar::is_placed(own_path());
+  return descriptor;
+}
+
+int LogStore::open_named(bool is_new) const {
   if (alone()) return open_log(file_, owner_, is_new, place_);
   const std::string path = own_path();
   if (!by_node()) return make_rank_log(path, place_);

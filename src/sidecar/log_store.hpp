@@ -36,7 +36,9 @@ class LogStore {
   [[nodiscard]] bool by_node() const { return !in_.empty(); }
   // The file, open for reading and writing: new, or the one that was left empty, or that of the
   // rank that leads. Those of ranks are locked as long as they are open. Throws Error.
-  [[nodiscard]] int open(bool is_new) const;
+  [[nodiscard]] int open(bool is_new);
+  // Whether what was opened is in its place, and not beside the file.
+  [[nodiscard]] bool is_placed() const { return placed_; }
   // Empty where it has no name.
   [[nodiscard]] std::string path_of(int rank) const;
   [[nodiscard]] std::string own_path() const { return path_of(rank_); }
@@ -60,6 +62,7 @@ class LogStore {
     std::uint32_t node = 0;
     std::size_t place = 0;
   };
+  [[nodiscard]] int open_named(bool is_new) const;
   [[nodiscard]] bool alone() const { return ranks_ == 0; }
   [[nodiscard]] bool unnamed() const { return alone() && lifetime_ == Lifetime::temporary; }
   [[nodiscard]] const In& own() const { return in_[static_cast<std::size_t>(rank_)]; }
@@ -70,6 +73,7 @@ class LogStore {
   engine::log::Owner owner_;
   Lifetime lifetime_;
   std::string place_;
+  bool placed_ = false;
   int rank_ = 0;
   int ranks_ = 0;  // 0: a process alone
   bool leads_ = true;

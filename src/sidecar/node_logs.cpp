@@ -1,14 +1,12 @@
 #include "sidecar/node_logs.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <map>
 #include <utility>
 
 #include "base/error.hpp"
 #include "engine/io/reopened_file.hpp"
 #include "engine/log/node_file.hpp"
+#include "sidecar/placed_log.hpp"
 #include "sidecar/rank_logs.hpp"
 
 namespace headrace::sidecar {
@@ -50,9 +48,7 @@ void require_all(const std::map<std::uint32_t, LogFile>& logs, const Owner& owne
 }  // namespace
 
 bool has_node_logs(const std::string& file, const Owner& owner) {
-  const auto is_there = [&](std::uint32_t node) {
-    return ::access(path_of(file, owner, node).c_str(), F_OK) == 0;
-  };
+  const auto is_there = [&](std::uint32_t node) { return has_name(path_of(file, owner, node)); };
   return is_there(0) || is_there(1);
 }
 
@@ -61,8 +57,7 @@ std::vector<LogFile> logs_of_nodes(const std::string& file, const Owner& owner) 
   std::uint32_t nodes = 1;
   for (std::uint32_t node = 0; node < nodes; ++node) {
     const std::string path = path_of(file, owner, node);
-    if (::access(path.c_str(), R_OK) != 0)
-      throw Error("a part of its data is in log " + path + ", which cannot be opened", errno);
+    require_readable(path);
     try {
       const NodeFile header = header_of(path, owner, node);
       if (node == 0) nodes = header.nodes;

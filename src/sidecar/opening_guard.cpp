@@ -59,7 +59,11 @@ OpeningGuard::OpeningGuard(const char* name, bool writes) : writes_(writes) {
   }
   for (const std::string& log : logs_of(file_)) {
     const int descriptor = open_real(log);
-    if (descriptor < 0) continue;
+    if (descriptor < 0) {
+      // A process on its node may be at work: it replaces the file with the folder locked.
+      if (!elsewhere(log).empty() && !held_.contains(folder_of(file_))) keep_file();
+      continue;
+    }
     held_.emplace(log, descriptor);
     if (wait_for(log, descriptor)) remove_copies(log);
   }

@@ -18,33 +18,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kUser = "headrace-";
 constexpr std::string_view kLogs = "logs@";
 
-void make_private(const fs::path& folder) {
+// A folder that only this user may enter.
+bool is_private(const fs::path& folder) {
   constexpr mode_t kOthers = 0077;
+  struct stat status{};
+  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid() && (status.st_mode & kOthers) == 0;
+}
+
+void make_private(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     throw Error(folder.string() + ": " + std::strerror(errno), errno);
-  struct stat status{};
-  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-      status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0)
+  if (!is_private(folder))
     throw Error(folder.string() + " is not a folder that only this user may enter",
                 ErrorKind::conflict);
 }
 
 fs::path folder_in(const std::string& place) {
-  const fs::path user = fs::path(place) / ("headrace-" + std::to_string(::geteuid()));
+  const fs::path user = fs::path(place) / (std::string(kUser) + std::to_string(::geteuid()));
   const fs::path folder = user / (std::string(kLogs) + host_name());
   make_private(user);
   make_private(folder);
   return folder;
 }
 
-// What a link beside a file leads to; empty where it is none of ours.
-fs::path target_of(const std::string& path) {
+// What a link beside a file leads to, by its names: headrace-UID/logs@HOST/ID.log. Empty where it
+// is none of that kind.
+fs::path named_target(const std::string& path) {
   std::error_code failure;
   fs::path target = fs::read_symlink(path, failure);
-  const bool ours = !failure && target.parent_path().filename().string().starts_with(kLogs);
+  const fs::path folder = target.parent_path();
+  const bool ours = !failure && target.filename() == fs::path(path).filename() &&
+                    folder.filename().string().starts_with(kLogs) &&
+                    folder.parent_path().filename().string().starts_with(kUser);
   return ours ? target : fs::path();
+}
+
+// Others may plant links beside a file, but nothing in this user's folders.
+fs::path target_of(const std::string& path) {
+  fs::path target = named_target(path);
+  const fs::path folder = target.parent_path();
+  return !target.empty() && is_private(folder) && is_private(folder.parent_path()) ? target
+                                                                                   : fs::path();
 }
 
 fs::path name_of_file(const fs::path& log) { return fs::path(log).replace_extension(".file"); }
@@ -98,12 +116,40 @@ std::string real_log(const std::string& path) {
   return target.empty() ? path : target.string();
 }
 
-std::string elsewhere(const std::string& path) {
-  const fs::path target = target_of(path);
-  if (target.empty() || fs::exists(target)) return {};
+bool is_placed(const std::string& path) { return !target_of(path).empty(); }
+
+bool has_name(const std::string& path) noexcept {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+std::string elsewhere(const std::string& path) noexcept {
+  const fs::path target = named_target(path);
+  if (target.empty() || ::access(target.c_str(), R_OK) == 0) return {};
   const std::string host = target.parent_path().filename().string().substr(kLogs.size());
   return "it is " + target.string() + " on the storage of node " + host +
-         ": open the file there, or put it in order there by `headrace replay`";
+         ", for its user alone: open the file there, or put it in order there by `headrace replay`";
+}
+
+void require_readable(const std::string& path) {
+  if (::access(path.c_str(), R_OK) == 0) return;
+  const int cause = errno;
+  const std::string where = elsewhere(path);
+  throw Error("a part of its data is in log " + path +
+                  (where.empty() ? ", which cannot be opened" : ": " + where),
+              cause);
+}
+
+void sync_place(const std::string& path) {
+  fs::path folder = target_of(path);
+  for (int level = 0; level < 3 && !folder.empty(); ++level) {
+    folder = folder.parent_path();
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
+    const int cause = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    if (!done) throw Error(folder.string() + " cannot be synchronised with storage", cause);
+  }
 }
 
 bool unlink_log(const std::string& path) {

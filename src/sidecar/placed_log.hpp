@@ -18,10 +18,19 @@ int make_placed_log(const std::string& path, const std::string& place, mode_t mo
 // A log without a name, in the same way.
 int make_unnamed_log(const std::string& place) noexcept;
 
-// The log that is found at that path: what the link leads to, or the path itself.
+// The log that is found at that path: what the link leads to, or the path itself. A link to what is
+// not in such a folder of this user's is taken for no log.
 std::string real_log(const std::string& path);
-// Why there is none: a sentence that names the node, or nothing where the path is no such link.
-std::string elsewhere(const std::string& path);
+bool is_placed(const std::string& path);
+// Whether there is something of that name, be it a link to another node's storage.
+bool has_name(const std::string& path) noexcept;
+// Why a log cannot be opened that has a name: a sentence that names the node; empty where the path
+// is no such link, or the log is there.
+std::string elsewhere(const std::string& path) noexcept;
+// Throws Error where a log that a file needs cannot be opened.
+void require_readable(const std::string& path);
+// The folder of a placed log, and those that it is in, survive a power cut. Throws Error.
+void sync_place(const std::string& path);
 // Removes a log, and what leads to it. False, with errno, where something remains.
 bool unlink_log(const std::string& path);
 

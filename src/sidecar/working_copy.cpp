@@ -63,6 +63,7 @@ std::vector<fs::path> logs_in(const fs::path& folder, std::string_view begin) {
 
 // NFS locks only what is open for writing.
 std::unique_ptr<Descriptor> open_to_lock(const fs::path& log) {
+  if (!elsewhere(log).empty()) return nullptr;  // who opens the file is told
   for (const int access : {O_RDWR, O_RDONLY}) {
     try {
       return std::make_unique<Descriptor>(real_log(log), access | O_NOFOLLOW);

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from headrace.errors import FileError
 from headrace.plan import connector_variable, inherited_environment, prepare
@@ -21,16 +20,30 @@ def begin(
     names: Sequence[str],
     processes: int,
     environ: Mapping[str, str],
-    stdin: int | IO[bytes] = subprocess.DEVNULL,
+    *,
+    tells: bool = False,
 ) -> list[subprocess.Popen[bytes]]:
-    """Processes that look at the chunks of datasets, each at some; see fill_child."""
+    """Processes that look at the chunks of datasets, each at some; see fill_child.
+
+    With `tells` they say how many it were, and what went wrong.
+    """
     return [
         subprocess.Popen(
-            [sys.executable, "-m", _CHILD, str(file), str(part), str(processes), *names],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                _CHILD,
+                str(os.getpid()),
+                str(file),
+                str(part),
+                str(processes),
+                *names,
+            ],
             env=environ,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if tells else subprocess.DEVNULL,
+            stderr=subprocess.PIPE if tells else subprocess.DEVNULL,
         )
         for part in range(processes)
     ]
@@ -56,7 +69,7 @@ def fill(file: Path, names: Sequence[str] | None, stack: str, processes: int) ->
         raise FileError(f"{file}: the stack {stack} has no layer `cache`")
     count = processes or len(os.sched_getaffinity(0))
     looked_at = 0
-    for child in begin(file, names or (), count, environ):
+    for child in begin(file, names or (), count, environ, tells=True):
         told, errors = child.communicate()
         if child.returncode != 0:
             lines = errors.decode(errors="replace").strip().splitlines()

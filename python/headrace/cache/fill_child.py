@@ -1,12 +1,13 @@
 """Reads an element of each chunk, so that the layer `cache` below decodes it for all processes.
 
-python -m headrace.cache.fill_child FILE PART PARTS [DATASET]...: of datasets, or of all. With `-`
-in place of datasets it reads one name and its rows from standard input, and takes the chunks in the
-order of these. Of every PARTS chunks it takes one. It ends with the process that has started it.
+python -m headrace.cache.fill_child PARENT FILE PART PARTS [DATASET]...: of these datasets, or of
+all. With `-`, a dataset and a file of rows in their place it takes the chunks of these rows in
+their order. Of every PARTS chunks it takes one. It ends with the process that has started it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import sys
@@ -48,24 +49,32 @@ def named(file: h5py.File, names: list[str]) -> list[h5py.Dataset]:
     return found
 
 
-def main(path: str, part: int, parts: int, names: list[str]) -> None:
+def look_at(dataset: h5py.Dataset, origins: Iterable[tuple[int, ...]], parent: int) -> int:
+    """How many chunks it were."""
+    looked_at = 0
+    for origin in origins:
+        if os.getppid() != parent:
+            sys.exit("the program has ended")
+        dataset[origin]
+        looked_at += 1
+    return looked_at
+
+
+def main(parent: int, path: str, part: int, parts: int, names: list[str]) -> None:
     """Writes how many chunks it has looked at."""
-    parent = os.getppid()
     rows = None
-    if names == ["-"]:
-        names = [sys.stdin.buffer.readline().decode().rstrip("\n")]
-        rows = np.frombuffer(sys.stdin.buffer.read(), np.int64)
+    if names[:1] == ["-"]:
+        rows = np.load(names[2])
+        names = names[1:2]
     looked_at = 0
     with h5py.File(path, "r") as file:
         for dataset in filter(can_be_kept, named(file, names)):
             mine = itertools.islice(origins(dataset, bands_of(dataset, rows)), part, None, parts)
-            for origin in mine:
-                if os.getppid() != parent:
-                    return
-                dataset[origin]
-                looked_at += 1
+            # One of many that h5py or its filters cannot read is the program's business.
+            with contextlib.suppress(*([] if names else [OSError, TypeError])):
+                looked_at += look_at(dataset, mine, parent)
     sys.stdout.write(f"{looked_at}\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

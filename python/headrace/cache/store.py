@@ -129,7 +129,7 @@ class _Way:
 
     at: int
     data_at: int
-    state: int
+    raw: bytes
     length: int
     checksum: int
     key: bytes
@@ -165,13 +165,14 @@ class _Opened:
         for number, (state, tag, length, checksum, _, key) in enumerate(_WAY.iter_unpack(raw)):
             if not state & 1 and tag and length:
                 at = first + number * _WAY.size
-                yield _Way(at, data + number * place, state, length, checksum, key)
+                one = raw[number * _WAY.size : (number + 1) * _WAY.size]
+                yield _Way(at, data + number * place, one, length, checksum, key)
 
     def is_damaged(self, way: _Way) -> bool:
         """Of a disk's. What is being replaced is not."""
         chunk = os.pread(self.descriptor, way.length, way.data_at)
-        (state,) = struct.unpack("<Q", os.pread(self.descriptor, 8, way.at))
-        return state == way.state and zlib.crc32(chunk, zlib.crc32(way.key)) != way.checksum
+        after = os.pread(self.descriptor, len(way.raw), way.at)
+        return after == way.raw and zlib.crc32(chunk, zlib.crc32(way.key)) != way.checksum
 
     def drop(self, way: _Way) -> None:
         os.pwrite(self.descriptor, bytes(8), way.at + _TAG_AT)

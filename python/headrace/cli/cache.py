@@ -13,7 +13,7 @@ from rich.table import Table
 from headrace import units
 from headrace.cache import store
 from headrace.cache.fill import fill
-from headrace.cli.output import StackOption, console, fail, note, reports_errors
+from headrace.cli.output import StackOption, console, fail, note, reports_errors, warn
 from headrace.errors import FileError
 from headrace.logs.replay import replay
 from headrace.logs.staged import staged_logs
@@ -35,16 +35,37 @@ PathOption = Annotated[
     typer.Option(
         "--path",
         metavar="FOLDER",
-        help="The folder on the node's disk that the option `path` of the layers `cache` and `log` "
-        "names.",
-        envvar=["HEADRACE_CACHE_PATH", "HEADRACE_LOG_PATH"],
+        help="The folder on the node's disk that the option `path` of the layer `cache` names.",
+        envvar="HEADRACE_CACHE_PATH",
+    ),
+]
+LogsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--path",
+        metavar="FOLDER",
+        help="The folder on the node's disk that the option `path` of the layer `log` names.",
+        envvar="HEADRACE_LOG_PATH",
     ),
 ]
 
 
 @app.command("ls")
 @reports_errors
-def ls(files: FilesArgument = None, path: PathOption = None) -> None:
+def ls(
+    files: FilesArgument = None,
+    path: PathOption = None,
+    logs: Annotated[
+        Path | None,
+        typer.Option(
+            "--logs",
+            metavar="FOLDER",
+            help="The folder that the option `path` of the layer `log` names; that of --path where "
+            "none is given.",
+            envvar="HEADRACE_LOG_PATH",
+        ),
+    ] = None,
+) -> None:
     """Tell which files chunks are kept of, where, and how much room they take.
 
     Files are named that are given, or that a program of this user has open; of all others the inode
@@ -67,7 +88,8 @@ def ls(files: FilesArgument = None, path: PathOption = None) -> None:
             name = names.get(key, f"inode {one.inode} on {device}")
             table.add_row(name, str(one.chunks), units.size(one.bytes))
         console().print(table)
-    for staged in staged_logs(path) if path else ():
+    waiting = staged_logs(where) if (where := logs or path) else []
+    for staged in waiting:
         note(f"{staged.file} has {units.size(staged.log.stat().st_size)} to come: {staged.log}")
 
 
@@ -124,19 +146,24 @@ def verify(path: PathOption = None) -> None:
 
 @app.command("migrate")
 @reports_errors
-def migrate(path: PathOption = None) -> None:
+def migrate(path: LogsOption = None) -> None:
     """Put all logs that wait on this node's disk in order in their files.
 
-    As `headrace replay` does for each of them. Status 1 says that some are left.
+    As `headrace replay` does for each of them. Status 1 says that some are left: of a file that has
+    another name by now, say, which `headrace replay` is to be told.
     """
-    left = 0
-    for file in dict.fromkeys(staged.file for staged in staged_logs(_needed(path))):
+    folder = _needed(path)
+    if not folder.is_dir():
+        raise FileError(f"{folder}: there is no such folder")
+    for file in dict.fromkeys(staged.file for staged in staged_logs(folder)):
         try:
             replay(file)
-            note(f"{file} has all that was written to it")
+            note(f"{file} has all that was in its log")
         except FileError as error:
             note(str(error))
-            left += 1
+    left = staged_logs(folder)
+    for staged in left:
+        warn(f"{staged.log} is left: it was made for {staged.file}")
     if left:
         raise typer.Exit(1)
 

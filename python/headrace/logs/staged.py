@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,31 @@ def remove_log(path: Path) -> None:
     Raises:
         OSError: Something of it remains.
     """
-    if path.is_symlink() and (target := path.readlink()).parent.name.startswith("logs@"):
+    if path.is_symlink() and _is_ours(target := path.readlink(), path.name):
         target.with_suffix(".file").unlink(missing_ok=True)
         target.unlink(missing_ok=True)
     path.unlink(missing_ok=True)
+
+
+def _is_ours(target: Path, name: str) -> bool:
+    """Whether it is a log in folders that only this user may enter: others may plant links."""
+    folder = target.parent
+    return (
+        target.name == name
+        and folder.name.startswith("logs@")
+        and folder.parent.name.startswith("headrace-")
+        and _is_private(folder)
+        and _is_private(folder.parent)
+    )
+
+
+def _is_private(folder: Path) -> bool:
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.geteuid()
+        and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
-from typing import TYPE_CHECKING, Self
+import tempfile
+from typing import IO, TYPE_CHECKING, Self
 
 from headrace.cache.fill import begin
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 class Prefetch:
     """Processes at work; what they have decoded is there for all processes of the node."""
 
-    def __init__(self, processes: list[subprocess.Popen[bytes]]) -> None:
-        """Those that were started."""
+    def __init__(
+        self, processes: list[subprocess.Popen[bytes]], order: IO[bytes] | None = None
+    ) -> None:
+        """Those that were started, and a file that they read, which goes with this."""
         self._processes = processes
+        self._order = order
 
     def wait(self) -> None:
         """Until they are done. What they could not read the program reads itself."""
         for process in self._processes:
-            process.communicate()
+            process.wait()
 
     def stop(self) -> None:
         """Ends them."""
@@ -64,16 +67,11 @@ def prefetch(
 
     from headrace.operations.take import numbers_of  # noqa: PLC0415, as above
 
-    names = [dataset.name]
+    file, name = dataset.file.filename, dataset.name
     if rows is None:
-        return Prefetch(begin(dataset.file.filename, names, processes, os.environ))
+        return Prefetch(begin(file, [name], processes, os.environ))
     wanted = numbers_of(np.asarray(rows), dataset.shape[0]).astype(np.int64)
-    order = f"{dataset.name}\n".encode() + wanted.tobytes()
-    started = begin(dataset.file.filename, ["-"], processes, os.environ, subprocess.PIPE)
-    for process in started:
-        pipe, process.stdin = process.stdin, None
-        # Who has ended already has nothing to read: the program reads its chunks itself.
-        with contextlib.suppress(BrokenPipeError), pipe or contextlib.nullcontext():
-            if pipe is not None:
-                pipe.write(order)
-    return Prefetch(started)
+    order = tempfile.NamedTemporaryFile(suffix=".npy")  # noqa: SIM115, as long as it is read
+    np.save(order, wanted)
+    order.flush()
+    return Prefetch(begin(file, ["-", name, order.name], processes, os.environ), order)

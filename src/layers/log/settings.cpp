@@ -1,5 +1,7 @@
 #include "layers/log/settings.hpp"
 
+#include <filesystem>
+
 namespace headrace::log_layout {
 namespace {
 
@@ -13,11 +15,16 @@ LogsPer logs_per(std::string_view value) {
   return value == "rank" ? LogsPer::rank : LogsPer::none;
 }
 
+// Links to logs there must lead to them from wherever they are.
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
+}
+
 }  // namespace
 
 LogOptions::LogOptions(const Options& options)
     : canonicalise(canonicalise_of(value_of(kSettings, "canonicalise", options))),
-      path(value_of(kSettings, "path", options)),
+      path(absolute(value_of(kSettings, "path", options))),
       budget(number_of(kSettings, "budget", options)),
       sync(is_on(kSettings, "sync", options)),
       verify(is_on(kSettings, "verify", options)),

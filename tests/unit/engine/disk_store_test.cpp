@@ -44,35 +44,19 @@ std::vector<std::byte> chunk_of(std::uint64_t number, std::size_t bytes = kBytes
   return chunk;
 }
 
-// Has one chunk, which it shows as it is told.
-class OneChunk final : public Store {
- public:
-  explicit OneChunk(std::vector<std::byte> chunk, bool whole = true)
-      : chunk_(std::move(chunk)), whole_(whole) {}
-  std::function<void()> after = [] {};
-
-  bool read(const Key& /*key*/, Visitor visitor) override {
-    visitor(chunk_);
+// Shows a chunk, does `after` that what there is to do, and says whether it was whole.
+DiskStore::Source shows(
+    std::uint64_t number, bool whole = true, const std::function<void()>& after = [] {},
+    std::size_t bytes = kBytes) {
+  return [chunk = chunk_of(number, bytes), whole, after](const Visitor& visitor) {
+    visitor(chunk);
     after();
-    return whole_;
-  }
-  void forget(const Key& /*key*/) override {}
-  void forget(const DatasetKey& /*dataset*/) override {}
-  void forget(const io::FileIdentity& /*file*/) override {}
-  [[nodiscard]] std::size_t count(const DatasetKey& /*dataset*/) const override { return 1; }
-
- private:
-  std::span<std::byte> begin(const Key& /*key*/, std::size_t /*bytes*/) override { return {}; }
-  void publish(const Key& /*key*/) override {}
-  void abandon(const Key& /*key*/) noexcept override {}
-
-  std::vector<std::byte> chunk_;
-  bool whole_;
-};
+    return whole;
+  };
+}
 
 void keep(DiskStore& disk, std::uint64_t number, std::size_t bytes = kBytes) {
-  OneChunk from(chunk_of(number, bytes));
-  disk.keep(key_of(number), bytes, from, key_of(number));
+  disk.keep(key_of(number), bytes, shows(number, true, [] {}, bytes));
 }
 
 // Whether it is there; a wrong one is a failure.
@@ -142,8 +126,7 @@ TEST(DiskStore, what_is_damaged_is_not_there) {
 TEST(DiskStore, what_changes_while_it_is_copied_is_not_kept) {
   const Folder folder;
   DiskStore disk(folder.path(), kSize);
-  OneChunk changing(chunk_of(1), false);
-  disk.keep(key_of(1), kBytes, changing, key_of(1));
+  disk.keep(key_of(1), kBytes, shows(1, false));
   EXPECT_FALSE(has(disk, 1));
   keep(disk, 1);
   EXPECT_TRUE(has(disk, 1));
@@ -155,9 +138,7 @@ TEST(DiskStore, who_is_killed_amid_a_chunk_leaves_its_place_to_others) {
   const pid_t child = ::fork();
   if (child == 0) {
     disk.begin_child();
-    OneChunk last(chunk_of(1));
-    last.after = [] { ::raise(SIGKILL); };
-    disk.keep(key_of(1), kBytes, last, key_of(1));
+    disk.keep(key_of(1), kBytes, shows(1, true, [] { ::raise(SIGKILL); }));
     ::_exit(0);
   }
   int status = 0;
@@ -172,13 +153,11 @@ TEST(DiskStore, nobody_waits_for_who_fills_a_place) {
   const Folder folder;
   DiskStore one(folder.path(), kSize);
   DiskStore two(folder.path(), kSize);
-  OneChunk slow(chunk_of(1));
-  slow.after = [&] {
-    EXPECT_FALSE(has(two, 1));
-    keep(two, 1);  // in the way that is locked, or in none
-    EXPECT_FALSE(has(two, 1));
-  };
-  one.keep(key_of(1), kBytes, slow, key_of(1));
+  one.keep(key_of(1), kBytes, shows(1, true, [&] {
+             EXPECT_FALSE(has(two, 1));
+             keep(two, 1);  // in the way that is locked, or in none
+             EXPECT_FALSE(has(two, 1));
+           }));
   EXPECT_TRUE(has(two, 1));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <libdeflate.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
+#include "base/process/size_signal.hpp"
 
 namespace headrace::engine::cache {
 namespace {
@@ -73,21 +73,11 @@ std::uint64_t usual_size(int descriptor) {
   return std::uint64_t{status.f_bavail} * status.f_frsize / 4;
 }
 
-// A write beyond what a process may write is a signal.
-void require_allowed(const std::string& folder, std::size_t bytes) {
-  struct rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      limit.rlim_cur < bytes)
-    throw Error("no file in " + folder + " may be as large as " + std::to_string(bytes) +
-                    " bytes (ulimit -f)",
-                ErrorKind::no_space);
-}
-
 void make(int descriptor, const std::string& folder, std::uint64_t size) {
   const Layout layout = Layout::for_disk(size > 0 ? size : usual_size(descriptor));
   if (!layout.is_sound(kLargestOnDisk))
     throw Error("too little room for chunks in " + folder, ErrorKind::no_space);
-  require_allowed(folder, layout.bytes());
+  const NoSizeSignal no_signal;
   if (::ftruncate(descriptor, static_cast<off_t>(layout.bytes())) != 0)
     throw Error("cannot make the file of chunks in " + folder, errno);
   reserve(descriptor, 0, sizeof(Fixed));
@@ -124,7 +114,6 @@ void DiskStore::open(std::uint64_t size) {
   file_ =
       open_private(folder_, kDiskFile, [&](int descriptor) { make(descriptor, folder_, size); });
   layout_ = layout_of(file_.get(), folder_);
-  require_allowed(folder_, layout_.bytes());
   table_ = std::make_shared<Fixed>();
 }
 
@@ -193,6 +182,8 @@ bool DiskStore::load_from(const Found& found, const Key& key, std::span<std::byt
       !read_way(found, after) || after.state != found.is.state || !has(after, key))
     return false;
   if (checksum(chunk, checksum_of(found.is.key)) != found.is.checksum) {
+    const Table table = this->table();
+    if (!SlabTable(*table, layout_).has(found.places)) return false;  // another class's by now
     ++damaged_;
     drop(found);
     return false;
@@ -203,12 +194,14 @@ bool DiskStore::load_from(const Found& found, const Key& key, std::span<std::byt
 
 // Whoever fills the place meanwhile writes all of its way once more.
 void DiskStore::touch(const Found& found) const {
+  const NoSizeSignal no_signal;
   const std::uint32_t used = now();
   const auto at = at_way(found) + offsetof(DiskWay, used);
   if (!write_at(file_.get(), at, std::as_bytes(std::span(&used, 1)))) return;
 }
 
 void DiskStore::drop(const Found& found) const {
+  const NoSizeSignal no_signal;
   const std::uint64_t nothing = 0;
   const auto at = at_way(found) + offsetof(DiskWay, tag);
   if (!write_at(file_.get(), at, std::as_bytes(std::span(&nothing, 1)))) return;
@@ -239,9 +232,10 @@ std::optional<DiskStore::Found> DiskStore::place_for(const Key& key, std::size_t
   return std::nullopt;
 }
 
-void DiskStore::keep(const Key& key, std::size_t bytes, Store& from, const Key& there) {
+void DiskStore::keep(const Key& key, std::size_t bytes, const Source& source) {
   const std::size_t of_class = class_of(bytes);
   const std::lock_guard keeping(keeping_);
+  const NoSizeSignal no_signal;
   if (failure() != nullptr || of_class == kClasses || layout_.places(of_class) == 0) return;
   const auto found = place_for(key, of_class);
   if (!found) return;
@@ -250,12 +244,11 @@ void DiskStore::keep(const Key& key, std::size_t bytes, Store& from, const Key& 
   if (!lock_byte(file_.get(), at, F_WRLCK)) return;
   // The class may have lost the slab before that.
   const Table table = this->table();
-  if (SlabTable(*table, layout_).has(found->places)) fill(*found, key, bytes, from, there);
+  if (SlabTable(*table, layout_).has(found->places)) fill(*found, key, bytes, source);
   lock_byte(file_.get(), at, F_UNLCK);
 }
 
-void DiskStore::fill(const Found& found, const Key& key, std::size_t bytes, Store& from,
-                     const Key& there) {
+void DiskStore::fill(const Found& found, const Key& key, std::size_t bytes, const Source& source) {
   DiskWay way;
   const auto fail = [this](const char* what) { failure_ = what; };
   if (!read_way(found, way)) return fail("it cannot be read");
@@ -269,7 +262,7 @@ void DiskStore::fill(const Found& found, const Key& key, std::size_t bytes, Stor
   way.length = bytes;
   way.used = now();
   bool written = false;
-  const bool shown = from.read(there, [&](std::span<const std::byte> chunk) {
+  const bool shown = source([&](std::span<const std::byte> chunk) {
     if (chunk.size() != bytes) return;
     way.checksum = checksum(chunk, checksum_of(way.key));
     written = write_at(file_.get(), at_data(found), chunk);
@@ -306,16 +299,16 @@ bool DiskStore::try_grow(std::size_t of_class) {
     reserve(file_.get(), static_cast<off_t>(layout_.data_of(slab)),
             static_cast<off_t>(layout_.slab_bytes));
     slabs.give(of_class, slab);
-    given = clear(slab, of_class) && write_table(*changed, generation | 1U);
+    given = clear(slab) && write_table(*changed, generation | 1U);
   });
   given = lock_slab(slab, F_UNLCK) && given;
   if (error != nullptr) std::rethrow_exception(error);
   return given;
 }
 
-// Has no chunk in any way of the slab that the class looks at.
-bool DiskStore::clear(std::size_t slab, std::size_t of_class) const {
-  const std::vector<std::byte> nothing(layout_.places(of_class) * sizeof(DiskWay));
+// Has no chunk in any way of the slab, whatever class one believes it to be of.
+bool DiskStore::clear(std::size_t slab) const {
+  const std::vector<std::byte> nothing(layout_.ways_bytes());
   return write_at(file_.get(), layout_.ways_of(slab), nothing);
 }
 

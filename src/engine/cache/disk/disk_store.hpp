@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,9 +46,11 @@ class DiskStore {
   // A chunk into memory of its size; false where the store does not have it. Any thread.
   bool load(const Key& key, std::span<std::byte> chunk);
 
-  // Keeps a chunk that another store has by `there`, if there is room: chunks that were used in the
-  // last ten minutes are not replaced. Any thread.
-  void keep(const Key& key, std::size_t bytes, Store& from, const Key& there);
+  // Keeps a chunk of so many bytes if there is room: chunks that were used in the last ten minutes
+  // are not replaced. `source` shows it to a visitor, and says whether it was the chunk to the end
+  // of that. Any thread.
+  using Source = std::function<bool(const Visitor& visitor)>;
+  void keep(const Key& key, std::size_t bytes, const Source& source);
 
   // What the disk has refused, in words; null as long as there is nothing. No more is kept then.
   [[nodiscard]] const char* failure() const { return failure_.load(std::memory_order_relaxed); }
@@ -75,10 +78,10 @@ class DiskStore {
   void touch(const Found& found) const;
   void drop(const Found& found) const;
   [[nodiscard]] std::optional<Found> place_for(const Key& key, std::size_t of_class);
-  void fill(const Found& found, const Key& key, std::size_t bytes, Store& from, const Key& there);
+  void fill(const Found& found, const Key& key, std::size_t bytes, const Source& source);
   bool grow(std::size_t of_class);
   bool try_grow(std::size_t of_class);
-  bool clear(std::size_t slab, std::size_t of_class) const;
+  [[nodiscard]] bool clear(std::size_t slab) const;
   [[nodiscard]] bool lock_slab(std::size_t slab, short kind) const;
   [[nodiscard]] bool write_table(Fixed& changed, std::uint64_t generation) const;
 

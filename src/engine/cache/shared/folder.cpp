@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -43,9 +43,9 @@ OwnedDescriptor open_existing(const std::string& path) {
 
 // Whoever is killed in between leaves a file of a name that nobody opens.
 void make_file(const std::string& path, const std::function<void(int)>& fill) {
-  static std::atomic<unsigned> made{0};
-  const std::string temporary =
-      path + "." + std::to_string(::getpid()) + "." + std::to_string(made.fetch_add(1));
+  // Not by the process's number: containers that share a folder all have a first one.
+  std::random_device random;
+  const std::string temporary = path + "." + std::to_string(random()) + std::to_string(random());
   const OwnedDescriptor file(
       ::open(temporary.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   if (file.get() < 0) throw failed("cannot make", temporary);

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
+#include "base/process/size_signal.hpp"
 #include "engine/cache/shared/racing.hpp"
 
 namespace headrace::engine::cache {
@@ -35,6 +36,7 @@ void make(int descriptor, std::size_t memory) {
   const Layout layout = Layout::for_memory(memory);
   if (!layout.is_sound(kLargestSlab))
     throw Error("too little memory for shared chunks", ErrorKind::no_space);
+  const NoSizeSignal no_signal;
   if (::ftruncate(descriptor, static_cast<off_t>(layout.bytes())) != 0)
     throw Error("cannot make the file of shared chunks", errno);
   reserve(descriptor, 0, sizeof(Fixed));
@@ -87,6 +89,12 @@ std::size_t victim_of(const WaySet& set) {
     way.used.store(used - std::min(used & kLeft, least), std::memory_order_relaxed);
   }
   return victim;
+}
+
+void note_used(Way& way) {
+  const std::uint32_t used = way.used.load(std::memory_order_relaxed);
+  if ((used & kLeft) != used >> 16U)
+    way.used.store((used & ~kLeft) | used >> 16U, std::memory_order_relaxed);
 }
 
 bool is_full(const WaySet& set) { return std::ranges::none_of(set.ways, &is_empty); }
@@ -161,22 +169,28 @@ bool SharedStore::show(Way& way, const std::byte* data, std::size_t of_class, co
     visitor({data, length});
   }
   fence(std::memory_order_acquire);
-  if (way.state.load(std::memory_order_relaxed) != state) return false;
-  const std::uint32_t used = way.used.load(std::memory_order_relaxed);
-  if ((used & kLeft) != used >> 16U)
-    way.used.store((used & ~kLeft) | used >> 16U, std::memory_order_relaxed);
-  return true;
+  return way.state.load(std::memory_order_relaxed) == state;
 }
 
 bool SharedStore::read(const Key& key, Visitor visitor) {
+  return show_if_there(key, visitor, true);
+}
+
+bool SharedStore::peek(const Key& key, Visitor visitor) {
+  return show_if_there(key, visitor, false);
+}
+
+bool SharedStore::show_if_there(const Key& key, const Visitor& visitor, bool uses) const {
   const std::uint64_t hash = hash_of(key);
   for (std::size_t c = 0; c < kClasses; ++c) {
     Slabs::Sets sets(*slabs_, c, hash);
     for (WaySet set; sets.next(set);)
       for (std::size_t i = 0; i < set.ways.size(); ++i)
         if (set.ways[i].tag.load(std::memory_order_relaxed) == hash &&
-            show(set.ways[i], set.data_of(i), c, key, visitor))
+            show(set.ways[i], set.data_of(i), c, key, visitor)) {
+          if (uses) note_used(set.ways[i]);
           return true;
+        }
   }
   return false;
 }

@@ -34,6 +34,8 @@ class SharedStore final : public Store {
   [[nodiscard]] std::size_t largest() const;
 
   bool read(const Key& key, Visitor visitor) override;
+  // The same of who does not need the chunk: it goes as early as if nobody had looked.
+  bool peek(const Key& key, Visitor visitor);
   void forget(const Key& key) override;
   void forget(const DatasetKey& dataset) override;
   void forget(const io::FileIdentity& file) override;
@@ -58,6 +60,7 @@ class SharedStore final : public Store {
 
   void open(std::size_t memory, std::chrono::nanoseconds linger);
   [[nodiscard]] Found find(const Key& key, std::size_t of_class) const;
+  bool show_if_there(const Key& key, const Visitor& visitor, bool uses) const;
   bool show(Way& way, const std::byte* data, std::size_t of_class, const Key& key,
             const Visitor& visitor) const;
   [[nodiscard]] std::optional<Filling> claim_way(const WaySet& set, std::size_t i,

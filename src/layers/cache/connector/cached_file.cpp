@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/process/machine.hpp"
 #include "base/report/log.hpp"
 #include "base/settings/meaning.hpp"
 #include "engine/memory/limit.hpp"
@@ -56,14 +57,18 @@ std::uint64_t version_of(const Look& look, std::uint64_t more) {
   return version;
 }
 
-// Of this run of the system.
-std::uint64_t boot() {
-  static const std::uint64_t boot = [] {
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0;
+  for (const char each : text) hash = engine::cache::mixed(hash, static_cast<unsigned char>(each));
+  return hash;
+}
+
+// Of this run of the system; empty where it does not tell.
+const std::string& boot() {
+  static const std::string boot = [] {
     std::string id;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-    std::uint64_t hash = 0;
-    for (const char each : id) hash = engine::cache::mixed(hash, static_cast<unsigned char>(each));
-    return hash;
+    return id;
   }();
   return boot;
 }
@@ -100,6 +105,7 @@ std::uint64_t usual_memory() {
 SharedStore* store_for(const CacheOptions& options) {
   static bool failed = false;
   if (failed) return nullptr;
+  if (SharedStore* const store = SharedStore::made()) return store;
   try {
     return &SharedStore::of_process(options.memory > 0 ? options.memory : usual_memory(),
                                     options.linger);
@@ -140,7 +146,14 @@ CachedFile::CachedFile(int descriptor, const engine::io::FileIdentity& identity,
       settle_(settle),
       version_(version_of(look, look.writers)) {}
 
-std::uint64_t CachedFile::version_on_disk() const { return version_of(look_, boot()); }
+std::uint64_t CachedFile::version_on_disk() const {
+  return version_of(look_, hash_of(boot() + HEADRACE_VERSION));
+}
+
+bool CachedFile::may_be_on_disk() const {
+  constexpr int kLonger = 15;
+  return since_1970() - look_.changed > kLonger * settle_.count();
+}
 
 bool CachedFile::is_quiet() {
   alone_ = alone_ || writers_.number(identity_) != look_.writers;
@@ -149,9 +162,7 @@ bool CachedFile::is_quiet() {
 
 bool CachedFile::has_settled() {
   if (settled_) return true;
-  struct timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  settled_ = nanoseconds(now) - look_.changed > settle_.count();
+  settled_ = since_1970() - look_.changed > settle_.count();
   return settled_;
 }
 
@@ -226,7 +237,8 @@ std::unique_ptr<CachedFile> OpenedFile::examine() {
   if (!identity || !identity->is_shared() || !number) return nullptr;
   SharedStore* const store = store_for(options_);
   if (store == nullptr) return nullptr;
-  const Stores stores{*store, NodeDisk::in(options_.path, options_.size)};
+  const Stores stores{*store,
+                      boot().empty() ? nullptr : NodeDisk::in(options_.path, options_.size)};
   auto cached = std::make_unique<CachedFile>(*descriptor, *identity, before_, *number, stores,
                                              options_.settle);
   return cached->is_unchanged() ? std::move(cached) : nullptr;

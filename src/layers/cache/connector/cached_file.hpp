@@ -50,7 +50,11 @@ class CachedFile {
   // The same on the disk, as long as the node runs: what was written just before it stops may be
   // there afterwards with the times of before. Writers under our layers that are gone do not count,
   // as their table may be gone, too: each has set the file another time.
+  // And of what has decoded it, this version of Headrace.
   [[nodiscard]] std::uint64_t version_on_disk() const;
+  // Whether chunks may stay there: it has been left alone for long, as a write that takes long sets
+  // the time of the change as it begins.
+  [[nodiscard]] bool may_be_on_disk() const;
 
   // Whether nobody has begun to write it since it was opened. To be asked before each read: what
   // HDF5 itself knows of the file may be out of date afterwards, so it stays as it is.

@@ -12,12 +12,11 @@
 namespace headrace::cache {
 
 using engine::cache::Key;
-using engine::cache::Store;
 
 namespace {
 
-constexpr std::size_t kMostWaiting = std::size_t{64} << 20U;  // bytes: a program waits for them
-constexpr std::size_t kMostJobs = 1000;                       // as it ends
+// Bytes: a program waits for them as it ends, and before it forks.
+constexpr std::size_t kMostWaiting = std::size_t{32} << 20U;
 
 using Disks = std::map<std::string, std::unique_ptr<NodeDisk>>;
 
@@ -34,23 +33,31 @@ void begin_child() {
 
 }  // namespace
 
+// Keeps what waits, one after the other.
 class KeepJob : public engine::Job {
  public:
-  KeepJob(NodeDisk& disk, const Key& key, const Key& on_disk, std::size_t bytes, Store& from)
-      : disk_(disk), key_(key), on_disk_(on_disk), bytes_(bytes), from_(from) {}
-  void work() override { disk_.store_.keep(on_disk_, bytes_, from_, key_); }
-  void finish() override {
-    disk_.waiting_ -= bytes_;
-    --disk_.jobs_;
+  explicit KeepJob(NodeDisk& disk) : disk_(disk) {}
+  void work() override {
+    while (const auto one = disk_.next())
+      disk_.store_.keep(one->on_disk, one->bytes, [&](const engine::cache::Visitor& visitor) {
+        return one->from.peek(one->key, visitor);
+      });
   }
+  void finish() override {}
 
  private:
   NodeDisk& disk_;
-  Key key_;
-  Key on_disk_;
-  std::size_t bytes_;
-  Store& from_;
 };
+
+std::optional<NodeDisk::Waiting> NodeDisk::next() {
+  const std::lock_guard lock(mutex_);
+  at_work_ = !waiting_.empty();
+  if (!at_work_) return std::nullopt;
+  const Waiting first = waiting_.front();
+  waiting_.pop_front();
+  waiting_bytes_ -= first.bytes;
+  return first;
+}
 
 NodeDisk* NodeDisk::in(const std::string& path, std::uint64_t size) {
   if (path.empty()) return nullptr;
@@ -66,13 +73,18 @@ NodeDisk* NodeDisk::in(const std::string& path, std::uint64_t size) {
   return disks().emplace(path, std::move(disk)).first->second.get();
 }
 
-void NodeDisk::keep_later(const Key& key, const Key& on_disk, std::size_t bytes, Store& from) {
+void NodeDisk::keep_later(const Key& key, const Key& on_disk, std::size_t bytes,
+                          engine::cache::SharedStore& from) {
   keeping_.finish_done();
   tell_failures();
-  if (waiting_ + bytes > kMostWaiting || jobs_ >= kMostJobs) return;
-  keeping_.give(std::make_unique<KeepJob>(*this, key, on_disk, bytes, from));
-  waiting_ += bytes;
-  ++jobs_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_bytes_ + bytes > kMostWaiting) return;
+    waiting_.push_back({key, on_disk, bytes, from});
+    waiting_bytes_ += bytes;
+    if (std::exchange(at_work_, true)) return;
+  }
+  keeping_.give(std::make_unique<KeepJob>(*this));
 }
 
 void NodeDisk::finish_all() {

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "engine/cache/disk/disk_store.hpp"
+#include "engine/cache/shared/shared_store.hpp"
 #include "engine/threads/ordered.hpp"
 
 namespace headrace::cache {
@@ -26,19 +30,28 @@ class NodeDisk {
   // A worker takes the chunk from the store that has it now. Where chunks come faster than the disk
   // takes them some are not kept.
   void keep_later(const engine::cache::Key& key, const engine::cache::Key& on_disk,
-                  std::size_t bytes, engine::cache::Store& from);
+                  std::size_t bytes, engine::cache::SharedStore& from);
 
  private:
   friend class KeepJob;
+  struct Waiting {
+    engine::cache::Key key;
+    engine::cache::Key on_disk;
+    std::size_t bytes;
+    engine::cache::SharedStore& from;
+  };
   void tell_failures();
+  std::optional<Waiting> next();
 
   std::string folder_;
   engine::cache::DiskStore store_;
-  std::size_t waiting_ = 0;  // bytes
-  std::size_t jobs_ = 0;
+  std::mutex mutex_;  // of the next three
+  std::deque<Waiting> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  bool at_work_ = false;  // one worker, as decoding is more urgent
   bool told_failure_ = false;
   bool told_damage_ = false;
-  engine::Ordered keeping_{1024};  // ends before the store
+  engine::Ordered keeping_{2};  // ends before the store
 };
 
 }  // namespace headrace::cache

@@ -39,6 +39,11 @@ class Reading {
   [[nodiscard]] Key key_of(const vol::Part& part) const { return {dataset_.key, part.chunk}; }
   [[nodiscard]] std::size_t bytes() const { return dataset_.chunked.chunk_bytes; }
   [[nodiscard]] engine::cache::SharedStore& store() const { return dataset_.file.store(); }
+  // None for what a filter of others has decoded: another version may come, which does it
+  // otherwise.
+  [[nodiscard]] NodeDisk* disk() const {
+    return dataset_.chunked.by_hdf5 ? nullptr : dataset_.file.disk();
+  }
   bool is_hit(const vol::Part& part);
   Reason fill(const vol::Part& part);
   Reason decode(const vol::Part& part, Claim claim);
@@ -99,7 +104,7 @@ void Reading::hand_over(const vol::Part& part, Claim& claim) const {
 void Reading::note_filled(const vol::Part& part) const {
   ++statistics().filled;
   statistics().filled_bytes += bytes();
-  if (NodeDisk* const disk = dataset_.file.disk())
+  if (NodeDisk* const disk = this->disk(); disk != nullptr && dataset_.file.may_be_on_disk())
     disk->keep_later(key_of(part), {dataset_.on_disk, part.chunk}, bytes(), store());
 }
 
@@ -125,6 +130,11 @@ Reason Reading::decode(const vol::Part& part, Claim claim) {
 }
 
 Reason Reading::decode_by_hdf5(const vol::Part& part, Claim claim) {
+  if (!vol::is_stored({object_.under, object_.connector->id()}, part.origin)) {
+    if (!dataset_.file.is_unchanged()) return "left_for_change";
+    transfer_.deliver_fill(part, program_);
+    return {};
+  }
   vol::read_by_hdf5(object_, dataset_.chunked, part.origin, claim.bytes());
   if (!dataset_.file.is_unchanged()) return "left_for_change";
   hand_over(part, claim);
@@ -134,12 +144,17 @@ Reason Reading::decode_by_hdf5(const vol::Part& part, Claim claim) {
 
 Reason Reading::fill(const vol::Part& part) {
   Claim claim = store().claim(key_of(part), bytes());
+  // All places for it may be those that this call fills just now.
+  if (!claim && decoding_ && !decoding_->empty()) {
+    decoding_->finish();
+    claim = store().claim(key_of(part), bytes());
+  }
   if (!claim) {
     if (!store().wait_for(key_of(part), bytes()) || !is_hit(part)) return "left_for_room";
     ++statistics().awaited;
     return {};
   }
-  NodeDisk* const disk = dataset_.file.disk();
+  NodeDisk* const disk = this->disk();
   if (disk == nullptr || !disk->store().load({dataset_.on_disk, part.chunk}, claim.bytes()))
     return dataset_.chunked.by_hdf5 ? decode_by_hdf5(part, std::move(claim))
                                     : decode(part, std::move(claim));

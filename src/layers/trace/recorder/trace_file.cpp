@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
+#include "base/process/size_signal.hpp"
 #include "engine/codec/zstd.hpp"
 #include "engine/log/format.hpp"
 #include "layers/trace/recorder/columns.hpp"
@@ -39,28 +40,6 @@ std::string segment(Table table, std::uint32_t rows, std::string_view contents) 
   put_number(all, engine::log::checksum(bytes_of(body)));
   return all + body;
 }
-
-// While it lives, a file that may grow no further (RLIMIT_FSIZE) is an error of the write and no
-// signal that ends the program.
-class NoSizeSignal {
- public:
-  NoSizeSignal() {
-    ::sigemptyset(&signal_);
-    ::sigaddset(&signal_, SIGXFSZ);
-    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  NoSizeSignal(const NoSizeSignal&) = delete;
-  NoSizeSignal& operator=(const NoSizeSignal&) = delete;
-  ~NoSizeSignal() {
-    const std::timespec at_once{};
-    if (::sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&signal_, nullptr, &at_once);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t signal_{};
-  sigset_t before_{};
-};
 
 Error failure(const std::string& path, int error) {
   return Error("trace " + path + ": " + std::strerror(error), error);

@@ -83,7 +83,7 @@ def test_all_is_written_there_and_migrated_by_the_command(layer: Layer, place: P
     assert link.is_symlink()
     layer.python(partial(check, 1))  # through the log
     assert layer.plain(print_before) == "False"
-    listed = headrace(layer, "cache", "ls", "--path", place)
+    listed = headrace(layer, "cache", "ls", "--logs", place)
     assert f"{layer.folder}/x.h5 has " in listed.text
     done = headrace(layer, "cache", "migrate", "--path", place)
     assert done.status == 0, done.text

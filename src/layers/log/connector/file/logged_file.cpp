@@ -1,5 +1,8 @@
 #include "layers/log/connector/file/logged_file.hpp"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "base/error.hpp"
@@ -31,6 +34,24 @@ engine::log::Writer& LoggedFile::writer() {
   return *log_;
 }
 
+// Further ahead than a write, as that is a call of the system.
+bool LoggedFile::reserve(std::uint64_t bytes) {
+  constexpr std::uint64_t kIndex = std::uint64_t{1} << 20U;
+  constexpr std::uint64_t kAhead = std::uint64_t{16} << 20U;
+  const std::uint64_t end = writer().bytes() + bytes + kIndex;
+  if (end <= reserved_) return true;
+  for (const std::uint64_t ahead : {kAhead, std::uint64_t{0}}) {
+    const std::uint64_t more = end + ahead - reserved_;
+    if (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(reserved_),
+                    static_cast<off_t>(more)) == 0 ||
+        errno == EOPNOTSUPP) {
+      reserved_ += more;
+      return true;
+    }
+  }
+  return false;
+}
+
 bool LoggedFile::has_read_all() const {
   return reader_ != nullptr && reader_->end() == log_->end() &&
          reader_->index().write_count == log_->writes();
@@ -48,6 +69,7 @@ const engine::log::Reader& LoggedFile::read_log() {
 void LoggedFile::close_log() {
   log_.reset();
   reader_.reset();
+  note_emptied();
   // Not kept for the next log: a child may have it, too.
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }

@@ -117,6 +117,11 @@ class LoggedFile {
   [[nodiscard]] bool is_parents() const { return process_ != ::getpid(); }
   // The log, in the file that is open; a new one on the first call.
   engine::log::Writer& writer();
+  // Whether the node's storage has so many bytes more for the log that is open there: they are the
+  // log's from then on.
+  bool reserve(std::uint64_t bytes);
+  // The log holds nothing any more.
+  void note_emptied() { reserved_ = 0; }
   // All that has been written to it since; its writer has passed that on. Throws Error when a part
   // is gone.
   const engine::log::Reader& read_log();
@@ -137,6 +142,7 @@ class LoggedFile {
   bool marked_ = false;         // the file says that they belong to it
   std::unique_ptr<sidecar::LogStore> store_;
   int descriptor_ = -1;
+  std::uint64_t reserved_ = 0;  // of the log's file
   std::unique_ptr<engine::log::Writer> log_;
   std::unique_ptr<engine::log::Reader> reader_;  // of that
   std::map<vol::Identity, std::shared_ptr<Dataset>> datasets_;

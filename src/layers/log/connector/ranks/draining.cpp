@@ -107,6 +107,7 @@ void ParallelFile::drain_all(hid_t together) {
   do_together(*ranks_, [&] {
     forget_logged();
     store_->empty(descriptor_, place_.sync);
+    note_emptied();
   });
   // A file of many logs says no more whose they are.
   if (later_ && store_->by_node()) do_together(*ranks_, [&] { writer().publish(place_.sync); });

@@ -1,5 +1,7 @@
 #include "layers/log/connector/ranks/parallel_file.hpp"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -39,11 +41,16 @@ std::vector<const ParallelFile*>& known_files() {
 // other's there.
 std::string place_of_logs(Communicator& ranks, const std::string& path, const std::string& wish) {
   if (ranks.reduce(wish.empty() ? 0 : 1, Reduction::min) == 0) return {};
-  const bool together = ranks.reduce(ranks.lowest_on_node(), Reduction::max) == 0;
-  if (!together && ranks.rank() == 0)
+  try {
+    const std::vector<int> nodes = nodes_of(ranks);
+    if (std::ranges::all_of(nodes, [](int lowest) { return lowest == 0; })) return wish;
+  } catch (const Error& error) {  // on all of them
+    headrace::log(Level::debug, error.what());
+  }
+  if (ranks.rank() == 0)
     headrace::log(Level::warning,
                   "logs of file " + path + " are beside it: its ranks are on several nodes");
-  return together ? wish : std::string();
+  return {};
 }
 
 // Collective: none unless all ranks are told the same.
@@ -161,6 +168,14 @@ void ParallelFile::opened(const vol::Object& file, const char* name, hid_t fapl,
   file.connector->state = std::make_shared<FileState>(FileState{std::move(state)});
 }
 
+bool ParallelFile::has_room(std::uint64_t bytes) {
+  if (!store_->by_node()) return reserve(bytes);
+  struct statvfs status{};
+  const auto ranks = static_cast<std::uint64_t>(ranks_->size());
+  return ::statvfs(place_.logs_in.c_str(), &status) == 0 &&
+         status.f_bavail * status.f_frsize / ranks / 2 > bytes;
+}
+
 // Collective. A rank that cannot make its log, or does not see that of another, has all of them
 // leave the file to HDF5.
 bool ParallelFile::begin(const engine::log::Owner& owner, const std::vector<int>& nodes) {
@@ -186,6 +201,7 @@ bool ParallelFile::begin(const engine::log::Owner& owner, const std::vector<int>
     });
   attempt([&] {
     if (descriptor_ < 0) descriptor_ = store_->open(true);
+    if (!store_->is_placed()) place_.logs_in.clear();
     if (later_) writer().publish(place_.sync);  // says whose it is before the file does
     if (place_.sync) sidecar::sync_names(place_.path);
   });

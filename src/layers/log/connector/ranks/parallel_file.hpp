@@ -48,6 +48,9 @@ class ParallelFile final : public LoggedFile {
   static bool is_logged(const std::string& name);
 
   [[nodiscard]] bool of_ranks() const override { return true; }
+  // Whether the node's storage has room for so much more in this rank's log. One file for all
+  // ranks of the node grows as any of them does: what the storage has left then, for all of them.
+  [[nodiscard]] bool has_room(std::uint64_t bytes);
   // Of this rank's log, and those that all ranks know of; this is no child of fork().
   void require_whole() const override;
   void require_agreed() const override;

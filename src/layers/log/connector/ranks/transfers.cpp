@@ -76,10 +76,20 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
   return few(elements, dataset.dims) && vol::file_rows_of(dataset, file_space, most).has_value();
 }
 
+// Whether a write goes to the node's storage first, whatever it is: where that has room for it, and
+// its elements need not be converted in one piece of memory that is large.
+bool is_staged(Dataset& dataset, const vol::Transfer& transfer) {
+  constexpr std::uint64_t kMostConverted = 64 << 20;
+  return dataset.file->stages_all() &&
+         (transfer.bytes() <= kMostConverted ||
+          h5.Tequal(transfer.mem_type, dataset.type.get()) > 0) &&
+         file_of(dataset).has_room(transfer.bytes());
+}
+
 // Whether a log gains nothing, and HDF5 needs no other rank for what it writes instead. Not where
 // what is logged would come on top of it later.
 bool goes_to_hdf5(Dataset& dataset, const vol::Transfer& transfer) {
-  return !dataset.over_ranks.filtered && !dataset.file->stages_all() &&
+  return !dataset.over_ranks.filtered && !is_staged(dataset, transfer) &&
          !file_of(dataset).may_hold(dataset) && vol::update_dims(dataset, transfer.dataset) &&
          takes_few_requests(dataset, transfer.file_space);
 }

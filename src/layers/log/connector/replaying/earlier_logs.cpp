@@ -106,12 +106,11 @@ EarlierLogs::EarlierLogs(OpenFile place, const engine::log::Owner& owner, const 
 // ID.log, or ID.0.log and as many more as that says; or those in ID.n0.log and as many more.
 void EarlierLogs::open() {
   std::string path = sidecar::log_path(place_.path, owner_);
-  if (::access(path.c_str(), F_OK) != 0 &&
-      ::access(sidecar::rank_log_path(place_.path, owner_, 0, sidecar::Lifetime::kept).c_str(),
-               F_OK) == 0)
+  if (!sidecar::has_name(path) &&
+      sidecar::has_name(sidecar::rank_log_path(place_.path, owner_, 0, sidecar::Lifetime::kept)))
     path = sidecar::rank_log_path(place_.path, owner_, 0, sidecar::Lifetime::kept);
   of_ranks_ = path != sidecar::log_path(place_.path, owner_);
-  if (::access(path.c_str(), F_OK) != 0 && sidecar::has_node_logs(place_.path, owner_)) {
+  if (!sidecar::has_name(path) && sidecar::has_node_logs(place_.path, owner_)) {
     of_ranks_ = true;
     logs_ = sidecar::logs_of_nodes(place_.path, owner_);
     return;
@@ -121,13 +120,7 @@ void EarlierLogs::open() {
     if (rank > 0)
       path = sidecar::rank_log_path(place_.path, owner_, static_cast<int>(rank),
                                     sidecar::Lifetime::kept);
-    if (::access(path.c_str(), R_OK) != 0) {
-      const int cause = errno;
-      const std::string where = sidecar::elsewhere(path);
-      throw Error("a part of its data is in log " + path +
-                      (where.empty() ? ", which cannot be opened" : ": " + where),
-                  cause);
-    }
+    sidecar::require_readable(path);
     try {
       const auto belonging = logs_.emplace_back(path).reader().owner();
       if (rank == 0 && belonging) ranks = belonging->ranks;

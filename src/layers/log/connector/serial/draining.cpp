@@ -87,6 +87,7 @@ void SerialFile::drain() noexcept {
       flush(place_.below);
       if (marked_ && place_.sync) sidecar::sync_file(path());
       if (marked_) store_->empty(descriptor_, place_.sync);
+      note_emptied();
     }
   } catch (...) {
     fail();

@@ -20,8 +20,7 @@
 namespace headrace::log_layout {
 
 SerialFile::SerialFile(vol::UnderConnector& connector, const OpenFile& place, Canonicalise when)
-    : LoggedFile(connector, place, when),
-      room_(path().substr(0, path().rfind('/') + 1), place_.logs_in) {}
+    : LoggedFile(connector, place, when), room_(path().substr(0, path().rfind('/') + 1)) {}
 
 SerialFile::~SerialFile() {
   forget();
@@ -110,6 +109,7 @@ void SerialFile::begin_log() {
       path(), owner_, later_ ? sidecar::Lifetime::kept : sidecar::Lifetime::temporary,
       place_.logs_in);
   descriptor_ = store_->open(first);
+  if (!store_->is_placed()) place_.logs_in.clear();
   writer();
   if (!first) return;
   // Whoever finds the marker finds the log, after a power cut, too.
@@ -240,14 +240,18 @@ void SerialFile::give_up() noexcept {
 }
 
 bool SerialFile::has_room(std::uint64_t bytes, std::uint64_t expected) {
-  if (room_.take(bytes + expected)) return true;
-  const std::uint64_t log = log_ == nullptr ? 0 : log_->bytes();
-  const std::uint64_t there = log_ == nullptr ? 0 : log - log_->staged();
+  // Where no log can be made that is told when it is written to.
+  if (!place_.logs_in.empty() && error_of([&] { log(); }) != nullptr) return true;
+  const bool placed = !place_.logs_in.empty();
+  if (placed && !reserve(bytes)) return false;
+  if (room_.take((placed ? 0 : bytes) + expected)) return true;
+  const std::uint64_t log = placed || log_ == nullptr ? 0 : log_->bytes();
+  const std::uint64_t there = placed || log_ == nullptr ? 0 : log - log_->staged();
   const auto holds = [&] {
-    std::uint64_t data = 0;
+    std::uint64_t wanted = placed ? 0 : log + bytes;
     for (const auto& [identity, dataset] : datasets_)
-      if (dataset->expected > 0) data += dataset->expects();
-    return room_.holds({log + bytes, there, data});
+      if (dataset->expected > 0) wanted += dataset->expects();
+    return room_.holds(wanted, there);
   };
   if (holds()) return true;
   for (const auto& [identity, dataset] : datasets_)
