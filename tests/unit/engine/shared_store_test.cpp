@@ -152,7 +152,8 @@ struct Children {
 
 TEST(SharedStore, processes_killed_at_any_moment_leave_nothing_wrong) {
   const SharedFolder folder;
-  const bool all = std::getenv("LONG") != nullptr;
+  const char* const asked = std::getenv("LONG");
+  const bool all = asked != nullptr && std::string_view(asked) != "0";
   const int rounds = all ? 10'000 : 100;
   if (all) ::alarm(600);
   std::minstd_rand random(1);
