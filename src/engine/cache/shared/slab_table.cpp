@@ -1,29 +1,16 @@
 #include "engine/cache/shared/slab_table.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <bitset>
 
 namespace headrace::engine::cache {
-
-std::size_t SlabTable::count_of(std::size_t of_class) const {
-  return std::min<std::size_t>(fixed_.counts[of_class].load(), layout_.slabs);
-}
 
 std::size_t SlabTable::slab_of(std::size_t of_class, std::size_t at) const {
   return std::min<std::size_t>(fixed_.slabs[of_class][at].load(), layout_.slabs);
 }
 
-SlabTable::Walk::Walk(const SlabTable& table, std::size_t of_class, std::uint64_t hash)
-    : table_(table),
-      class_(of_class),
-      hash_(hash),
-      count_(table.count_of(of_class)),
-      modulus_(std::bit_ceil(std::max<std::size_t>(count_, 1))) {}
-
-bool SlabTable::Walk::next(Places& places) {
+bool SlabTable::Walk::next_of_some(Places& places) {
   const std::size_t ways = table_.layout_.places(class_);
-  for (; modulus_ > 0 && count_ > 0 && ways > 0; modulus_ /= 2) {
+  for (; modulus_ > 0 && ways > 0; modulus_ /= 2) {
     const std::size_t at = hash_ % modulus_;
     if (at >= count_ || at == last_) continue;
     last_ = at;

@@ -2,6 +2,8 @@
 // are dealt out by one process at a time, which has a lock for that.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,7 +25,9 @@ class SlabTable {
   // `fixed` outlives the object.
   SlabTable(Fixed& fixed, const Layout& layout) : fixed_(fixed), layout_(layout) {}
 
-  [[nodiscard]] std::size_t count_of(std::size_t of_class) const;
+  [[nodiscard]] std::size_t count_of(std::size_t of_class) const {
+    return std::min<std::size_t>(fixed_.counts[of_class].load(), layout_.slabs);
+  }
   // As many as there are where the file is damaged: no slab.
   [[nodiscard]] std::size_t slab_of(std::size_t of_class, std::size_t at) const;
 
@@ -31,15 +35,18 @@ class SlabTable {
   // fewer slabs.
   class Walk {
    public:
-    Walk(const SlabTable& table, std::size_t of_class, std::uint64_t hash);
-    bool next(Places& places);
+    Walk(const SlabTable& table, std::size_t of_class, std::uint64_t hash)
+        : table_(table), class_(of_class), hash_(hash), count_(table.count_of(of_class)) {}
+    bool next(Places& places) { return count_ > 0 && next_of_some(places); }
 
    private:
+    bool next_of_some(Places& places);
+
     const SlabTable& table_;
     std::size_t class_;
     std::uint64_t hash_;
     std::size_t count_;
-    std::size_t modulus_;
+    std::size_t modulus_ = std::bit_ceil(std::max<std::size_t>(count_, 1));
     std::size_t last_ = kMostSlabs;
   };
 

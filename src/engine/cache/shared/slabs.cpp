@@ -24,13 +24,10 @@ std::span<Way> Slabs::ways_of(std::size_t slab, std::size_t of_class) const {
   return {first, layout_.places(of_class)};
 }
 
-bool Slabs::Sets::next(WaySet& set) {
-  Places places;
-  if (!walk_.next(places)) return false;
+WaySet Slabs::set_at(const Places& places) const {
   const std::size_t bytes = bytes_of_class(places.of_class);
-  set = {places, slabs_.ways_of(places.slab, places.of_class).subspan(places.first, places.count),
-         slabs_.memory_ + slabs_.layout_.data_of(places.slab) + places.first * bytes};
-  return true;
+  return {places, ways_of(places.slab, places.of_class).subspan(places.first, places.count),
+          memory_ + layout_.data_of(places.slab) + places.first * bytes};
 }
 
 void Slabs::reserve_place(int descriptor, const WaySet& set, std::size_t way) const {

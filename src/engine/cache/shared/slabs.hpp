@@ -42,7 +42,12 @@ class Slabs {
    public:
     Sets(const Slabs& slabs, std::size_t of_class, std::uint64_t hash)
         : slabs_(slabs), walk_(slabs.table_, of_class, hash) {}
-    bool next(WaySet& set);
+    bool next(WaySet& set) {
+      Places places;
+      if (!walk_.next(places)) return false;
+      set = slabs_.set_at(places);
+      return true;
+    }
 
    private:
     const Slabs& slabs_;
@@ -68,6 +73,7 @@ class Slabs {
   }
 
  private:
+  [[nodiscard]] WaySet set_at(const Places& places) const;
   [[nodiscard]] std::span<Way> ways_of(std::size_t slab, std::size_t of_class) const;
   bool clear(std::size_t slab, const Owners& owners) const;
   bool try_grow(int descriptor, const Owners& owners, std::size_t of_class);
