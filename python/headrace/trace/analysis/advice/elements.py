@@ -131,7 +131,7 @@ def _named(type_: Fact) -> str:
 
 def _built(data: Data, shapes: list[Fact], mine: NDArray[np.bool_]) -> float:
     """Seconds before these transfers without HDF5, as far as building their selections may take."""
-    elements = np.array([float(each["elements"]) for each in shapes])[mine]
+    elements = np.array([float(each.get("elements", 0)) for each in shapes])[mine]
     most = elements * _UNITED if data.python else elements**2 * _UNITED_SQUARED
     return float(np.minimum(data.before[mine], most).sum())
 

@@ -35,7 +35,7 @@ def _rows(data: Data) -> float:
             blocks = 1 if whole else math.prod(shape["block"][:-1])
             found += float(math.prod(shape["count"]) * blocks)
         elif shape.get("kind") in ("points", "union"):
-            found += shape["elements"]
+            found += shape.get("elements", 1)
         else:
             found += 1
     return found
