@@ -169,22 +169,3 @@ def test_killed_readers_leave_nothing_wrong(cache: Cache) -> None:
     cache.python(read_each, options(cache, "2MiB"))
     text = command(cache, "verify", "--path", ".").text
     assert " 0 of them damaged" in text
-
-
-def test_a_child_of_a_reader_keeps_chunks_of_its_own(cache: Cache) -> None:
-    def read_in_child() -> None:
-        f = h5py.File("x.h5", "r")
-        f["d"][:1000]
-        child = os.fork()
-        for first in range(0, CHUNKS * 1000, 1000):
-            assert f["d"][first] == first
-        if child == 0:
-            f.close()
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
-
-    cache.plain(make)
-    cache.python(read_in_child, options(cache))
-    forget_memory(cache)
-    cache.python(read_each, options(cache))
-    assert cache.counted("chunks_from_disk") > 0

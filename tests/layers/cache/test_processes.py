@@ -89,6 +89,28 @@ def test_a_child_of_a_reader_reads_on(cache: Cache) -> None:
     assert cache.counted("cache_hits") >= CHUNKS
 
 
+def test_a_child_of_a_reader_keeps_chunks_on_the_disk(cache: Cache) -> None:
+    """Not under sanitizers, whose allocator a thread may hold while another one forks."""
+
+    def read_in_child() -> None:
+        f = h5py.File("x.h5", "r")
+        f["d"][:CHUNK]
+        child = os.fork()
+        for first in range(0, CHUNKS * CHUNK, CHUNK):
+            assert f["d"][first] == first
+        if child == 0:
+            f.close()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+
+    options = f"memory=64MiB;settle=0;path={cache.folder};size=16MiB;"
+    cache.plain(make)
+    cache.python(read_in_child, options)
+    (cache.shared / "chunks-1").unlink()
+    cache.python(partial(shuffled, 1), options)
+    assert cache.counted("chunks_from_disk") > 0
+
+
 def test_killed_readers_leave_nothing_wrong(cache: Cache) -> None:
     cache.plain(make)
     rng = np.random.default_rng(1)
