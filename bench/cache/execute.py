@@ -24,6 +24,7 @@ from .data import FILE, make
 
 _PAYLOAD = 256 << 20  # bytes, of the largest case, for the memory at hand
 _SETTLED = 2.5  # seconds after which chunks of a file are kept
+_SETTLED_FOR_DISKS = 31  # and on a disk
 _LITTLE = "16MiB"  # of memory, less than there is to read
 
 
@@ -45,7 +46,7 @@ class Runner:
             work.mkdir()
             if case.kernel != CHECKPOINTS:
                 make(work, case.samples, case.chunk)
-                time.sleep(_SETTLED)
+                time.sleep(_SETTLED_FOR_DISKS if case.kernel == DISK else _SETTLED)
         stack = self._stacks.of(way)
         report = self.folder / "report"
         report.unlink(missing_ok=True)
