@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/private_folder.hpp"
 #include "base/process/machine.hpp"
 #include "base/report/log.hpp"
 
@@ -21,27 +22,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUser = "headrace-";
 constexpr std::string_view kLogs = "logs@";
 
-// A folder that only this user may enter.
-bool is_private(const fs::path& folder) {
-  constexpr mode_t kOthers = 0077;
-  struct stat status{};
-  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid() && (status.st_mode & kOthers) == 0;
-}
-
-void make_private(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    throw Error(folder.string() + ": " + std::strerror(errno), errno);
-  if (!is_private(folder))
-    throw Error(folder.string() + " is not a folder that only this user may enter",
-                ErrorKind::conflict);
-}
-
 fs::path folder_in(const std::string& place) {
-  const fs::path user = fs::path(place) / (std::string(kUser) + std::to_string(::geteuid()));
+  const fs::path user = folder_of_user(place);
   const fs::path folder = user / (std::string(kLogs) + host_name());
-  make_private(user);
-  make_private(folder);
+  make_private_folder(user);
+  make_private_folder(folder);
   return folder;
 }
 
@@ -61,8 +46,9 @@ fs::path named_target(const std::string& path) {
 fs::path target_of(const std::string& path) {
   fs::path target = named_target(path);
   const fs::path folder = target.parent_path();
-  return !target.empty() && is_private(folder) && is_private(folder.parent_path()) ? target
-                                                                                   : fs::path();
+  return !target.empty() && is_private_folder(folder) && is_private_folder(folder.parent_path())
+             ? target
+             : fs::path();
 }
 
 fs::path name_of_file(const fs::path& log) { return fs::path(log).replace_extension(".file"); }

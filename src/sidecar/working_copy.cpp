@@ -148,7 +148,8 @@ std::vector<fs::path> WorkingCopy::take_place() {
   } else if (!done.empty() || is_written_to()) {
     replace_file();
     for (const fs::path& log : done)
-      if (!unlink_log(log)) throw Error("log " + log.string() + " cannot be removed", errno);
+      if (!unlink_log(log) && errno != ENOENT)
+        throw Error("log " + log.string() + " cannot be removed", errno);
   }
   return done;
 }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from headrace.errors import FileError
 from headrace.plan import connector_variable, inherited_environment, prepare
@@ -15,17 +16,18 @@ _CHILD = "headrace.cache.fill_child"
 _LAYER = "headrace_cache"
 
 
-def begin(
+def begin(  # noqa: PLR0913, each says another thing of them
     file: str | Path,
     names: Sequence[str],
     processes: int,
     environ: Mapping[str, str],
     *,
+    rows: IO[bytes] | None = None,
     tells: bool = False,
 ) -> list[subprocess.Popen[bytes]]:
     """Processes that look at the chunks of datasets, each at some; see fill_child.
 
-    With `tells` they say how many it were, and what went wrong.
+    `rows` is a file of 64-bit numbers; with `tells` they say how many it were, and what went wrong.
     """
     return [
         subprocess.Popen(
@@ -41,7 +43,7 @@ def begin(
                 *names,
             ],
             env=environ,
-            stdin=subprocess.DEVNULL,
+            stdin=rows or subprocess.DEVNULL,
             stdout=subprocess.PIPE if tells else subprocess.DEVNULL,
             stderr=subprocess.PIPE if tells else subprocess.DEVNULL,
         )

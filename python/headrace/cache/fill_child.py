@@ -1,8 +1,9 @@
 """Reads an element of each chunk, so that the layer `cache` below decodes it for all processes.
 
 python -m headrace.cache.fill_child PARENT FILE PART PARTS [DATASET]...: of these datasets, or of
-all. With `-`, a dataset and a file of rows in their place it takes the chunks of these rows in
-their order. Of every PARTS chunks it takes one. It ends with the process that has started it.
+all. With `-` and a dataset in their place it takes the chunks of the rows whose 64-bit numbers are
+its standard input, a file, in their order. Of every PARTS chunks it takes one. It ends with the
+process that has started it.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ def main(parent: int, path: str, part: int, parts: int, names: list[str]) -> Non
     """Writes how many chunks it has looked at."""
     rows = None
     if names[:1] == ["-"]:
-        rows = np.load(names[2])
-        names = names[1:2]
+        # By its place in the file: processes that share it share where they are in it, too.
+        rows = np.frombuffer(os.pread(0, os.fstat(0).st_size, 0), np.int64)
+        names = names[1:]
     looked_at = 0
     with h5py.File(path, "r") as file:
         for dataset in filter(can_be_kept, named(file, names)):

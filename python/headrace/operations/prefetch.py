@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from typing import IO, TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self
 
 from headrace.cache.fill import begin
 
@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 class Prefetch:
     """Processes at work; what they have decoded is there for all processes of the node."""
 
-    def __init__(
-        self, processes: list[subprocess.Popen[bytes]], order: IO[bytes] | None = None
-    ) -> None:
-        """Those that were started, and a file that they read, which goes with this."""
+    def __init__(self, processes: list[subprocess.Popen[bytes]]) -> None:
+        """Those that were started; they go on when nobody keeps this."""
         self._processes = processes
-        self._order = order
 
     def wait(self) -> None:
         """Until they are done. What they could not read the program reads itself."""
@@ -71,7 +68,8 @@ def prefetch(
     if rows is None:
         return Prefetch(begin(file, [name], processes, os.environ))
     wanted = numbers_of(np.asarray(rows), dataset.shape[0]).astype(np.int64)
-    order = tempfile.NamedTemporaryFile(suffix=".npy")  # noqa: SIM115, as long as it is read
-    np.save(order, wanted)
-    order.flush()
-    return Prefetch(begin(file, ["-", name, order.name], processes, os.environ), order)
+    # It has no name, and is there as long as a process has it.
+    with tempfile.TemporaryFile() as order:
+        order.write(wanted.tobytes())
+        order.flush()
+        return Prefetch(begin(file, ["-", name], processes, os.environ, rows=order))

@@ -16,13 +16,12 @@ inline constexpr std::array kSettings{
     Setting{"threads", "HEADRACE_ASYNC_THREADS", Type::integer, "", "", "0",
             "Worker threads of the process; 0 is one for each core it may use. Of files that ask "
             "for different numbers the largest holds while it is open."},
-    Setting{
-        "budget", "HEADRACE_ASYNC_BUDGET", Type::size, "", "bytes", "0",
-        "Memory that staged data of all files may take before writes wait; 0 is an eighth of "
-        "the memory that a process may have and at most 1GiB. Of files that ask for different ones "
-        "the "
-        "largest holds while it is open; below 512KiB nothing of the file is staged. Where none "
-        "is given, large writes to fast storage are not staged before the file has 16MiB."},
+    Setting{"budget", "HEADRACE_ASYNC_BUDGET", Type::size, "", "bytes", "0",
+            "Memory that staged data of all files may take before writes wait; 0 is an eighth of "
+            "the memory that a process may have and at most 1GiB. Of files that ask for different "
+            "ones the largest holds while it is open; below 512KiB nothing of the file is staged. "
+            "Where none "
+            "is given, large writes to fast storage are not staged before the file has 16MiB."},
     Setting{"flush_interval", "HEADRACE_ASYNC_FLUSH_INTERVAL", Type::duration, "", "", "1s",
             "Age at which the file's staged data is written even if more could be merged into it; "
             "0 writes nothing before it must."},

@@ -13,8 +13,8 @@ namespace headrace::vol {
 struct Chunked : Elements {
   engine::Index chunk{};        // elements along each dimension; all 0 where there are no chunks
   std::size_t chunk_bytes = 0;  // of a decoded chunk
-  engine::Pipeline pipeline;    // empty where chunks are stored as they are, or
-  bool by_hdf5 = false;         // have filters that run in HDF5 only
+  engine::Pipeline pipeline;    // empty where chunks are stored as they are; and with:
+  bool by_hdf5 = false;         // they have filters that run in HDF5 only
   bool fills = true;            // whether HDF5 puts `fill` where nothing was written
   std::vector<std::byte> fill;  // one element
 

@@ -121,6 +121,7 @@ def test_without_a_place_nothing_is_kept_and_all_is_read(cache: Cache, path: str
     cache.plain(make)
     cache.python(read_each, f"{USUAL}path={cache.folder / path};size=16MiB;")
     assert cache.counted("chunks_cached") == CHUNKS
+    assert "no chunks are kept in" in cache.log
 
 
 def read_with_a_limit(later: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 from harness.run import Result, run
+from harness.until import until
 from layers.cache.node import Cache
 
 import headrace
@@ -84,6 +85,20 @@ def test_a_program_says_what_it_will_need(cache: Cache) -> None:
     assert found == 3 + CHUNKS + 3
     cache.python(partial(read, "g/e"))
     assert cache.counted("chunks_cached") == found
+
+
+def test_what_was_begun_goes_on_when_nobody_keeps_it(cache: Cache) -> None:
+    def train() -> None:
+        with h5py.File("x.h5", "r") as f:
+            headrace.prefetch(f["d"], [2999, 5], processes=2)
+            print("begun")
+            input()
+
+    cache.plain(make)
+    program = cache.begin(train, cache.env("memory=64MiB;settle=0;"))
+    assert program.stdout is not None
+    assert program.stdout.readline() == "begun\n"
+    until(lambda: cache.counted("chunks_cached") == 2)
 
 
 def test_without_the_layer_nothing_is_gained_and_nothing_lost(cache: Cache) -> None:

@@ -197,14 +197,14 @@ void DiskStore::touch(const Found& found) const {
   const NoSizeSignal no_signal;
   const std::uint32_t used = now();
   const auto at = at_way(found) + offsetof(DiskWay, used);
-  if (!write_at(file_.get(), at, std::as_bytes(std::span(&used, 1)))) return;
+  write_at(file_.get(), at, std::as_bytes(std::span(&used, 1)));
 }
 
 void DiskStore::drop(const Found& found) const {
   const NoSizeSignal no_signal;
   const std::uint64_t nothing = 0;
   const auto at = at_way(found) + offsetof(DiskWay, tag);
-  if (!write_at(file_.get(), at, std::as_bytes(std::span(&nothing, 1)))) return;
+  write_at(file_.get(), at, std::as_bytes(std::span(&nothing, 1)));
 }
 
 // A way that is empty, or was filled by who is gone; a further slab for the class; a way that has

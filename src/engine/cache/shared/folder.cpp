@@ -11,24 +11,15 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/private_folder.hpp"
 
 namespace headrace::engine::cache {
 namespace {
 
-constexpr mode_t kPrivate = 0700;
 constexpr mode_t kOthers = 0077;
 
 Error failed(const std::string& what, const std::string& path) {
   return Error(what + " " + path + ": " + std::generic_category().message(errno), errno);
-}
-
-void make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST)
-    throw failed("cannot make the folder", path);
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) throw failed("cannot look at the folder", path);
-  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0)
-    throw Error(path + " is not a folder that only this user may enter", ErrorKind::conflict);
 }
 
 OwnedDescriptor open_existing(const std::string& path) {
@@ -87,14 +78,10 @@ std::string shared_folder() {
   return folder_of_user("/dev/shm");
 }
 
-std::string folder_of_user(const std::string& parent) {
-  return parent + "/headrace-" + std::to_string(::geteuid());
-}
-
 OwnedDescriptor open_private(const std::string& folder, const std::string& name,
                              const std::function<void(int)>& fill) {
   const std::string path = folder + "/" + name;
-  make_folder(folder);
+  make_private_folder(folder);
   constexpr int kTries = 100;  // others may remove what was made just now
   for (int i = 0; i < kTries; ++i) {
     if (OwnedDescriptor file = open_existing(path); file.get() >= 0) return file;

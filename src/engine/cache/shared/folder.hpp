@@ -30,9 +30,6 @@ class OwnedDescriptor {
 // Where it is: HEADRACE_SHARED, or /dev/shm/headrace-UID.
 std::string shared_folder();
 
-// The user's folder in one that others may use, too.
-std::string folder_of_user(const std::string& parent);
-
 // Opens a file of a folder for reading and writing; one that is not there is made, and filled by
 // `fill(descriptor)` before anybody else can open it. Makes the folder, too: only this user may
 // enter it. Of another user's folder or file, and of a link, it is an Error.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/private_folder.hpp"
 #include "base/report/log.hpp"
 
 namespace headrace::cache {
@@ -66,7 +67,7 @@ NodeDisk* NodeDisk::in(const std::string& path, std::uint64_t size) {
   if (disks().empty()) ::pthread_atfork(nullptr, nullptr, &cache::begin_child);
   std::unique_ptr<NodeDisk> disk;
   try {
-    disk = std::make_unique<NodeDisk>(engine::cache::folder_of_user(path), size);
+    disk = std::make_unique<NodeDisk>(folder_of_user(path), size);
   } catch (const Error& error) {
     log(Level::warning, "no chunks are kept in " + path + ": " + error.what());
   }

@@ -160,6 +160,36 @@ def wait_or_migrate(layer: Layer, when: str) -> None:
     assert not processes(layer)
 
 
+def test_a_relative_path_and_a_file_that_is_called_like_a_folder_of_logs(layer: Layer) -> None:
+    (layer.folder / "disk").mkdir()
+    for when in ("later", "background"):
+        options = f"canonicalise={when};path=disk;"
+        layer.python(partial(checkpoint, 1, "logs@x.h5"), options)
+        if when == "background":
+            wait(layer, "logs@x.h5")
+        else:
+            layer.python(partial(check, 1, "logs@x.h5"))
+            assert headrace(layer, "cache", "migrate", "--path", "disk").status == 0
+        layer.plain(partial(check, 1, "logs@x.h5"))
+        assert not logs_in(layer.folder / "disk")
+
+
+def test_a_file_that_was_moved_is_not_said_to_be_done(layer: Layer, place: Path) -> None:
+    layer.python(partial(checkpoint, 1), later(place))
+    for name in ("x.h5", "x.h5.headrace"):
+        (layer.folder / name).rename(layer.folder / name.replace("x", "y"))
+    layer.python(partial(checkpoint, 2), later(place))
+    done = headrace(layer, "cache", "migrate", "--path", place)
+    assert done.status == 1
+    assert "is left: it was made for" in done.text
+    layer.plain(partial(check, 2))
+    layer.python(partial(check, 1, "y.h5"))
+    assert headrace(layer, "replay", "y.h5").status == 0
+    layer.plain(partial(check, 1, "y.h5"))
+    assert not logs_in(place)
+    assert headrace(layer, "cache", "migrate", "--path", place / "missing").status == 2
+
+
 def test_a_crash_leaves_what_was_flushed(layer: Layer, place: Path) -> None:
     def crash() -> None:
         f = h5py.File("x.h5", "w")

@@ -1,11 +1,13 @@
 #include "layers/log/connector/file/logged_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/report/log.hpp"
 #include "layers/log/connector/state.hpp"
 #include "sidecar/folder.hpp"
 
@@ -69,6 +71,11 @@ const engine::log::Reader& LoggedFile::read_log() {
 void LoggedFile::close_log() {
   log_.reset();
   reader_.reset();
+  // What was reserved and not needed is others' again.
+  struct stat status{};
+  if (reserved_ > 0 && !is_parents() && ::fstat(descriptor_, &status) == 0 &&
+      ::ftruncate(descriptor_, status.st_size) != 0)
+    headrace::log(Level::debug, "room that a log does not need stays reserved");
   note_emptied();
   // Not kept for the next log: a child may have it, too.
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));

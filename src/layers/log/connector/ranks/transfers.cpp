@@ -79,7 +79,6 @@ bool takes_few_requests(const Dataset& dataset, hid_t file_space) {
 // Whether a write goes to the node's storage first, whatever it is: where that has room for it, and
 // its elements need not be converted in one piece of memory that is large.
 bool is_staged(Dataset& dataset, const vol::Transfer& transfer) {
-  constexpr std::uint64_t kMostConverted = 64 << 20;
   return dataset.file->stages_all() &&
          (transfer.bytes() <= kMostConverted ||
           h5.Tequal(transfer.mem_type, dataset.type.get()) > 0) &&

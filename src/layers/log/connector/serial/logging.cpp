@@ -56,9 +56,8 @@ bool all_gain_nothing(std::span<const vol::Transfer> transfers) {
 
 // Of large ones all the memory would be needed once more.
 bool too_large_to_convert(const Write& write) {
-  constexpr std::uint64_t kMost = 64 << 20;
   return write.converts &&
-         write.elements * std::max(write.mem_element, write.dataset->element) > kMost;
+         write.elements * std::max(write.mem_element, write.dataset->element) > kMostConverted;
 }
 
 // The write, or why it is HDF5's.

@@ -240,15 +240,17 @@ void SerialFile::give_up() noexcept {
 }
 
 bool SerialFile::has_room(std::uint64_t bytes, std::uint64_t expected) {
-  // Where no log can be made that is told when it is written to.
+  // A log that cannot be made is an error of the write to it.
   if (!place_.logs_in.empty() && error_of([&] { log(); }) != nullptr) return true;
-  const bool placed = !place_.logs_in.empty();
+  const bool placed = !place_.logs_in.empty();  // as far as that could be
   if (placed && !reserve(bytes)) return false;
-  if (room_.take((placed ? 0 : bytes) + expected)) return true;
-  const std::uint64_t log = placed || log_ == nullptr ? 0 : log_->bytes();
-  const std::uint64_t there = placed || log_ == nullptr ? 0 : log - log_->staged();
+  const std::uint64_t beside = placed ? 0 : bytes;  // of the write, on the file's own storage
+  if (room_.take(beside + expected)) return true;
+  const engine::log::Writer* const own = placed ? nullptr : log_.get();
+  const std::uint64_t log = own == nullptr ? 0 : own->bytes();
+  const std::uint64_t there = own == nullptr ? 0 : log - own->staged();
   const auto holds = [&] {
-    std::uint64_t wanted = placed ? 0 : log + bytes;
+    std::uint64_t wanted = log + beside;
     for (const auto& [identity, dataset] : datasets_)
       if (dataset->expected > 0) wanted += dataset->expects();
     return room_.holds(wanted, there);

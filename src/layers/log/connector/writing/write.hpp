@@ -15,6 +15,9 @@ namespace headrace::log_layout {
 
 using vol::Runs;
 
+// Bytes of memory that the elements of a write may take to be converted in one piece.
+inline constexpr std::uint64_t kMostConverted = std::uint64_t{64} << 20U;
+
 // One dataset of a call.
 struct Write {
   Dataset* dataset = nullptr;
