@@ -9,13 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final
 
 from headrace.errors import FileError
 
 MEMORY: Final = "chunks-1"
 DISK: Final = "disk-chunks-1"
-_MAGIC: Final = {MEMORY: b"hchunks1", DISK: b"hdchunk1"}
+_HOLDERS: Final = "holders-1"
+_HOLDER: Final = struct.Struct("<II")  # process and descriptor
+_IN_MEMORY: Final = b"hchunks1"
+_ON_DISK: Final = b"hdchunk1"
 _PAGE: Final = 4096
 _OWNERS: Final = 1024
 _CLASSES: Final = 29
@@ -56,8 +60,29 @@ def folder() -> Path:
 
 
 def in_memory() -> Path:
-    """The file of chunks in memory."""
-    return folder() / MEMORY
+    """The file of chunks in memory; of one without a name, through a process that has it."""
+    named = folder() / MEMORY
+    return named if named.exists() else next(_held(), named)
+
+
+def _held() -> Iterator[Path]:
+    try:
+        table = (folder() / _HOLDERS).read_bytes()
+    except OSError:
+        return
+    for process, descriptor in _HOLDER.iter_unpack(table[: len(table) // 8 * 8]):
+        path = Path(f"/proc/{process}/fd/{descriptor}")
+        try:
+            status = path.stat()
+            if process and S_ISREG(status.st_mode) and not status.st_nlink and _is_sound(path):
+                yield path
+        except OSError:
+            continue
+
+
+def _is_sound(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_IN_MEMORY)) == _IN_MEMORY
 
 
 def on_disk(path: Path) -> Path:
@@ -81,6 +106,11 @@ def read_store(path: Path) -> Store | None:
 
 def evict_all(path: Path) -> bool:
     """Frees the room as soon as the programs end that use it now. False where there is none."""
+    if path.name.isdigit():  # no name leads to it
+        with _opened(path) as file:
+            for way in file.ways():
+                file.drop(way)
+        return True
     try:
         path.unlink()
     except FileNotFoundError:
@@ -187,7 +217,7 @@ def _opened(path: Path) -> Iterator[_Opened]:
         magic, slab_bytes, slabs, _ = _HEADER.unpack(header)
         size = _FIXED + slabs * (slab_bytes // _PAGE * _WAY.size + slab_bytes)
         if (
-            magic != _MAGIC[path.name]
+            magic != (_ON_DISK if path.name == DISK else _IN_MEMORY)
             or not 0 < slabs <= _MOST_SLABS
             or os.fstat(file.fileno()).st_size != size
         ):

@@ -11,10 +11,12 @@
 namespace headrace::cache {
 
 inline constexpr std::array kSettings{
-    Setting{"memory", "HEADRACE_CACHE_MEMORY", Type::size, "", "bytes", "0",
-            "Memory for decoded chunks, of all processes of the user on the node together; 0 is a "
-            "quarter of the machine's, or of what its control group leaves a process, and at most "
-            "half of what /dev/shm has. The first process that needs it decides."},
+    Setting{
+        "memory", "HEADRACE_CACHE_MEMORY", Type::size, "", "bytes", "0",
+        "Memory for decoded chunks, of all processes of the user on the node together; 0 is a "
+        "quarter of the machine's, or of what its control group leaves a process; where /dev/shm "
+        "is large enough for that, at most half of what it has free. The first process that "
+        "needs it decides."},
     Setting{
         "path", "HEADRACE_CACHE_PATH", Type::path, "", "", "",
         "A folder on the node's own disk, in which decoded chunks are kept over runs, too; none "
@@ -33,6 +35,10 @@ inline constexpr std::array kSettings{
     Setting{"network", "HEADRACE_CACHE_NETWORK", Type::boolean, "", "", "false",
             "Keep chunks of files on network file systems and FUSE, too, where what other nodes "
             "write is seen only as soon as the file system shows another size or time."},
+    Setting{"contiguous", "HEADRACE_CACHE_CONTIGUOUS", Type::boolean, "", "", "false",
+            "Keep blocks of contiguous datasets, too, as chunks without filters are: from the "
+            "second time on that they are read, or the first where storage is slow. What others "
+            "write to a file that is open is not seen then."},
 };
 
 struct CacheOptions {
@@ -43,7 +49,8 @@ struct CacheOptions {
         size(number_of(kSettings, "size", given)),
         linger(number_of(kSettings, "linger", given)),
         settle(number_of(kSettings, "settle", given)),
-        network(is_on(kSettings, "network", given)) {}
+        network(is_on(kSettings, "network", given)),
+        contiguous(is_on(kSettings, "contiguous", given)) {}
 
   std::uint64_t memory;  // bytes
   std::string path;
@@ -51,6 +58,7 @@ struct CacheOptions {
   std::chrono::nanoseconds linger;
   std::chrono::nanoseconds settle;
   bool network;
+  bool contiguous;
 };
 
 }  // namespace headrace::cache

@@ -1,5 +1,7 @@
 #include "vol/chunks/chunked.hpp"
 
+#include <algorithm>
+
 #include "hdf5/filters/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/chunks/layout.hpp"
@@ -43,6 +45,27 @@ std::optional<Chunked> any_chunked_of(const Object& dataset) {
     found.pipeline.clear();
     found.by_hdf5 = true;
   }
+  return found;
+}
+
+std::optional<Chunked> in_blocks(const Object& dataset, std::size_t most) {
+  const PrivateErrors own;
+  const auto list = creation_list(dataset);
+  Chunked found;
+  found.by_hdf5 = true;
+  if (h5.Pget_layout(list.get()) != H5D_CONTIGUOUS || h5.Pget_external_count(list.get()) != 0 ||
+      !read_type(dataset, found) || !read_rank(dataset, found) ||
+      !read_identity(dataset, found.identity) || !read_fill(list.get(), found) ||
+      !update_dims(found, dataset) || found.rank == 0)
+    return std::nullopt;
+  std::uint64_t room = std::max<std::uint64_t>(most / found.element, 1);
+  for (unsigned d = found.rank; d-- > 0;) {
+    found.chunk[d] = std::clamp<std::uint64_t>(found.dims[d], 1, room);
+    room /= found.chunk[d];
+    // What is slower lies apart as soon as not all of this dimension is in a block.
+    if (found.chunk[d] < found.dims[d]) room = 1;
+  }
+  if (!count_chunk_bytes(found)) return std::nullopt;
   return found;
 }
 

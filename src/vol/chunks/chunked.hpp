@@ -33,5 +33,8 @@ bool count_chunk_bytes(Chunked& dataset);
 std::optional<Chunked> chunked_of(const Object& dataset);
 // The same of a dataset whose chunks HDF5 must decode, too.
 std::optional<Chunked> any_chunked_of(const Object& dataset);
+// A contiguous dataset as if it had chunks, of at most so many bytes, that HDF5 reads: blocks that
+// lie together in the file. None of another layout, and of one element.
+std::optional<Chunked> in_blocks(const Object& dataset, std::size_t most);
 
 }  // namespace headrace::vol

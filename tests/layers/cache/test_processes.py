@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 import pytest
 from harness.program import text_of
+from harness.run import run
 from harness.seed import LONG
 from layers.cache.node import Cache
 
@@ -38,31 +39,38 @@ def shuffled(seed: int, rounds: int = 1) -> None:
                 assert (seen == np.arange(first, first + CHUNK)).all(), (i, seen)
 
 
+# argv: how workers begin; what the parent looks at first.
 TRAIN = """
 import multiprocessing as mp, sys, h5py
 from readers import shuffled
 if __name__ == "__main__":
     with h5py.File("x.h5", "r") as f:
-        f["d"][0]
+        eval(sys.argv[2])
     context = mp.get_context(sys.argv[1])
-    workers = [context.Process(target=shuffled, args=(seed,)) for seed in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert not any(worker.exitcode for worker in workers)
+    for epoch in range(2):
+        workers = [context.Process(target=shuffled, args=(seed,)) for seed in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert not any(worker.exitcode for worker in workers)
+    shuffled(9)
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_decode_each_chunk_once(cache: Cache, method: str) -> None:
-    cache.plain(make)
+def write_training(cache: Cache) -> None:
     body = text_of(partial(shuffled, -1)).replace("seed = -1", "").replace("rounds = 1", "")
     head, _, rest = body.partition("with h5py.File")
     indented = ("with h5py.File" + rest).replace("\n", "\n    ")
     (cache.folder / "readers.py").write_text(f"{head}def shuffled(seed, rounds=1):\n    {indented}")
     (cache.folder / "train.py").write_text(TRAIN)
-    done = cache.command([sys.executable, "train.py", method])
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_decode_each_chunk_once(cache: Cache, method: str) -> None:
+    cache.plain(make)
+    write_training(cache)
+    done = cache.command([sys.executable, "train.py", method, "f['d'][0]"])
     assert done.status == 0, done.text
     cached, hits = cache.counted("chunks_cached"), cache.counted("cache_hits")
     assert cached <= CHUNKS
@@ -147,15 +155,51 @@ def test_what_is_no_folder_of_ours_is_not_used(cache: Cache) -> None:
     assert cache.counted("chunks_cached") == CHUNKS
 
 
-def test_little_shared_memory(cache: Cache) -> None:
-    """Of 1 MiB, as some containers have."""
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_little_shared_memory(cache: Cache, method: str) -> None:
+    """Of 1 MiB, as some containers have; the parent has decoded nothing, and stays."""
     cache.plain(make)
-    program = text_of(partial(shuffled, 1))
+    write_training(cache)
     script = f'mount -t tmpfs -o size=1m,mode=700 tmpfs {cache.shared} && exec "$0" "$@"'
-    command = ["unshare", "-m", "sh", "-c", script, sys.executable, "-c", program]
-    for options in (..., "settle=0;", "memory=1MiB;settle=0;"):
-        assert cache.command(command, options).status == 0
-    assert cache.counted("cache_hits") == 0
+    program = [sys.executable, "train.py", method, "len(f['d'])"]
+    done = cache.command(["unshare", "-m", "sh", "-c", script, *program])
+    assert done.status == 0, done.text
+    assert cache.counted("chunks_cached") <= CHUNKS
+    assert cache.counted("cache_hits") >= CHUNKS
+
+
+def test_shared_memory_without_a_name_goes_with_the_last(cache: Cache) -> None:
+    def listed() -> str:
+        command: list[str | Path] = [Path(sys.executable).with_name("headrace"), "cache", "ls"]
+        return run(command, env=cache.env(), cwd=cache.folder).text
+
+    def read_until_told() -> None:
+        with h5py.File("x.h5", "r") as f:
+            child = os.fork()
+            f["d"][...]
+            if child == 0:
+                time.sleep(60)
+            print(child, flush=True)
+            sys.stdin.read()
+            os._exit(0)  # the child goes on
+
+    cache.plain(make)
+    much = "memory=1TiB;settle=0;"
+    process = cache.begin(read_until_told, cache.env(much))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    process.stdin.close()
+    process.wait()
+    assert not (cache.shared / "chunks-1").exists()
+    cache.python(partial(shuffled, 1), much)
+    assert cache.counted("cache_hits") >= CHUNKS
+    assert f" {CHUNKS} " in listed()
+    os.kill(child, signal.SIGKILL)
+    assert "no chunks are kept" in listed()
+    cached = cache.counted("chunks_cached")
+    cache.python(partial(shuffled, 1), much)
+    assert cache.counted("chunks_cached") == cached + CHUNKS
 
 
 def many_opens() -> None:

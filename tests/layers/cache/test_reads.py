@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from functools import partial
 
@@ -78,6 +79,87 @@ def test_reads_are_those_of_hdf5(cache: Cache) -> None:
     assert cache.counted("chunks_cached") > 100
     assert cache.counted("cache_hits") > 1000
     assert cache.counted("left_for_filters") > 0
+
+
+def test_reads_of_what_has_no_filters(cache: Cache) -> None:
+    """What is read twice is kept, and is what HDF5 gives."""
+    cache.plain(make)
+    options = cache.usual + "contiguous=true;"
+    for seed in range(4):
+        expected = cache.plain(partial(read, seed))
+        for _ in range(3):
+            assert cache.python(partial(read, seed), options).out.decode().strip() == expected
+    assert cache.counted("left_for_first_use") > 0
+    assert cache.counted("left_for_layout") == 0
+
+
+ROWS = 100
+BLOCKS = 4  # of 26 rows, the last of them of 22
+
+
+def make_contiguous() -> None:
+    with h5py.File("x.h5", "w") as f:
+        f["long"] = np.arange(ROWS * 5000).reshape(ROWS, 5000)
+        f.create_dataset("chunks", data=f["long"], chunks=(26, 5000))
+        f["wide"] = np.arange(3 << 18).reshape(3, 1 << 18)  # rows of two blocks
+        f["one"] = 5
+        f.create_dataset("never", (5,), "i4", fillvalue=3)
+
+
+def read_apart(name: str, rounds: int) -> None:
+    """No row lies in the block of the one before, nor in the next."""
+    with h5py.File("x.h5", "r") as f:
+        for _ in range(rounds):
+            for i in range(ROWS):
+                row = i * 61 % ROWS
+                assert (f[name][row] == np.arange(row * 5000, (row + 1) * 5000)).all()
+
+
+def read_in_order() -> None:
+    with h5py.File("x.h5", "r") as f:
+        for _ in range(3):
+            for name in ("long", "chunks"):
+                for row in range(ROWS):
+                    assert (f[name][row] == np.arange(row * 5000, (row + 1) * 5000)).all()
+                assert (f[name][...].ravel() == np.arange(ROWS * 5000)).all()
+            for row in range(3):
+                first = row << 18
+                assert (f["wide"][row, 5:-5] == np.arange(first + 5, first + (1 << 18) - 5)).all()
+            assert f["one"][()] == 5
+            assert (f["never"][...] == 3).all()
+
+
+@pytest.mark.parametrize("name", ["long", "chunks"])
+def test_rows_without_filters_are_kept_at_their_second_use(cache: Cache, name: str) -> None:
+    cache.plain(make_contiguous)
+    options = cache.usual + "contiguous=true;"
+    if name == "long":
+        cache.python(partial(read_apart, name, 2))
+        assert cache.counted("left_for_layout") == 2 * ROWS
+    cache.python(partial(read_apart, name, 2), options)
+    assert cache.counted("left_for_first_use") == BLOCKS
+    assert cache.counted("chunks_cached") == BLOCKS
+    assert cache.counted("cache_hits") == 2 * ROWS - 2 * BLOCKS
+    cache.python(partial(read_apart, name, 1), options)
+    assert cache.counted("chunks_cached") == BLOCKS
+
+
+def test_what_has_no_filters_and_is_read_in_order_is_left_to_hdf5(cache: Cache) -> None:
+    cache.plain(make_contiguous)
+    cache.python(read_in_order, cache.usual + "contiguous=true;")
+    assert cache.counted("chunks_cached") <= 6  # where reading of three datasets begins anew
+    assert cache.counted("left_in_order") > 3 * ROWS
+
+
+SLOW = "under_vol=7202;under_info={mode=delay;preset=nfs;seat=vol;under_vol=0;under_info={};};"
+
+
+def test_storage_that_is_slow_is_read_once(cache: Cache) -> None:
+    cache.plain(make_contiguous)
+    slow = dataclasses.replace(cache, below=SLOW)
+    slow.python(partial(read_apart, "long", 1), cache.usual + "contiguous=true;")
+    assert cache.counted("left_for_first_use") < 10
+    assert cache.counted("chunks_cached") == BLOCKS
 
 
 def read_all() -> None:

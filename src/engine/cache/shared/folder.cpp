@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -76,6 +78,16 @@ std::string shared_folder() {
   const char* const given = std::getenv("HEADRACE_SHARED");
   if (given != nullptr && *given != '\0') return given;
   return folder_of_user("/dev/shm");
+}
+
+FolderRoom room_of_shared_folder() {
+  const std::filesystem::path folder(shared_folder());
+  struct statvfs status{};
+  if (::statvfs(folder.c_str(), &status) != 0 &&
+      ::statvfs(folder.parent_path().c_str(), &status) != 0)
+    return {};
+  return {std::uint64_t{status.f_blocks} * status.f_frsize,
+          std::uint64_t{status.f_bavail} * status.f_frsize};
 }
 
 OwnedDescriptor open_private(const std::string& folder, const std::string& name,

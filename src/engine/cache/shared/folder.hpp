@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -29,6 +30,13 @@ class OwnedDescriptor {
 
 // Where it is: HEADRACE_SHARED, or /dev/shm/headrace-UID.
 std::string shared_folder();
+
+// Of the file system that it is in, in bytes; none where it does not tell.
+struct FolderRoom {
+  std::uint64_t all = 0;
+  std::uint64_t free = 0;
+};
+FolderRoom room_of_shared_folder();
 
 // Opens a file of a folder for reading and writing; one that is not there is made, and filled by
 // `fill(descriptor)` before anybody else can open it. Makes the folder, too: only this user may

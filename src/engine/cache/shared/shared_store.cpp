@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
 #include "base/process/size_signal.hpp"
+#include "engine/cache/shared/holders.hpp"
 #include "engine/cache/shared/racing.hpp"
 
 namespace headrace::engine::cache {
@@ -31,6 +33,8 @@ std::uint32_t weight_of(nanoseconds time, std::size_t bytes) {
   return each_kib < 8000 ? 3 : 4;
 }
 constexpr std::uint32_t kLeft = 0xffff;  // of Way::used: the rounds that are left, below the weight
+
+std::string path() { return shared_folder() + "/" + kFile; }
 
 void make(int descriptor, std::size_t memory) {
   const Layout layout = Layout::for_memory(memory);
@@ -54,7 +58,7 @@ Layout layout_of(int descriptor) {
   const Layout layout{begin[1], begin[2]};
   if (!read || begin[0] != kFileMagic || !layout.is_sound(kLargestSlab) ||
       static_cast<std::size_t>(status.st_size) != layout.bytes())
-    throw Error(shared_folder() + "/" + kFile + " is damaged", ErrorKind::corrupt);
+    throw Error(path() + " is damaged", ErrorKind::corrupt);
   return layout;
 }
 
@@ -131,13 +135,20 @@ void SharedStore::leave() {
   slabs_->fixed().header.left.store(static_cast<std::uint64_t>(since_1970()));
 }
 
+bool SharedStore::needs_holders(std::size_t memory) {
+  return room_of_shared_folder().all < memory && !std::filesystem::exists(path());
+}
+
 void SharedStore::open(std::size_t memory, nanoseconds linger) {
   const auto fill = [memory](int descriptor) { make(descriptor, memory); };
-  file_ = open_private(shared_folder(), kFile, fill);
-  if (is_abandoned(file_.get(), linger)) {
-    ::unlink((shared_folder() + "/" + kFile).c_str());
-    file_ = open_private(shared_folder(), kFile, fill);
+  held_ = needs_holders(memory);
+  if (!held_) file_ = open_private(shared_folder(), kFile, fill);
+  if (!held_ && is_abandoned(file_.get(), linger)) {
+    ::unlink(path().c_str());
+    held_ = needs_holders(memory);
+    if (!held_) file_ = open_private(shared_folder(), kFile, fill);
   }
+  if (held_) file_ = open_held(fill);
   const Layout layout = layout_of(file_.get());
   slabs_ = std::make_unique<Slabs>(map_shared(file_.get(), layout.bytes()), layout);
   owners_ = std::make_unique<Owners>(file_.get(), slabs_->fixed().epochs);
@@ -150,6 +161,7 @@ void SharedStore::begin_child() {
   owners_.reset();
   file_ = reopened(file_.get());
   error_of([&] { owners_ = std::make_unique<Owners>(file_.get(), slabs_->fixed().epochs); });
+  if (held_) error_of([&] { note_holder(file_.get()); });
   new (&mutex_) std::mutex;
   filling_.clear();
 }

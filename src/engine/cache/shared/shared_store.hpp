@@ -23,6 +23,9 @@ class SharedStore final : public Store {
   // ends. The first call's bounds hold. Throws Error.
   static SharedStore& of_process(std::size_t memory, std::chrono::nanoseconds linger);
   static SharedStore* made();  // null where nobody has asked for it
+  // Whether chunks would be there only as long as a process has the store: it has no name where the
+  // shared folder is too small for so many bytes. A process whose children read is to have it then.
+  static bool needs_holders(std::size_t memory);
 
   // This process needs nothing of it for the time being: `linger` begins.
   void leave();
@@ -73,6 +76,7 @@ class SharedStore final : public Store {
   void forget_if(const Condition& condition) const;
 
   OwnedDescriptor file_;
+  bool held_ = false;  // it has no name
   std::unique_ptr<Slabs> slabs_;
   std::unique_ptr<Owners> owners_;  // none in a child that could take no slot: it only reads
   std::mutex mutex_;

@@ -19,25 +19,52 @@ struct Handle {
   vol::Reason why;
 };
 
+constexpr std::size_t kBlock = std::size_t{1} << 20U;  // bytes of contiguous datasets
+
+struct Layout {
+  std::optional<vol::Chunked> chunked;
+  bool contiguous = false;
+  vol::Reason why;  // it is left to HDF5, as far as this tells
+
+  [[nodiscard]] bool unfiltered() const {
+    return contiguous || (chunked->pipeline.empty() && !chunked->by_hdf5);
+  }
+};
+
+Layout layout_of(const vol::Object& object, bool keeps_contiguous) {
+  Layout layout;
+  layout.contiguous = !has_chunks({object.under, object.connector->id()});
+  if (!layout.contiguous)
+    layout.chunked = vol::any_chunked_of(object);
+  else if (keeps_contiguous)
+    layout.chunked = vol::in_blocks(object, kBlock);
+  if (!layout.chunked)
+    layout.why = layout.contiguous ? "left_for_layout" : "left_for_filters";
+  else if (!layout.chunked->fills || !layout.chunked->grid().countable())
+    layout.why = "left_for_layout";
+  return layout;
+}
+
 vol::Reason examine(const vol::Object& object, Handle& handle) {
   const PrivateErrors own;
   auto* const opened = object.connector->state.find<OpenedFile>();
   if (opened == nullptr) return kLeftForFile;
-  if (!has_chunks({object.under, object.connector->id()})) return "left_for_layout";
-  auto chunked = vol::any_chunked_of(object);
-  if (!chunked || (chunked->pipeline.empty() && !chunked->by_hdf5)) return "left_for_filters";
+  Layout layout = layout_of(object, opened->keeps_contiguous());
+  if (!layout.why.empty()) return layout.why;
   CachedFile* const file = opened->cached();
   if (file == nullptr) return kLeftForFile;
   // Behind a mount or an external link lies another file.
-  if (chunked->identity.file != file->number()) return "left_for_other_file";
-  if (!chunked->fills || !chunked->grid().countable()) return "left_for_layout";
-  if (chunked->chunk_bytes == 0 || chunked->chunk_bytes > file->store().largest())
-    return "left_for_size";
-  const auto token = engine::cache::Token::of(chunked->identity.token.__data);
-  handle.dataset.emplace(CachedDataset{std::move(*chunked),
+  if (layout.chunked->identity.file != file->number()) return "left_for_other_file";
+  const std::size_t bytes = layout.chunked->chunk_bytes;
+  if (bytes == 0 || bytes > file->store().largest()) return "left_for_size";
+  const auto token = engine::cache::Token::of(layout.chunked->identity.token.__data);
+  const bool unfiltered = layout.unfiltered();
+  handle.dataset.emplace(CachedDataset{std::move(*layout.chunked),
                                        {file->identity(), token, file->version()},
                                        {file->identity(), token, file->version_on_disk()},
-                                       *file});
+                                       *file,
+                                       layout.contiguous,
+                                       unfiltered ? &file->uses_of(token) : nullptr});
   return {};
 }
 

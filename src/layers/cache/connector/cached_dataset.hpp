@@ -16,6 +16,8 @@ struct CachedDataset {
   engine::cache::DatasetKey key;
   engine::cache::DatasetKey on_disk;
   CachedFile& file;
+  bool contiguous = false;  // its chunks are blocks
+  Uses* uses = nullptr;     // of what has no filters, by all handles of the dataset; else null
 };
 
 // The dataset, or why it is left to HDF5. Asks HDF5 on the first call for a handle only.

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <array>
@@ -93,12 +92,13 @@ bool is_local(int descriptor) {
          std::ranges::find(kLocal, static_cast<std::uint32_t>(status.f_type)) != kLocal.end();
 }
 
-// A quarter of the memory there is, and at most half of what is free where chunks are shared.
-std::uint64_t usual_memory() {
-  const auto parent = std::filesystem::path(engine::cache::shared_folder()).parent_path();
-  struct statvfs status{};
-  if (::statvfs(parent.c_str(), &status) != 0) return 0;
-  return std::min(engine::memory_limit() / 4, std::uint64_t{status.f_bavail} * status.f_frsize / 2);
+// A quarter of the memory there is; where chunks are shared in a folder that is large enough for
+// that, at most half of what is free there.
+std::uint64_t memory_for(const CacheOptions& options) {
+  if (options.memory > 0) return options.memory;
+  const std::uint64_t wanted = engine::memory_limit() / 4;
+  const auto room = engine::cache::room_of_shared_folder();
+  return room.all < wanted ? wanted : std::min(wanted, room.free / 2);
 }
 
 // Null where there is none, which is said once. All files of a process have one.
@@ -107,13 +107,18 @@ SharedStore* store_for(const CacheOptions& options) {
   if (failed) return nullptr;
   if (SharedStore* const store = SharedStore::made()) return store;
   try {
-    return &SharedStore::of_process(options.memory > 0 ? options.memory : usual_memory(),
-                                    options.linger);
+    return &SharedStore::of_process(memory_for(options), options.linger);
   } catch (const Error& error) {
     failed = true;
     log(Level::warning, std::string("no chunks are cached: ") + error.what());
     return nullptr;
   }
+}
+
+// A program may ask for lengths only, and have processes read that come and go.
+void hold_for_children(const CacheOptions& options) {
+  static const bool needed = SharedStore::needs_holders(memory_for(options));
+  if (needed) store_for(options);
 }
 
 // Connectors that give what the file has, and nothing else: by their values.
@@ -199,6 +204,7 @@ OpenedFile::OpenedFile(vol::Object& file, const vol::Opening& opening, const vol
                      : vol::has_descriptor(opening.fapl)) &&
           is_above_what_gives_the_file(file, opening, layer)) {
   std::error_code none;
+  if (may_be_cached_) hold_for_children(options_);
   if (over_mpi_ && may_be_cached_) path_ = std::filesystem::absolute(opening.name, none);
 }
 

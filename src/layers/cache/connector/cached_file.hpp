@@ -2,6 +2,7 @@
 // program's thread only.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "engine/cache/shared/shared_store.hpp"
 #include "engine/cache/shared/writers.hpp"
 #include "layers/cache/connector/node_disk.hpp"
+#include "layers/cache/connector/uses.hpp"
 #include "layers/cache/settings.hpp"
 #include "vol/file/file_facts.hpp"
 #include "vol/file/info.hpp"
@@ -56,6 +58,9 @@ class CachedFile {
   // the time of the change as it begins.
   [[nodiscard]] bool may_be_on_disk() const;
 
+  // How a dataset that has no filters is read.
+  Uses& uses_of(const engine::cache::Token& dataset) { return uses_[dataset]; }
+
   // Whether nobody has begun to write it since it was opened. To be asked before each read: what
   // HDF5 itself knows of the file may be out of date afterwards, so it stays as it is.
   bool is_quiet();
@@ -77,6 +82,7 @@ class CachedFile {
   std::uint64_t version_;
   bool settled_ = false;
   bool alone_ = false;
+  std::map<engine::cache::Token, Uses> uses_;
 };
 
 // Before a file is opened; none where it is not opened to be read only, or somebody writes it.
@@ -93,6 +99,8 @@ class OpenedFile {
   CachedFile* cached();
   // Whether ranks have opened it together: only what one of them reads on its own is answered.
   [[nodiscard]] bool over_mpi() const { return over_mpi_; }
+  // Whether datasets without chunks are kept, too.
+  [[nodiscard]] bool keeps_contiguous() const { return options_.contiguous; }
   // To be called before the program closes it by one of its handles: datasets of it may stay open.
   void note_closing(const vol::Object& handle);
 

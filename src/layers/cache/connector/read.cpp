@@ -1,5 +1,7 @@
 #include "layers/cache/connector/read.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -22,6 +24,9 @@ using engine::cache::Claim;
 using engine::cache::Key;
 using vol::Reason;
 
+constexpr Reason kLeftForFirstUse = "left_for_first_use";
+constexpr Reason kLeftInOrder = "left_in_order";
+
 // A read of one dataset.
 class Reading {
  public:
@@ -42,9 +47,12 @@ class Reading {
   // None for what a filter of others has decoded: another version may come, which does it
   // otherwise.
   [[nodiscard]] NodeDisk* disk() const {
-    return dataset_.chunked.by_hdf5 ? nullptr : dataset_.file.disk();
+    return dataset_.chunked.by_hdf5 && !dataset_.contiguous ? nullptr : dataset_.file.disk();
   }
   bool is_hit(const vol::Part& part);
+  bool was_used(const vol::Part& part);
+  bool is_worth_it(const vol::Part& part, std::uint64_t first);
+  Reason leave(vol::Parts& parts, vol::Part part, std::uint64_t first);
   Reason fill(const vol::Part& part);
   Reason decode(const vol::Part& part, Claim claim);
   Reason decode_by_hdf5(const vol::Part& part, Claim claim);
@@ -130,7 +138,8 @@ Reason Reading::decode(const vol::Part& part, Claim claim) {
 }
 
 Reason Reading::decode_by_hdf5(const vol::Part& part, Claim claim) {
-  if (!vol::is_stored({object_.under, object_.connector->id()}, part.origin)) {
+  if (!dataset_.contiguous &&
+      !vol::is_stored({object_.under, object_.connector->id()}, part.origin)) {
     if (!dataset_.file.is_unchanged()) return "left_for_change";
     transfer_.deliver_fill(part, program_);
     return {};
@@ -164,13 +173,53 @@ Reason Reading::fill(const vol::Part& part) {
   return {};
 }
 
+// Whether what has no filters has been read before. Notes it among the chunks, with a number that
+// none of them has: for all processes, as loaders come and go.
+bool Reading::was_used(const vol::Part& part) {
+  constexpr std::uint64_t kUsed = std::uint64_t{1} << 63U;
+  const Key key{dataset_.key, part.chunk | kUsed};
+  Claim claim = store().claim(key, sizeof kUsed);
+  if (!claim) return store().read(key, [](std::span<const std::byte>) {});
+  std::ranges::fill(claim.bytes(), std::byte{1});
+  claim.publish();
+  return false;
+}
+
+// Whether a part that has no filters is to be kept: where somebody has read it before, but not just
+// now. All of a chunk the system copies as fast from where it keeps it itself.
+bool Reading::is_worth_it(const vol::Part& part, std::uint64_t first) {
+  if (dataset_.uses->is_slow()) return !part.whole || was_used(part);
+  return !part.whole && !dataset_.uses->goes_on(first) && was_used(part);
+}
+
+// HDF5 reads this part and all that follow. Each is noted, so that the next call finds all of them
+// worth it; but for calls that are too large for that.
+Reason Reading::leave(vol::Parts& parts, vol::Part part, std::uint64_t first) {
+  constexpr std::size_t kMost = 4096;
+  const bool notes = !part.whole && !dataset_.uses->goes_on(first);
+  std::size_t count = 1;
+  for (vol::Part next; parts.next(next) && count < kMost; ++count) {
+    part = next;
+    if (notes) was_used(part);
+  }
+  const bool goes_on = dataset_.uses->goes_on(first);
+  dataset_.uses->note_left({first, part.chunk, count * bytes()});
+  return goes_on ? kLeftInOrder : kLeftForFirstUse;
+}
+
 Reason Reading::parts() {
   vol::Parts parts(transfer_);
-  for (vol::Part part; parts.next(part);) {
+  Uses::Call call{};
+  for (vol::Part part; parts.next(part); call.bytes += bytes()) {
+    if (call.bytes == 0) call.first = part.chunk;
+    call.last = part.chunk;
     if (is_hit(part)) continue;
+    if (dataset_.uses != nullptr && !is_worth_it(part, call.first))
+      return leave(parts, part, call.first);
     if (const Reason why = fill(part); !why.empty()) return why;
   }
   if (decoding_) decoding_->finish();
+  if (dataset_.uses != nullptr) dataset_.uses->note_answered(call);
   return {};
 }
 
@@ -179,6 +228,7 @@ Reason why_not(const CachedDataset& dataset, const void* program) {
   if (program == nullptr || engine::is_device_memory(program)) return "left_for_memory";
   if (!dataset.file.is_quiet()) return "left_for_writers";
   if (!dataset.file.has_settled()) return "left_for_recent_change";
+  if (dataset.uses != nullptr && dataset.uses->passes_over()) return kLeftInOrder;
   return {};
 }
 
@@ -214,21 +264,43 @@ Reason read_over_mpi(const vol::Transfer& call, void* program) {
   return why;
 }
 
-bool is_answered(const vol::Transfer& call, void* program) {
+// Why HDF5 must read; none when it is done.
+Reason answer(const vol::Transfer& call, void* program) {
   const auto* const file = call.dataset.connector->state.find<OpenedFile>();
   const bool over_mpi = file != nullptr && file->over_mpi();
   const Reason why = over_mpi ? read_over_mpi(call, program) : read(call, program);
   if (!why.empty()) ++statistics().left[why];
-  return why.empty();
+  return why;
+}
+
+// What has no filters, for the first time: the storage may be slow.
+herr_t read_and_measure(const vol::Reads& reads) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const herr_t result = vol::pass_on(reads);
+  const auto time = Clock::now() - begin;
+  const vol::Transfer call = reads[0];
+  const auto known = dataset_of(call.dataset);
+  if (auto* const* const found = std::get_if<CachedDataset*>(&known)) {
+    const CachedDataset& dataset = **found;
+    // HDF5 reads chunks as a whole.
+    const std::uint64_t more = dataset.contiguous ? 0 : dataset.chunked.chunk_bytes;
+    dataset.uses->note_time(call.bytes() + more, time);
+  }
+  return result;
 }
 
 }  // namespace
 
 herr_t read_datasets(const vol::Reads& reads) {
-  if (reads.size() == 1) return is_answered(reads[0], reads.buffer(0)) ? 0 : vol::pass_on(reads);
+  if (reads.size() == 1) {
+    const Reason why = answer(reads[0], reads.buffer(0));
+    if (why.empty()) return 0;
+    return why == kLeftForFirstUse ? read_and_measure(reads) : vol::pass_on(reads);
+  }
   vol::TransferList<void> rest;
   for (std::size_t i = 0; i < reads.size(); ++i)
-    if (!is_answered(reads[i], reads.buffer(i))) rest.add(reads[i], reads.buffer(i));
+    if (!answer(reads[i], reads.buffer(i)).empty()) rest.add(reads[i], reads.buffer(i));
   return rest.empty() ? 0 : vol::pass_on(rest.call(reads.dxpl(), reads.req()));
 }
 
