@@ -64,7 +64,8 @@ vol::Reason examine(const vol::Object& object, Handle& handle) {
                                        {file->identity(), token, file->version_on_disk()},
                                        *file,
                                        layout.contiguous,
-                                       unfiltered ? &file->uses_of(token) : nullptr});
+                                       unfiltered ? &file->uses_of(token) : nullptr,
+                                       file->known_ahead(token)});
   return {};
 }
 

@@ -18,6 +18,7 @@ struct CachedDataset {
   CachedFile& file;
   bool contiguous = false;  // its chunks are blocks
   Uses* uses = nullptr;     // of what has no filters, by all handles of the dataset; else null
+  Ahead* ahead = nullptr;   // by all of them; null before one of many chunks was decoded
 };
 
 // The dataset, or why it is left to HDF5. Asks HDF5 on the first call for a handle only.

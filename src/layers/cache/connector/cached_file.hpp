@@ -9,6 +9,7 @@
 
 #include "engine/cache/shared/shared_store.hpp"
 #include "engine/cache/shared/writers.hpp"
+#include "layers/cache/connector/ahead.hpp"
 #include "layers/cache/connector/node_disk.hpp"
 #include "layers/cache/connector/uses.hpp"
 #include "layers/cache/settings.hpp"
@@ -60,6 +61,12 @@ class CachedFile {
 
   // How a dataset that has no filters is read.
   Uses& uses_of(const engine::cache::Token& dataset) { return uses_[dataset]; }
+  // What is decoded of one before it is asked for; null before ahead_of().
+  Ahead* known_ahead(const engine::cache::Token& dataset) {
+    const auto found = ahead_.find(dataset);
+    return found == ahead_.end() ? nullptr : &found->second;
+  }
+  Ahead& ahead_of(const engine::cache::Token& dataset) { return ahead_[dataset]; }
 
   // Whether nobody has begun to write it since it was opened. To be asked before each read: what
   // HDF5 itself knows of the file may be out of date afterwards, so it stays as it is.
@@ -83,6 +90,7 @@ class CachedFile {
   bool settled_ = false;
   bool alone_ = false;
   std::map<engine::cache::Token, Uses> uses_;
+  std::map<engine::cache::Token, Ahead> ahead_;
 };
 
 // Before a file is opened; none where it is not opened to be read only, or somebody writes it.

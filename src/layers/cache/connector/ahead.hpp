@@ -1,0 +1,74 @@
+// Chunks that workers decode before the program asks for them, where it goes forward through a
+// dataset. The program's thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/shared/shared_store.hpp"
+#include "engine/reading/streams.hpp"
+#include "engine/threads/ordered.hpp"
+#include "layers/cache/connector/node_disk.hpp"
+
+namespace headrace::cache {
+
+// A chunk that this process has decoded, by its key in memory and on the disk; null: not there.
+struct Filled {
+  engine::cache::Key key;
+  engine::cache::Key on_disk;
+  std::size_t bytes;
+  engine::cache::SharedStore& store;
+  NodeDisk* disk;
+
+  // Counts it, and has it kept on the disk.
+  void note() const;
+};
+
+// Of all handles of a dataset that are opened through one file.
+class Ahead {
+ public:
+  Ahead() = default;
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
+  Ahead(Ahead&&) = delete;
+  Ahead& operator=(Ahead&&) = delete;
+  ~Ahead();
+
+  // What is being decoded, in the order of the stream.
+  engine::Ordered& jobs() { return jobs_; }
+
+  // A call has read chunks from `first` to `last`. Calls ask(chunk) for those of the next calls, of
+  // the `chunks` that there are: once each, while the program goes forward, about `most` ahead.
+  template <typename Ask>
+  void note(std::uint64_t first, std::uint64_t last, std::uint64_t chunks, std::uint64_t most,
+            const Ask& ask) {
+    if (first == first_ && last == last_) return;  // further rows of these
+    first_ = first;
+    last_ = last;
+    const std::uint64_t count = last + 1 - first;
+    engine::reading::Stream* const stream = streams_.add(first * kUnit, count * kUnit).stream;
+    if (stream == nullptr || stream->matches < kSure) return;
+    const std::uint64_t step = stream->step > 0 ? stream->step / kUnit : count;
+    const std::uint64_t calls = (most + count - 1) / count;
+    for (std::uint64_t i = 1; i <= calls && first + i * step < chunks; ++i) {
+      const std::uint64_t begin = std::max(first + i * step, stream->ahead);
+      const std::uint64_t end = std::min(first + i * step + count, chunks);
+      for (std::uint64_t chunk = begin; chunk < end; ++chunk) ask(chunk);
+      stream->ahead = std::max(stream->ahead, end);
+    }
+  }
+
+ private:
+  static constexpr unsigned kSure = 2;  // calls that went on
+  // Chunks stand for so many bytes each, as a stream of bytes may leave out few.
+  static constexpr std::uint64_t kUnit = std::uint64_t{1} << 20U;
+  static constexpr std::size_t kMostJobs = 256;
+
+  engine::reading::Streams streams_;
+  std::uint64_t first_ = ~std::uint64_t{0};
+  std::uint64_t last_ = 0;
+  engine::Ordered jobs_{kMostJobs};
+};
+
+}  // namespace headrace::cache
