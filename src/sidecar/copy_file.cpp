@@ -105,11 +105,17 @@ void copy_range(const Descriptor& from, off_t at, const Descriptor& to, off_t pu
   }
 }
 
-void copy_data(const Descriptor& from, const Descriptor& to) {
+void copy_data(const Descriptor& from, const Descriptor& to, Throttle& throttle) {
+  constexpr off_t kPiece = off_t{8} << 20U;
   const off_t size = from.status().st_size;
   if (::ftruncate(to.get(), size) != 0) fail("the copy cannot be made as long");
-  for_each_part(from, size,
-                [&](off_t begin, off_t end) { copy_range(from, begin, to, begin, end - begin); });
+  for_each_part(from, size, [&](off_t begin, off_t end) {
+    for (off_t at = begin; at < end; at += kPiece) {
+      const off_t length = std::min(kPiece, end - at);
+      copy_range(from, at, to, at, length);
+      throttle.spend(static_cast<std::uint64_t>(length));
+    }
+  });
 }
 
 void copy_mode(const Descriptor& from, const Descriptor& to) {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "base/throttle.hpp"
+
 namespace headrace::sidecar {
 
 // An open file that closes itself.
@@ -37,7 +39,7 @@ void for_each_part(const Descriptor& file, off_t size, const Part& part);
 void copy_range(const Descriptor& from, off_t at, const Descriptor& to, off_t put, off_t length);
 
 // From one file to another one that is empty. Throws Error.
-void copy_data(const Descriptor& from, const Descriptor& to);  // with its holes
+void copy_data(const Descriptor& from, const Descriptor& to, Throttle& throttle);  // with its holes
 void copy_mode(const Descriptor& from, const Descriptor& to);
 // What is made beside a file is for those whom the file is for: its mode, whatever the umask, and
 // its owner where root makes it. What the file system does not let is left.

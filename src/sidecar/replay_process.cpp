@@ -13,7 +13,8 @@ namespace headrace::sidecar {
 void start_background_replay(const ClosedFile& closed) noexcept try {
   const Descriptor log(real_log(closed.log), O_RDWR | O_NOFOLLOW);
   start_background_process(kReplayProgram,
-                           {closed.hdf5, closed.file, closed.log, closed.sync ? "true" : "false"},
+                           {closed.hdf5, closed.file, closed.log, closed.sync ? "true" : "false",
+                            std::to_string(closed.bandwidth)},
                            log.get());
 } catch (const std::exception& error) {
   headrace::log(Level::warning, "file " + closed.file +

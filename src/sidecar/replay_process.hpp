@@ -2,6 +2,7 @@
 // order once the program has closed the file. No HDF5. See docs/decisions/0012.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace headrace::sidecar {
@@ -15,6 +16,7 @@ struct ClosedFile {
   std::string log;
   std::string hdf5;   // libhdf5, as known when the file was opened: HDF5 closes files at exit, too
   bool sync = false;  // whether what the process writes is to survive a power cut
+  std::uint64_t bandwidth = 0;  // that it may use, see Throttle
 };
 
 // Starts the process and does not wait for it. Where the process cannot be started, the log waits

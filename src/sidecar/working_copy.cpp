@@ -94,10 +94,11 @@ LogLocks::LogLocks(const std::string& file) {
   }
 }
 
-WorkingCopy::WorkingCopy(Places places, std::vector<fs::path> logs)
+WorkingCopy::WorkingCopy(Places places, std::vector<fs::path> logs, Throttle throttle)
     : places_(std::move(places)),
       folder_(folder_of(places_.copy)),
       logs_(std::move(logs)),
+      throttle_(throttle),
       original_(places_.file, O_RDONLY) {
   lock_as_reader(original_);
   before_ = original_.status();
@@ -121,7 +122,7 @@ void WorkingCopy::make() {
   const Descriptor made(places_.copy, O_RDWR | O_CREAT | O_EXCL, 0600);
   made_ = made.status();
   if (places_.replaces()) copy_identity(original_, made);
-  copy_data(original_, made);
+  copy_data(original_, made, throttle_);
   made_ = made.status();
   fs::create_directory(folder_);
   for (const fs::path& log : logs_) fs::create_symlink(log, fs::path(folder_) / log.filename());

@@ -49,7 +49,8 @@ class WorkingCopy {
  public:
   // Beside it a folder with links to the logs. Throws Error: NoCopy, also where a copy of that name
   // is there, or a program has the file open for writing.
-  WorkingCopy(Places places, std::vector<std::filesystem::path> logs);
+  // `throttle`: of copying.
+  WorkingCopy(Places places, std::vector<std::filesystem::path> logs, Throttle throttle);
   WorkingCopy(const WorkingCopy&) = delete;
   WorkingCopy& operator=(const WorkingCopy&) = delete;
   ~WorkingCopy() { remove(); }
@@ -70,6 +71,7 @@ class WorkingCopy {
   Places places_;
   std::string folder_;
   std::vector<std::filesystem::path> logs_;
+  Throttle throttle_;
   Descriptor original_;
   struct stat before_{};
   struct stat made_{};

@@ -25,6 +25,7 @@ std::string absolute(const std::string& path) {
 LogOptions::LogOptions(const Options& options)
     : canonicalise(canonicalise_of(value_of(kSettings, "canonicalise", options))),
       path(absolute(value_of(kSettings, "path", options))),
+      bandwidth(number_of(kSettings, "bandwidth", options)),
       budget(number_of(kSettings, "budget", options)),
       sync(is_on(kSettings, "sync", options)),
       verify(is_on(kSettings, "verify", options)),

@@ -20,6 +20,11 @@ inline constexpr std::array kSettings{
         "A folder on the node's own storage for logs, which are beside their files without one. "
         "With canonicalise=later or background all writes are logged then, large ones, too, "
         "and the file gets them from there. Over MPI of ranks on one node only."},
+    Setting{"bandwidth", "HEADRACE_LOG_BANDWIDTH", Type::size, "", "bytes a second", "0",
+            "How much those write who put the log of an earlier program in order, copies of files "
+            "included: the process of canonicalise=background, `headrace replay` and `headrace "
+            "cache migrate`, and writers under the layer. 0 is no bound. Not where ranks do it "
+            "together."},
     Setting{"budget", "HEADRACE_LOG_BUDGET", Type::size, "", "bytes", "64MiB",
             "Memory for the log: half for data that is not in it yet, an eighth for what tells "
             "where logged data belongs. When that eighth is used up, logged data is put in order "
@@ -57,7 +62,8 @@ struct LogOptions {
 
   Canonicalise canonicalise = Canonicalise::close;
   std::string path;
-  std::uint64_t budget = 0;  // in bytes
+  std::uint64_t bandwidth = 0;  // bytes a second; 0 is no bound
+  std::uint64_t budget = 0;     // in bytes
   bool sync = false;
   bool verify = false;
   bool recover = false;

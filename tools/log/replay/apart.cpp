@@ -4,10 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+
+#include "base/settings/settings.hpp"
+#include "layers/log/settings.hpp"
 
 namespace headrace::replay {
 namespace {
@@ -36,10 +41,17 @@ std::vector<std::string> with(std::vector<std::string> command, const std::strin
   return command;
 }
 
+// Of the environment.
+Throttle throttle() {
+  const std::array tables{std::span<const Setting>(log_layout::kSettings)};
+  read_environment(tables);
+  return Throttle(number_of(log_layout::kSettings, "bandwidth", {}));
+}
+
 int act(const sidecar::Places& places, const std::vector<std::string>& command) {
   const sidecar::LogLocks locks(places.file);
   if (const int status = run(with(command, places.file, "r")); status != 0) return status;
-  sidecar::WorkingCopy copy(places, sidecar::logs_beside(places.file));
+  sidecar::WorkingCopy copy(places, sidecar::logs_beside(places.file), throttle());
   if (const int status = run(with(command, places.copy, "r+")); status != 0) return status;
   finish(copy);
   return EXIT_SUCCESS;

@@ -8,12 +8,12 @@ namespace headrace::replay {
 namespace {
 
 // Whatever layers the program has, this one alone.
-void set_environment(std::string plugins, const std::string& sync) {
+void set_environment(std::string plugins, const std::string& options) {
   if (const char* others = std::getenv("HDF5_PLUGIN_PATH")) plugins += ':' + std::string(others);
   const std::string connector =
       "headrace_log canonicalise=close;verify=true;recover=false;skip_missing=false;"
-      "mpi_logs=none;sync=" +
-      sync + ";under_vol=0;under_info={}";
+      "mpi_logs=none;" +
+      options + ";under_vol=0;under_info={}";
   ::setenv("HDF5_PLUGIN_PATH", plugins.c_str(), 1);
   ::setenv("HDF5_VOL_CONNECTOR", connector.c_str(), 1);
   for (const char* name : {"HDF5_DRIVER", "HDF5_DRIVER_CONFIG", "HDF5_PLUGIN_PRELOAD"})
@@ -41,9 +41,9 @@ std::string innermost_error(void* library) {
   return cause;
 }
 
-void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& sync) {
+void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& options) {
   constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR, a macro that calls the library
-  set_environment(hdf5.plugins, sync);
+  set_environment(hdf5.plugins, options);
   void* const loaded = load(hdf5.library);
   auto* const quiet = look_up<decltype(H5Eset_auto2)>(loaded, "H5Eset_auto2");
   auto* const open = look_up<decltype(H5Fopen)>(loaded, "H5Fopen");

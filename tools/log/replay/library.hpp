@@ -27,7 +27,7 @@ struct Hdf5 {
 };
 
 // Opens a file for writing under the log layer, which puts its log in order, and closes it. Once.
-// Throws Error with what HDF5 says.
-void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& sync);
+// `options`: more of the layer's. Throws Error with what HDF5 says.
+void open_and_close(const Hdf5& hdf5, const std::string& file, const std::string& options);
 
 }  // namespace headrace::replay

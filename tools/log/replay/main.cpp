@@ -1,6 +1,6 @@
-// headrace-replay LIBHDF5 FILE LOG SYNC: puts the log of a closed file in order, or the logs of its
-// ranks, of which LOG is the first, and needs nobody for it; the log layer starts it with
-// canonicalise=background.
+// headrace-replay LIBHDF5 FILE LOG SYNC BANDWIDTH: puts the log of a closed file in order, or the
+// logs of its ranks, of which LOG is the first, and needs nobody for it; the log layer starts it
+// with canonicalise=background.
 //
 // headrace-replay --apart FILE COPY TARGET COMMAND...: has COMMAND put the logs in order
 // (apart.hpp). headrace-replay --together LIBHDF5 FILE [COPY TARGET]: all ranks that are started so
@@ -37,13 +37,15 @@ struct Job {
   std::string file;
   std::string log;
   std::string sync;
+  std::string bandwidth;
 };
 
 void put_in_order(const Job& job) {
   const std::string place = job.log + std::string(sidecar::kCopySuffix);
   sidecar::remove_copies(job.log);
-  sidecar::WorkingCopy copy({job.file, place, job.file}, sidecar::logs_of(job.log));
-  open_and_close(job.hdf5, place, job.sync);
+  sidecar::WorkingCopy copy({job.file, place, job.file}, sidecar::logs_of(job.log),
+                            Throttle(std::stoull(job.bandwidth)));
+  open_and_close(job.hdf5, place, "sync=" + job.sync + ";bandwidth=" + job.bandwidth);
   if (copy.take_place().empty())
     throw Error("the log layer was not loaded, or the file does not name the log any more");
 }
@@ -77,7 +79,7 @@ int main(int argc, char** argv) {
     return put_in_order_together(words[1], {words[2], words[3], words[4]});
   if (words.size() > 4 && words[0] == "--apart")
     return put_in_order_apart({words[1], words[2], words[3]}, {words.begin() + 4, words.end()});
-  if (words.size() != 4 || ::flock(headrace::sidecar::kLockedDescriptor, LOCK_EX | LOCK_NB) != 0)
+  if (words.size() != 5 || ::flock(headrace::sidecar::kLockedDescriptor, LOCK_EX | LOCK_NB) != 0)
     return kUsage;
   // Who has started this goes on; signals to its process group are not for this one.
   const pid_t child = ::fork();
@@ -85,5 +87,5 @@ int main(int argc, char** argv) {
   ::setsid();
   const auto here = std::filesystem::path(argv[0]).parent_path();
   const std::string plugins = here.parent_path() / "lib/plugins";
-  return run({{words[0], plugins}, words[1], words[2], words[3]});
+  return run({{words[0], plugins}, words[1], words[2], words[3], words[4]});
 }

@@ -101,7 +101,7 @@ void act(const Parallel& hdf5, const sidecar::Places& places) {
   };
   first([&] { locks.emplace(places.file); });
   open(places.file, false);
-  first([&] { copy.emplace(places, sidecar::logs_beside(places.file)); });
+  first([&] { copy.emplace(places, sidecar::logs_beside(places.file), Throttle(0)); });
   open(places.copy, true);
   first([&] { finish(*copy); });
 }

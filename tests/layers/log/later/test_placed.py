@@ -7,6 +7,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -70,8 +71,8 @@ def open_file(mode: str) -> None:
     h5py.File("x.h5", mode)
 
 
-def headrace(layer: Layer, *words: str | Path) -> Result:
-    return run([HEADRACE, *words], env=CLEAN, cwd=layer.folder)
+def headrace(layer: Layer, *words: str | Path, **environ: str) -> Result:
+    return run([HEADRACE, *words], env={**CLEAN, **environ}, cwd=layer.folder)
 
 
 def test_all_is_written_there_and_migrated_by_the_command(layer: Layer, place: Path) -> None:
@@ -90,6 +91,23 @@ def test_all_is_written_there_and_migrated_by_the_command(layer: Layer, place: P
     layer.plain(partial(check, 1))
     assert not logs_in(place)
     assert not (layer.folder / "x.h5.headrace").exists()
+
+
+def test_within_a_bandwidth(layer: Layer, place: Path) -> None:
+    """Of two arrays of 960 kB, to a file that is small before."""
+    for value, when in ((1, "later"), (2, "background")):
+        options = later(place, f"canonicalise={when};bandwidth=1MiB;")
+        layer.python(partial(checkpoint, value), options)
+        began = time.monotonic()
+        if when == "background":
+            wait(layer, "x.h5")
+        else:
+            more = {"HEADRACE_LOG_BANDWIDTH": "1MiB"}
+            done = headrace(layer, "cache", "migrate", "--path", place, **more)
+            assert done.status == 0, done.text
+        assert time.monotonic() - began > 1.5
+        assert not logs_in(place)
+        layer.plain(partial(check, value))
 
 
 def test_a_process_of_its_own_migrates_it(layer: Layer, place: Path) -> None:

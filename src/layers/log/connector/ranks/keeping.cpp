@@ -85,7 +85,8 @@ void ParallelFile::start_background(bool closed) noexcept {
   try {
     const bool all = ranks_->reduce(closed ? 1 : 0, Reduction::min) != 0;
     if (all && ranks_->rank() == 0)
-      sidecar::start_background_replay({place_.path, store_->path_of(0), hdf5, place_.sync});
+      sidecar::start_background_replay(
+          {place_.path, store_->path_of(0), hdf5, place_.sync, place_.bandwidth});
     ranks_->barrier();  // whichever rank opens the file next finds the log locked
   } catch (const std::exception& error) {
     headrace::log(

@@ -193,9 +193,10 @@ void EarlierLogs::find_datasets(const sidecar::LogFile& log, bool skip_missing) 
 }
 
 void EarlierLogs::replay(const vol::UnderRef& connector, bool verify) const {
+  Throttle throttle(place_.bandwidth);
   for (const auto& [token, parts] : parts_) {
-    with_dataset(connector, parts, [](Dataset& dataset, const LoggedWrites& writes) {
-      log_layout::replay(dataset, writes);
+    with_dataset(connector, parts, [&](Dataset& dataset, const LoggedWrites& writes) {
+      log_layout::replay(dataset, writes, throttle);
       dataset.flush();  // others may have it open, so that closing it does not
     });
     if (!verify)

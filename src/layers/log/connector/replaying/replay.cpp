@@ -301,8 +301,12 @@ void replay_share(Dataset& dataset, const LoggedWrites& writes, const Share& sha
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-void replay(Dataset& dataset, const LoggedWrites& writes) {
-  act(dataset, writes, &put_box, "writing ");
+void replay(Dataset& dataset, const LoggedWrites& writes, Throttle& throttle) {
+  const auto put = [&](Dataset&, const LoggedWrites&, const Box& box) {
+    put_box(dataset, writes, box);
+    throttle.spend(engine::volume(dataset.rank, box.count) * dataset.element);
+  };
+  act(dataset, writes, put, "writing ");
 }
 
 void verify(Dataset& dataset, const LoggedWrites& writes) {

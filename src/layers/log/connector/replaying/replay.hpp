@@ -1,6 +1,7 @@
 // From the log to the dataset.
 #pragma once
 
+#include "base/throttle.hpp"
 #include "comm/communicator.hpp"
 #include "engine/log/logged_writes.hpp"
 #include "layers/log/connector/file/dataset.hpp"
@@ -10,7 +11,7 @@ namespace headrace::log_layout {
 // Writes what the layers hold of the dataset through its handle, in as large pieces as memory
 // allows; of a chunked one whole chunks, and only those that something was written to. Throws
 // Error.
-void replay(Dataset& dataset, const engine::log::LoggedWrites& writes);
+void replay(Dataset& dataset, const engine::log::LoggedWrites& writes, Throttle& throttle);
 
 // What one of several ranks writes of it: some of the boxes that the layers hold something of, as
 // all ranks count them.

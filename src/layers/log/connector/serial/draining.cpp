@@ -44,11 +44,12 @@ void SerialFile::replay_datasets() {
   if (all_replayed()) return;
   count_replay();
   const engine::log::Reader& reader = read_on();
+  Throttle unbounded(0);  // the program waits
   for (const auto& [identity, dataset] : datasets_) {
     if (!dataset->pending) continue;
     engine::log::LoggedWrites writes;
     writes.add(reader, dataset->place, log_->epoch(), replayed_epochs_);
-    if (!writes.empty()) log_layout::replay(*dataset, writes);
+    if (!writes.empty()) log_layout::replay(*dataset, writes, unbounded);
   }
   replayed_ = log_->writes();
   replayed_epochs_ = log_->epoch();
@@ -168,7 +169,8 @@ void SerialFile::keep_closed() {
   flush(place_.below);
   keep(true);
   if (!background_.empty() && marked_)
-    closed_ = sidecar::ClosedFile{path(), store_->own_path(), background_, place_.sync};
+    closed_ =
+        sidecar::ClosedFile{path(), store_->own_path(), background_, place_.sync, place_.bandwidth};
   marked_ = false;
   forget();
   log_layout::pending().broken.erase(number_);  // it is all in the log

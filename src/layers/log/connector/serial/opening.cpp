@@ -18,8 +18,12 @@ std::optional<engine::log::Owner> SerialFile::opened(const vol::Object& file,
   const bool writes = opening.writes();
   const bool swmr = (opening.flags & vol::kSwmr) != 0;
   const bool together = vol::is_parallel(opening.fapl);
-  const OpenFile place{
-      {file.under, file.connector->id()}, path, options.sync, options.budget, options.path};
+  const OpenFile place{{file.under, file.connector->id()},
+                       path,
+                       options.sync,
+                       options.budget,
+                       options.path,
+                       options.bandwidth};
   const auto marker =
       opening.created ? std::nullopt : read_marker(place.below, opening.name, opening.fapl);
   if (swmr || together)
