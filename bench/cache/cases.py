@@ -25,15 +25,16 @@ _COPY = Way(COPY, peer="copy")
 _BOTH = Way(ASYNC, ASYNC), Way("cache,async", "cache,async")
 # 200 MB/s and 1 ms a request, as a shared file system may give a node.
 _SLOW = "model(mode=delay,preset=none,bandwidth=200000000,latency=1ms,stripe_size=1GiB)"
-_STAGING = (
-    Way(native, _SLOW),
-    Way(ASYNC, f"{ASYNC}+{_SLOW}"),
-    Way(STAGED, f"log(canonicalise=later)+{_SLOW}"),
-)
 _PEERS = (
     Way(LARGE, peer="h5py-large"),
     Way("zarr-python", peer="zarr"),
     Way(TENSORSTORE, peer="tensorstore"),
+    _COPY,
+)
+_STAGING = (
+    Way(native, _SLOW),
+    Way(ASYNC, f"{ASYNC}+{_SLOW}"),
+    Way(STAGED, f"log(canonicalise=later)+{_SLOW}"),
     _COPY,
 )
 
@@ -55,7 +56,8 @@ class Case:
     def name(self) -> str:
         """Of how many samples a chunk has."""
         layout = f"{self.chunk}-a-chunk" if self.chunk else "contiguous"
-        return "-".join(filter(None, [self.method, layout]))
+        ranks = f"{self.ranks}-ranks" if self.ranks > 1 else ""
+        return "-".join(filter(None, [self.method, layout, ranks]))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -63,6 +65,7 @@ class Case:
         return {
             "chunk": self.chunk, "samples": self.samples, "method": self.method,
             "loaders": self.loaders, "epochs": self.epochs, "batch": self.batch,
+            "ranks": self.ranks,
         }  # fmt: skip
 
     @property
@@ -89,5 +92,5 @@ def cases(*, quick: bool) -> list[Case]:
         Case(LISTS, 16, samples, epochs=4, batch=batch),
         *(Case(WHOLE, chunk, samples, epochs=2) for chunk in (1, 16)),
         Case(DISK, 1, samples, epochs=3),
-        Case(CHECKPOINTS, 0, samples // 2, epochs=6),
+        *(Case(CHECKPOINTS, 0, samples // 2, epochs=6, ranks=ranks) for ranks in (1, 2)),
     ]

@@ -45,6 +45,7 @@ BESIDE = (
     ("cache,async", ASYNC, Claim(f"{WHOLE}/*", LATER, 1)),
     (STAGED, native, Claim(f"{CHECKPOINTS}/*", FIRST, 20)),
     (STAGED, ASYNC, Claim(f"{CHECKPOINTS}/*", FIRST, 1)),
+    (STAGED, COPY, Claim(f"{CHECKPOINTS}/*", FIRST, 0.8)),
 )
 
 

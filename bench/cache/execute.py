@@ -19,7 +19,7 @@ from bench.log.waiting import leftovers, replay
 
 from headrace.bench import stacks
 
-from .cases import CHECKPOINTS, DISK, LOADERS, OURS, STAGED, Case
+from .cases import CHECKPOINTS, COPY, DISK, LOADERS, OURS, STAGED, Case
 from .data import FILE, make
 
 _PAYLOAD = 256 << 20  # bytes, of the largest case, for the memory at hand
@@ -62,10 +62,10 @@ class Runner:
             memory = sum(each.stat().st_blocks * 512 for each in Path(shared).iterdir())
         # Loaders that are forked open the file, not the process that was asked what it loaded.
         loaded = answer["headrace"] if case.kernel != LOADERS else []
-        file = work / (FILE if case.kernel != CHECKPOINTS else "step-0.h5")
+        file = work / (FILE if case.kernel != CHECKPOINTS else "step-0-0.h5")
         if reason := evidence.disproof(stack, loaded, report, file):
             raise RunError(reason)
-        if case.kernel == CHECKPOINTS:
+        if case.kernel == CHECKPOINTS and way.name != COPY:
             self._verify(work, case, staged=way.name == STAGED)
         installed.require(self.installed)
         first, *later = answer["epochs"]
@@ -79,8 +79,10 @@ class Runner:
         node = self.folder / "node"
         shutil.rmtree(node, ignore_errors=True)
         node.mkdir()
-        if way.name == STAGED:
-            return {"HEADRACE_LOG_PATH": str(node)}
+        if case.kernel == CHECKPOINTS:
+            queues = self.folder / "queues"
+            queues.unlink(missing_ok=True)
+            return {"HEADRACE_LOG_PATH": str(node), "HEADRACE_MODEL_SHARED": str(queues)}
         if case.kernel != DISK or way.name != OURS:
             return {}
         return {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+
+#include "engine/threads/ordered.hpp"
 
 namespace headrace::engine::log {
 namespace {
@@ -9,6 +12,19 @@ namespace {
 constexpr std::size_t kGathered = 1 << 20;
 // Segments end at flushes, and where they are so long that a reader had better find a checksum.
 constexpr std::uint64_t kLongest = 64 << 20;
+
+// Of bytes that stay where they are until it is finished.
+class Summing : public Job {
+ public:
+  Summing(std::span<const std::byte> bytes, std::uint32_t& sum) : bytes_(bytes), sum_(sum) {}
+  void work() override { result_ = checksum(bytes_, sum_); }
+  void finish() override { sum_ = result_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint32_t& sum_;
+  std::uint32_t result_ = 0;
+};
 
 }  // namespace
 
@@ -26,9 +42,20 @@ void Writer::append(std::span<const std::byte> bytes) {
   pass_on();
   while (!bytes.empty()) {
     const auto part = bytes.first(std::min<std::size_t>(bytes.size(), kLongest));
-    put(part);
+    put_at_once(part);
     bytes = bytes.subspan(part.size());
   }
+}
+
+// While a worker sums it up. What could not be written is no part of the segment, whose checksum
+// holds for what was added before.
+void Writer::put_at_once(std::span<const std::byte> bytes) {
+  if (end_ - segment_ >= kLongest) end_segment();
+  Ordered summing(1);
+  summing.give(std::make_unique<Summing>(bytes, checksum_));
+  file_.write_at_once(end_, bytes);
+  summing.finish();
+  end_ += bytes.size();
 }
 
 void Writer::gather(std::span<const std::byte> bytes) {

@@ -57,6 +57,7 @@ class Writer {
   void gather(std::span<const std::byte> bytes);
   void pass_on();
   void put(std::span<const std::byte> bytes);
+  void put_at_once(std::span<const std::byte> bytes);
   void end_segment();
   void drain(bool sync);
   void put_segment(SegmentKind kind, std::span<const std::byte> bytes);

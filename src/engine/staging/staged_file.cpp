@@ -277,6 +277,17 @@ void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
     write_lent(offset, bytes, lender);
 }
 
+void StagedFile::write_at_once(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::uint64_t begin = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const std::uint64_t end = (offset + bytes.size()) / kPageBytes * kPageBytes;
+  if (begin >= end) return write(offset, bytes);
+  const std::array pages{bytes.subspan(begin - offset, end - begin)};
+  storage_->write(begin, pages);
+  note_write(begin, end - begin);
+  if (begin > offset) write(offset, bytes.first(begin - offset));
+  if (end < offset + bytes.size()) write(end, bytes.subspan(end - offset));
+}
+
 void StagedFile::write_lent(std::uint64_t offset, std::span<const std::byte> bytes,
                             const std::shared_ptr<Completion>& lender) {
   try {

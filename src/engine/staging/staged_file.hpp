@@ -58,6 +58,10 @@ class StagedFile {
   // them is told to their lender only, and is not tried again.
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
 
+  // Of pages of which nothing is staged: writes what fills them on the calling thread, which costs
+  // less than a copy where the system keeps what is written in memory. Throws Error.
+  void write_at_once(std::uint64_t offset, std::span<const std::byte> bytes);
+
   // Returns when everything written before is in the file. Throws Error, see above.
   void drain();
 

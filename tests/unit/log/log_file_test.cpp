@@ -68,6 +68,61 @@ TEST(LogFile, TellsWhereItGoesOn) {
   EXPECT_EQ(held.next(35, 35), ~std::uint64_t{0});
 }
 
+// A storage that is full for a while.
+class Failing : public io::File {
+ public:
+  Failing(std::unique_ptr<io::File> storage, const bool& full)
+      : storage_(std::move(storage)), full_(full) {}
+  void write(std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) override {
+    // All of the first half is there.
+    if (full_) storage_->write(offset, pieces.first(pieces.size() / 2 + 1));
+    if (full_) throw Error("no room", ENOSPC);
+    storage_->write(offset, pieces);
+  }
+  void read(std::uint64_t offset, std::span<std::byte> bytes) override {
+    storage_->read(offset, bytes);
+  }
+  void sync() override { storage_->sync(); }
+  void resize(std::uint64_t size) override { storage_->resize(size); }
+
+ private:
+  std::unique_ptr<io::File> storage_;
+  const bool& full_;
+};
+
+TEST(LogFile, HasAllButALargeWriteThatFailed) {
+  constexpr std::uint64_t kLarge = 3'000'001;
+  const TestFolder folder;
+  const TestFile file(folder / "log");
+  bool full = false;
+  Writer writer(std::make_unique<Failing>(file.storage(), full));
+  writer.add(dataset(1, 'x'));
+  const auto write = [&](char value, std::uint64_t first, std::uint64_t size) {
+    const std::string data(size, value);
+    writer.append(std::as_bytes(std::span(data)));
+    writer.add(0, Pattern({{first, size}}, {}), first);
+  };
+  write('a', 0, 100);
+  write('b', 50, kLarge);
+  full = true;
+  EXPECT_THROW(write('c', 0, kLarge), Error);
+  full = false;
+  write('d', 10, kLarge / 2);
+  writer.flush(false);
+  const Reader reader = read_log(file.path);
+  EXPECT_EQ(reader.damage(), std::nullopt);
+  EXPECT_EQ(reader.index().write_count, 3);
+  LoggedWrites held;
+  held.add(reader, 0);
+  std::string found(kLarge + 50, '-');
+  Covered covered(found.size());
+  const std::array rows{engine::Run{0, found.size()}};
+  held.apply(rows, std::as_writable_bytes(std::span(found)), covered, 0);
+  EXPECT_TRUE(covered.all());
+  EXPECT_EQ(found, std::string(10, 'a') + std::string(kLarge / 2, 'd') +
+                       std::string(kLarge + 40 - kLarge / 2, 'b'));
+}
+
 TEST(LogFile, SaysWhatItBelongsTo) {
   const TestFolder folder;
   const TestFile nobodys(folder / "nobodys");

@@ -84,4 +84,22 @@ TEST_F(StagingEnd, AfterAForkIsUnknown) {
   EXPECT_TRUE(child.ends_well());
 }
 
+TEST_F(StagingEnd, WhatIsWrittenAtOnceMeetsWhatIsStaged) {
+  test::Store store;
+  test::Staged file(store);
+  Bytes expected;
+  for (unsigned i = 0; i < 60; ++i) {
+    const Bytes next = test::noise(1 + i * i * 211 % (3 * kPage), i);
+    if (i % 3 == 0)
+      file.write(expected.size(), next);
+    else
+      file.staged.write_at_once(expected.size(), next);
+    expected.insert(expected.end(), next.begin(), next.end());
+    EXPECT_EQ(file.staged.end(), expected.size());
+    EXPECT_TRUE(test::same(file.read(0, expected.size()), expected));
+  }
+  file.staged.drain();
+  EXPECT_TRUE(test::same(store.bytes, expected));
+}
+
 }  // namespace
