@@ -8,7 +8,7 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -150,12 +150,9 @@ def steps(folder: str, given: dict[str, Any], rank: int) -> list[tuple[Path, Any
             for n in range(given["epochs"])]  # fmt: skip
 
 
-def write_steps(
-    way: str, folder: str, given: dict[str, Any], rank: int, together: Any, told: Any
-) -> None:
+def write_steps(way: str, files: Sequence[tuple[Path, Any]], together: Any, told: Any) -> None:
     """One rank; tells the seconds that it waited for HDF5, and took. It computes by sleeping."""
     blocked = 0.0
-    files = steps(folder, given, rank)
     together.wait(_WAIT)
     begin = time.perf_counter()
     for path, data in files:
@@ -176,11 +173,12 @@ def checkpoints(way: str, folder: str, given: dict[str, Any]) -> list[float]:
     """Seconds that the rank waited for HDF5 which waited longest, and of all together."""
     context = mp.get_context("spawn")
     together, told = context.Barrier(given["ranks"]), context.Queue()
-    others = [context.Process(target=write_steps, args=(way, folder, given, rank, together, told))
-              for rank in range(1, given["ranks"])]  # fmt: skip
+    first, *more = (steps(folder, given, rank) for rank in range(given["ranks"]))
+    others = [context.Process(target=write_steps, args=(way, files, together, told))
+              for files in more]  # fmt: skip
     for each in others:
         each.start()
-    write_steps(way, folder, given, 0, together, told)
+    write_steps(way, first, together, told)
     taken = [told.get(timeout=_WAIT) for _ in range(given["ranks"])]
     for each in others:
         each.join()

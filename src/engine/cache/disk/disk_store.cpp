@@ -84,6 +84,7 @@ void make(int descriptor, const std::string& folder, std::uint64_t size) {
   const std::array<std::uint64_t, 4> begin{kDiskMagic, layout.slab_bytes, layout.slabs, 0};
   if (!write_at(descriptor, 0, std::as_bytes(std::span(begin))))
     throw Error("cannot write to the file of chunks in " + folder, errno);
+  ::fsync(descriptor);  // a power cut is to leave no file that says nothing
 }
 
 Layout layout_of(int descriptor, const std::string& folder) {
