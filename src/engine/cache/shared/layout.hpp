@@ -67,7 +67,7 @@ struct alignas(128) Way {
   std::atomic<std::uint64_t> tag;     // a hash of the key; of a claimed way, of the chunk to come
   std::atomic<std::uint64_t> length;  // bytes of the chunk; 0 where there is none
   std::atomic<std::uint32_t> used;    // how many rounds of eviction it survives
-  std::atomic<std::uint32_t> has_memory;  // not 0: its place has
+  std::uint32_t unused;
   std::array<std::atomic<std::uint64_t>, kKeyWords> key;
 };
 static_assert(sizeof(Way) == 128);

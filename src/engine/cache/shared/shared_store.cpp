@@ -261,7 +261,7 @@ std::optional<SharedStore::Filling> SharedStore::claim_way(const WaySet& set, st
   for (std::size_t k = 0; k < words.size(); ++k)
     way.key[k].store(words[k], std::memory_order_relaxed);
   way.tag.store(hash_of(key));
-  return Filling{set, i, 0, *state, Clock::now()};
+  return Filling{set, i, *state, {}, Clock::now()};
 }
 
 // Ways without a chunk first, then those of processes that are gone.
@@ -294,19 +294,14 @@ std::span<std::byte> SharedStore::begin(const Key& key, std::size_t bytes) {
     return {};
   auto filling = take(key, of_class);
   if (!filling) return {};
-  filling->bytes = bytes;
-  const auto no_memory =
-      error_of([&] { slabs_->reserve_place(file_.get(), filling->set, filling->way); });
-  if (no_memory != nullptr) {
-    end(*filling, 0);
-    return {};
-  }
+  const auto no_memory = error_of([&] { filling->chunk = Buffer(bytes); });
   const std::lock_guard lock(mutex_);
-  if (!filling_.emplace(key, *filling).second) {  // another thread has been as fast
+  // Another thread may have been as fast.
+  if (no_memory != nullptr || filling_.contains(key)) {
     end(*filling, 0);
     return {};
   }
-  return {filling->set.data_of(filling->way), bytes};
+  return filling_.emplace(key, std::move(*filling)).first->second.chunk.bytes();
 }
 
 // Where the claim has been taken for that of a dead process nothing is left to end.
@@ -314,27 +309,37 @@ void SharedStore::end(const Filling& filling, std::size_t length) {
   Way& way = filling.set.ways[filling.way];
   std::uint64_t mine = filling.state.word;
   if (way.state.load() != mine) return;
-  const std::uint32_t weight = weight_of(Clock::now() - filling.since, filling.bytes);
+  const std::uint32_t weight = weight_of(Clock::now() - filling.since, filling.chunk.size());
   way.used.store(weight << 16U | 1U, std::memory_order_relaxed);
   way.length.store(length, std::memory_order_relaxed);
   if (length == 0) way.tag.store(0, std::memory_order_relaxed);
   way.state.compare_exchange_strong(mine, WayState::settled(filling.state.sequence() + 1).word);
 }
 
+// A chunk for which there is no memory any more has never been there. By a call: pages of a mapping
+// would be cleared first, one fault each, and could not be refused.
+bool SharedStore::write(const Filling& filling) const {
+  const NoSizeSignal no_signal;
+  const auto chunk = filling.chunk.bytes();
+  const auto at = slabs_->offset_of(filling.set, filling.way);
+  return ::pwrite(file_.get(), chunk.data(), chunk.size(), at) ==
+         static_cast<ssize_t>(chunk.size());
+}
+
 void SharedStore::publish(const Key& key) {
-  const std::lock_guard lock(mutex_);
-  const auto found = filling_.find(key);
-  if (found == filling_.end()) return;  // claimed before a fork
-  end(found->second, found->second.bytes);
-  filling_.erase(found);
+  if (const auto filling = taken(key)) end(*filling, write(*filling) ? filling->chunk.size() : 0);
 }
 
 void SharedStore::abandon(const Key& key) noexcept {
+  if (const auto filling = taken(key)) end(*filling, 0);
+}
+
+// None where it was claimed before a fork.
+std::optional<SharedStore::Filling> SharedStore::taken(const Key& key) {
   const std::lock_guard lock(mutex_);
-  const auto found = filling_.find(key);
-  if (found == filling_.end()) return;
-  end(found->second, 0);
-  filling_.erase(found);
+  auto node = filling_.extract(key);
+  if (node.empty()) return std::nullopt;
+  return std::move(node.mapped());
 }
 
 // What has no tag is not found, nor is what is published without one.

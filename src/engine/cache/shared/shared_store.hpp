@@ -51,8 +51,8 @@ class SharedStore final : public Store {
   struct Filling {
     WaySet set;
     std::size_t way = 0;
-    std::size_t bytes = 0;
     WayState state;
+    Buffer chunk;  // as it is to be there
     std::chrono::steady_clock::time_point since;
   };
   enum class Found { no, filled, claimed };
@@ -60,6 +60,7 @@ class SharedStore final : public Store {
   std::span<std::byte> begin(const Key& key, std::size_t bytes) override;
   void publish(const Key& key) override;
   void abandon(const Key& key) noexcept override;
+  std::optional<Filling> taken(const Key& key);
 
   void open(std::size_t memory, std::chrono::nanoseconds linger);
   [[nodiscard]] Found find(const Key& key, std::size_t of_class) const;
@@ -72,6 +73,7 @@ class SharedStore final : public Store {
   [[nodiscard]] std::optional<WayState> try_claim(Way& way) const;
   std::optional<Filling> take(const Key& key, std::size_t of_class);
   static void end(const Filling& filling, std::size_t length);
+  [[nodiscard]] bool write(const Filling& filling) const;
   template <typename Condition>
   void forget_if(const Condition& condition) const;
 

@@ -30,13 +30,6 @@ WaySet Slabs::set_at(const Places& places) const {
           memory_ + layout_.data_of(places.slab) + places.first * bytes};
 }
 
-void Slabs::reserve_place(int descriptor, const WaySet& set, std::size_t way) const {
-  if (set.ways[way].has_memory.load() != 0) return;
-  const std::size_t bytes = bytes_of_class(set.places.of_class);
-  reserve(descriptor, set.data_of(way) - memory_, static_cast<off_t>(bytes));
-  set.ways[way].has_memory.store(1);
-}
-
 bool Slabs::grow(int descriptor, const Owners& owners, std::size_t of_class) {
   if (now() < again_.load(std::memory_order_relaxed)) return false;
   const std::unique_lock lock(growing_, std::try_to_lock);
@@ -75,7 +68,6 @@ bool Slabs::clear(std::size_t slab, const Owners& owners) const {
         word, WayState::settled(WayState{word}.sequence() + 1).word));
     way.length.store(0);
     way.tag.store(0);
-    way.has_memory.store(0);
   }
   return true;
 }

@@ -58,8 +58,10 @@ class Slabs {
   // another class's.
   [[nodiscard]] bool has(const WaySet& set) const { return table_.has(set.places); }
 
-  // Has memory for a place whose way is claimed. Error (no_space) where there is none.
-  void reserve_place(int descriptor, const WaySet& set, std::size_t way) const;
+  // Where a place begins in the file.
+  [[nodiscard]] off_t offset_of(const WaySet& set, std::size_t way) const {
+    return set.data_of(way) - memory_;
+  }
 
   // One more slab for the class. False where none is to be had now.
   bool grow(int descriptor, const Owners& owners, std::size_t of_class);
