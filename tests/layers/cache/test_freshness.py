@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import time
@@ -13,9 +14,11 @@ import h5py
 import numpy as np
 import pytest
 from harness.layer import Options
-from harness.stack import NATIVE, stack_env
+from harness.run import run
+from harness.stack import CLEAN, NATIVE, stack_env
 from harness.until import until
 from layers.cache.node import Cache
+from layers.log.later.commands import HEADRACE
 
 
 def write(value: int) -> None:
@@ -137,3 +140,24 @@ def test_a_reader_that_has_it_open_keeps_nothing_more(cache: Cache, layer: str) 
     assert out.split() == (["1", "2"] if layer != NATIVE else ["1", "1"])
     for _ in range(2):
         assert seen(cache) == 2
+
+
+def test_above_log_what_has_no_log_is_cached(cache: Cache) -> None:
+    (cache.folder / "node").mkdir()
+    options = "canonicalise=later;path=node;under_vol=0;under_info={};"
+    above = dataclasses.replace(cache, below=f"under_vol=7208;under_info={{{options}}};")
+    cache.plain(partial(write, 1))
+    for _ in range(2):
+        assert seen(above) == 1
+    assert (cache.counted("chunks_cached"), cache.counted("cache_hits")) == (10, 10)
+    above.python(partial(write, 2))
+    assert [*cache.folder.glob("x.h5.headrace/*")]
+    for _ in range(2):
+        assert seen(above) == 2
+    assert cache.counted("calls_left_to_hdf5") == 2
+    assert int(cache.plain(look)) == 1  # the log has it
+    replayed = run([HEADRACE, "replay", "x.h5"], env=CLEAN, cwd=cache.folder)
+    assert replayed.status == 0, replayed.text
+    for _ in range(2):
+        assert seen(above) == 2
+    assert (cache.counted("chunks_cached"), cache.counted("cache_hits")) == (20, 20)

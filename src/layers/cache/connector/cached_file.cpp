@@ -15,6 +15,7 @@
 #include "base/settings/meaning.hpp"
 #include "engine/memory/limit.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "sidecar/folder.hpp"
 #include "vol/dataset/elements.hpp"
 #include "vol/file/system_file.hpp"
 
@@ -121,21 +122,24 @@ void hold_for_children(const CacheOptions& options) {
   if (needed) store_for(options);
 }
 
-// Connectors that give what the file has, and nothing else: by their values.
-bool may_be_below(const std::vector<std::string>& values) {
+// Connectors that give what the file has, and nothing else: by their values. The layer log does
+// where the file has no logs: writers that log are writers, and make another version.
+bool may_be_below(const std::vector<std::string>& values, const char* file) {
   constexpr std::array<std::string_view, 7> kTransparent{
       "0",                                     // native
       "7200", "7202", "7204", "7206", "7210",  // null, model, fault, async, trace
       "7212"};                                 // tune
+  constexpr std::string_view kLog = "7208";
   return std::ranges::all_of(values, [&](const std::string& value) {
-    return std::ranges::find(kTransparent, value) != kTransparent.end();
+    return std::ranges::find(kTransparent, value) != kTransparent.end() ||
+           (value == kLog && !sidecar::has_folder(sidecar::path_of(file)));
   });
 }
 
 bool is_above_what_gives_the_file(const vol::Object& file, const vol::Opening& opening,
                                   const vol::Layer& layer) {
   if (file.connector->native() != nullptr) return true;
-  return may_be_below(vol::connectors_below(*vol::info_of(opening.fapl, layer)));
+  return may_be_below(vol::connectors_below(*vol::info_of(opening.fapl, layer)), opening.name);
 }
 
 }  // namespace
