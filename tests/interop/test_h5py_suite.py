@@ -49,7 +49,7 @@ def test_native_is_worth_comparing_with(native: Outcomes) -> None:
         pytest.param("async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("log", ["vol"], marks=pytest.mark.long),
         ("cache(settle=0)", ["vol"]),
-        pytest.param("cache(settle=0),async", ["vol", "vfd"], marks=pytest.mark.long),
+        pytest.param("cache(settle=0),async,log", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both)", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param("tune(seat=both),async", ["vol", "vfd"], marks=pytest.mark.long),
         pytest.param(STRIPE, ["vol", "vfd"], marks=pytest.mark.long),
