@@ -14,9 +14,9 @@ from typing import Final
 
 from headrace.errors import FileError
 
-MEMORY: Final = "chunks-1"
+MEMORY: Final = "chunks-2"
 DISK: Final = "disk-chunks-1"
-_HOLDERS: Final = "holders-1"
+_HOLDERS: Final = "holders-1-{}"  # of a namespace of processes
 _HOLDER: Final = struct.Struct("<II")  # process and descriptor
 _IN_MEMORY: Final = b"hchunks1"
 _ON_DISK: Final = b"hdchunk1"
@@ -31,6 +31,7 @@ _FIXED: Final = -(-(_SLABS_AT + (2 * _CLASSES + 4) * _MOST_SLABS) // _PAGE) * _P
 # State, tag, length, checksum and time (of a disk's), key.
 _WAY: Final = struct.Struct("<QQQII56s40x")
 _TAG_AT: Final = 8
+_NO_CHUNK: Final = 0x80  # in a key's last byte: a chunk was used, and is not kept
 _FILE: Final = struct.Struct("<QQ")  # device and inode, at the beginning of a key
 
 
@@ -67,7 +68,8 @@ def in_memory() -> Path:
 
 def _held() -> Iterator[Path]:
     try:
-        table = (folder() / _HOLDERS).read_bytes()
+        namespace = Path("/proc/self/ns/pid").stat().st_ino
+        table = (folder() / _HOLDERS.format(namespace)).read_bytes()
     except OSError:
         return
     for process, descriptor in _HOLDER.iter_unpack(table[: len(table) // 8 * 8]):
@@ -193,7 +195,7 @@ class _Opened:
         data = _FIXED + self.slabs * ways_bytes + slab * self.slab_bytes
         raw = os.pread(self.descriptor, self.slab_bytes // place * _WAY.size, first)
         for number, (state, tag, length, checksum, _, key) in enumerate(_WAY.iter_unpack(raw)):
-            if not state & 1 and tag and length:
+            if not state & 1 and tag and length and not key[-1] & _NO_CHUNK:
                 at = first + number * _WAY.size
                 one = raw[number * _WAY.size : (number + 1) * _WAY.size]
                 yield _Way(at, data + number * place, one, length, checksum, key)

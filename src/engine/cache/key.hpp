@@ -35,6 +35,9 @@ struct DatasetKey {
   auto operator<=>(const DatasetKey&) const = default;
 };
 
+// Set in a key's `chunk`: no chunk is there, but that one was used.
+inline constexpr std::uint64_t kNoChunk = std::uint64_t{1} << 63U;
+
 struct Key {
   DatasetKey dataset;
   // Its place among the dataset's chunks, row-major: another one in another extent, unless only the

@@ -280,12 +280,26 @@ void StagedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
 void StagedFile::write_at_once(std::uint64_t offset, std::span<const std::byte> bytes) {
   const std::uint64_t begin = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
   const std::uint64_t end = (offset + bytes.size()) / kPageBytes * kPageBytes;
-  if (begin >= end) return write(offset, bytes);
+  if (begin >= end || Lending::are_lent(bytes) || !is_fast()) return write(offset, bytes);
   const std::array pages{bytes.subspan(begin - offset, end - begin)};
+  const auto before = staging::Clock::now();
   storage_->write(begin, pages);
-  note_write(begin, end - begin);
+  const auto time = staging::Clock::now() - before;
+  {
+    const Lock lock(Shared::get().mutex);
+    end_ = std::max(end_, end);
+    state_->reached = std::max(state_->reached, end);
+    state_->note_speed(end - begin, time);
+    state_->statistics.bytes += end - begin;
+    state_->statistics.direct += end - begin;
+  }
   if (begin > offset) write(offset, bytes.first(begin - offset));
   if (end < offset + bytes.size()) write(end, bytes.subspan(end - offset));
+}
+
+bool StagedFile::is_fast() const {
+  const Lock lock(Shared::get().mutex);
+  return state_->speed >= FileState::kFast;
 }
 
 void StagedFile::write_lent(std::uint64_t offset, std::span<const std::byte> bytes,

@@ -59,7 +59,8 @@ class StagedFile {
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Of pages of which nothing is staged: writes what fills them on the calling thread, which costs
-  // less than a copy where the system keeps what is written in memory. Throws Error.
+  // less than a copy where the system keeps what is written in memory; as write() where the storage
+  // was slow of late, or the bytes are lent. Throws Error.
   void write_at_once(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Returns when everything written before is in the file. Throws Error, see above.
@@ -84,6 +85,7 @@ class StagedFile {
 
  private:
   friend class StagedView;
+  [[nodiscard]] bool is_fast() const;
   void write_lent(std::uint64_t offset, std::span<const std::byte> bytes,
                   const std::shared_ptr<Completion>& lender);
   std::unique_ptr<io::File> storage_;

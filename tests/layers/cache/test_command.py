@@ -47,11 +47,11 @@ def test_lists_and_drops(cache: Cache) -> None:
     assert cache.counted("chunks_cached") == 25
     assert cache.counted("cache_hits") == 5
     assert "all chunks are dropped" in command(cache, "evict").text
-    assert not (cache.shared / "chunks-1").exists()
+    assert not (cache.shared / "chunks-2").exists()
 
 
 def test_a_damaged_file_is_an_error_that_names_it(cache: Cache) -> None:
-    damaged = cache.shared / "chunks-1"
+    damaged = cache.shared / "chunks-2"
     for content in (b"", b"hchunks1", b"hchunks1" + bytes(9000)):
         damaged.write_bytes(content)
         headrace = Path(sys.executable).with_name("headrace")

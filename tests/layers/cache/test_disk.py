@@ -47,7 +47,7 @@ def read_at_once() -> None:
 
 
 def forget_memory(cache: Cache) -> None:
-    (cache.shared / "chunks-1").unlink()
+    (cache.shared / "chunks-2").unlink()
 
 
 def options(cache: Cache, size: str = "16MiB") -> str:
@@ -166,7 +166,7 @@ def test_killed_readers_leave_nothing_wrong(cache: Cache) -> None:
         time.sleep(0.3 + 0.02 * round_)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        (cache.shared / "chunks-1").unlink(missing_ok=True)
+        (cache.shared / "chunks-2").unlink(missing_ok=True)
     cache.python(read_each, options(cache, "2MiB"))
     text = command(cache, "verify", "--path", ".").text
     assert " 0 of them damaged" in text

@@ -73,7 +73,7 @@ def test_workers_decode_each_chunk_once(cache: Cache, method: str) -> None:
     done = cache.command([sys.executable, "train.py", method, "f['d'][0]"])
     assert done.status == 0, done.text
     cached, hits = cache.counted("chunks_cached"), cache.counted("cache_hits")
-    assert cached <= CHUNKS
+    assert cached <= CHUNKS + 2  # two may begin one at the same moment
     cache.python(partial(shuffled, 9))
     assert cache.counted("chunks_cached") == cached
     assert cache.counted("cache_hits") == hits + CHUNKS
@@ -114,7 +114,7 @@ def test_a_child_of_a_reader_keeps_chunks_on_the_disk(cache: Cache) -> None:
     options = f"memory=64MiB;settle=0;path={cache.folder};size=16MiB;"
     cache.plain(make)
     cache.python(read_in_child, options)
-    (cache.shared / "chunks-1").unlink()
+    (cache.shared / "chunks-2").unlink()
     cache.python(partial(shuffled, 1), options)
     assert cache.counted("chunks_from_disk") > 0
 
@@ -145,12 +145,12 @@ def test_what_is_no_folder_of_ours_is_not_used(cache: Cache) -> None:
     cache.shared.chmod(0o777)
     cache.python(partial(shuffled, 1))
     cache.shared.chmod(0o700)
-    damaged = cache.shared / "chunks-1"
+    damaged = cache.shared / "chunks-2"
     damaged.touch(0o600)
     for left in (time.time_ns(), 0):  # when a process has left it: it is used no more, or replaced
         damaged.write_bytes(struct.pack("<24xQ5000x", left))
         cache.python(partial(shuffled, 1))
-        assert cache.log.count("chunks-1 is damaged") == 1
+        assert cache.log.count("chunks-2 is damaged") == 1
     assert f"{cache.shared} is not a folder that only this user may enter" in cache.log
     assert cache.counted("chunks_cached") == CHUNKS
 
@@ -164,7 +164,7 @@ def test_little_shared_memory(cache: Cache, method: str) -> None:
     program = [sys.executable, "train.py", method, "len(f['d'])"]
     done = cache.command(["unshare", "-m", "sh", "-c", script, *program])
     assert done.status == 0, done.text
-    assert cache.counted("chunks_cached") <= CHUNKS
+    assert cache.counted("chunks_cached") <= CHUNKS + 2
     assert cache.counted("cache_hits") >= CHUNKS
 
 
@@ -191,7 +191,7 @@ def test_shared_memory_without_a_name_goes_with_the_last(cache: Cache) -> None:
     child = int(process.stdout.readline())
     process.stdin.close()
     process.wait()
-    assert not (cache.shared / "chunks-1").exists()
+    assert not (cache.shared / "chunks-2").exists()
     cache.python(partial(shuffled, 1), much)
     assert cache.counted("cache_hits") >= CHUNKS
     assert f" {CHUNKS} " in listed()
@@ -200,6 +200,33 @@ def test_shared_memory_without_a_name_goes_with_the_last(cache: Cache) -> None:
     cached = cache.counted("chunks_cached")
     cache.python(partial(shuffled, 1), much)
     assert cache.counted("chunks_cached") == cached + CHUNKS
+
+
+def test_a_daemon_that_closes_all_files(cache: Cache) -> None:
+    """What it opens then gets their numbers."""
+
+    def read_as_daemon() -> None:
+        with h5py.File("x.h5", "r") as f:
+            f["d"][:CHUNK]
+        os.closerange(3, 256)
+        own = [Path(f"own-{i}").open("w+b") for i in range(20)]  # noqa: SIM115
+        for file in own:
+            file.write(b"mine" * 100_000)
+            file.flush()
+        with h5py.File("x.h5", "r") as f:
+            assert (f["d"][...] == np.arange(CHUNKS * CHUNK)).all()
+        if os.fork() == 0:
+            with h5py.File("x.h5", "r") as f:
+                f["d"][...]
+            os._exit(0)
+        os.wait()
+        for file in own:
+            file.seek(0)
+            assert file.read() == b"mine" * 100_000
+
+    cache.plain(make)
+    for options in (..., f"memory=64MiB;settle=0;path={cache.folder};size=16MiB;"):
+        cache.python(read_as_daemon, options)
 
 
 def many_opens() -> None:
@@ -213,7 +240,7 @@ def many_opens() -> None:
 def test_opens_and_closes_leave_nothing(cache: Cache) -> None:
     cache.plain(make)
     cache.python(many_opens)
-    assert {file.name for file in cache.shared.iterdir()} == {"chunks-1", "writers-1"}
+    assert {file.name for file in cache.shared.iterdir()} == {"chunks-2", "writers-1"}
 
 
 def read_and_exit() -> None:

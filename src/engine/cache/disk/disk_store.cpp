@@ -114,13 +114,14 @@ DiskStore::DiskStore(std::string folder, std::uint64_t size) : folder_(std::move
 void DiskStore::open(std::uint64_t size) {
   file_ =
       open_private(folder_, kDiskFile, [&](int descriptor) { make(descriptor, folder_, size); });
+  file_.note_file();
   layout_ = layout_of(file_.get(), folder_);
   table_ = std::make_shared<Fixed>();
 }
 
 // Another thread may have had the mutexes.
 void DiskStore::begin_child() {
-  file_ = reopened(file_.get());
+  file_.reopen();
   new (&mutex_) std::mutex;
   new (&keeping_) std::mutex;
 }
@@ -167,7 +168,7 @@ std::vector<DiskStore::Found> DiskStore::ways_of(const Places& places) const {
 
 bool DiskStore::load(const Key& key, std::span<std::byte> chunk) {
   const std::size_t of_class = class_of(chunk.size());
-  if (of_class == kClasses) return false;
+  if (of_class == kClasses || !file_.has_noted_file()) return false;
   const Table table = this->table();
   const SlabTable slabs(*table, layout_);
   SlabTable::Walk walk(slabs, of_class, hash_of(key));
@@ -237,7 +238,9 @@ void DiskStore::keep(const Key& key, std::size_t bytes, const Source& source) {
   const std::size_t of_class = class_of(bytes);
   const std::lock_guard keeping(keeping_);
   const NoSizeSignal no_signal;
-  if (failure() != nullptr || of_class == kClasses || layout_.places(of_class) == 0) return;
+  if (failure() != nullptr || of_class == kClasses || layout_.places(of_class) == 0 ||
+      !file_.has_noted_file())
+    return;
   const auto found = place_for(key, of_class);
   if (!found) return;
   const off_t at =

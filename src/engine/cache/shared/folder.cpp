@@ -60,14 +60,42 @@ struct flock lock_of(off_t at, off_t bytes, short kind) {
   return lock;
 }
 
+// The same file by another open file description; none (-1) where the system does not give one.
+OwnedDescriptor reopened(int descriptor) {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  return OwnedDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
 }  // namespace
 
 OwnedDescriptor::OwnedDescriptor(OwnedDescriptor&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      device_(other.device_),
+      inode_(other.inode_) {}
 
 OwnedDescriptor& OwnedDescriptor::operator=(OwnedDescriptor&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(device_, other.device_);
+  std::swap(inode_, other.inode_);
   return *this;
+}
+
+void OwnedDescriptor::note_file() {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) != 0) return;  // then none is the one that was noted
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+}
+
+bool OwnedDescriptor::has_noted_file() const {
+  struct stat status{};
+  return ::fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+}
+
+void OwnedDescriptor::reopen() {
+  OwnedDescriptor other = has_noted_file() ? reopened(descriptor_) : OwnedDescriptor();
+  std::swap(descriptor_, other.descriptor_);
+  if (descriptor_ < 0) other.descriptor_ = -1;  // it is the program's, or was closed
 }
 
 OwnedDescriptor::~OwnedDescriptor() {
@@ -100,11 +128,6 @@ OwnedDescriptor open_private(const std::string& folder, const std::string& name,
     make_file(path, fill);
   }
   throw Error("cannot open " + path + ": it is removed as often as it is made", ErrorKind::busy);
-}
-
-OwnedDescriptor reopened(int descriptor) {
-  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  return OwnedDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
 }
 
 bool has_name(int descriptor) {

@@ -24,8 +24,17 @@ class OwnedDescriptor {
   ~OwnedDescriptor();
   [[nodiscard]] int get() const { return descriptor_; }
 
+  // Programs may close what they do not know, as daemons do, and something else gets the number:
+  // to be asked before anything is written by a descriptor that is kept, which was noted before.
+  void note_file();
+  [[nodiscard]] bool has_noted_file() const;
+  // The noted file by another open file description, after a fork; none where it is gone.
+  void reopen();
+
  private:
   int descriptor_ = -1;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
 };
 
 // Where it is: HEADRACE_SHARED, or /dev/shm/headrace-UID.
@@ -43,9 +52,6 @@ FolderRoom room_of_shared_folder();
 // enter it. Of another user's folder or file, and of a link, it is an Error.
 OwnedDescriptor open_private(const std::string& folder, const std::string& name,
                              const std::function<void(int)>& fill);
-
-// The same file by another open file description; none (-1) where the system does not give one.
-OwnedDescriptor reopened(int descriptor);
 
 // Whether the file of that descriptor can still be opened by its name.
 bool has_name(int descriptor);

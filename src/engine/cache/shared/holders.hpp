@@ -1,6 +1,6 @@
 // A file of shared memory that has no name (memfd_create(2)), for containers whose /dev/shm is
-// small. It is there as long as a process has it, and is reached through any of these, by /proc:
-// the file `holders-1` in the shared folder says which they are. See docs/formats/chunks.md.
+// small. It is there as long as a process has it, and is reached through any of these, by /proc: a
+// file in the shared folder says which they are. See docs/formats/chunks.md.
 //
 // Any thread. Errors are thrown as Error.
 #pragma once

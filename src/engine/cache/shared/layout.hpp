@@ -21,7 +21,7 @@
 
 namespace headrace::engine::cache {
 
-inline constexpr const char* kFile = "chunks-1";
+inline constexpr const char* kFile = "chunks-2";
 inline constexpr std::uint64_t kFileMagic = 0x31736b6e75686368;  // "hchunks1"
 
 inline constexpr std::size_t kPage = 4096;

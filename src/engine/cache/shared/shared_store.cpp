@@ -136,7 +136,8 @@ void SharedStore::leave() {
 }
 
 bool SharedStore::needs_holders(std::size_t memory) {
-  return room_of_shared_folder().all < memory && !std::filesystem::exists(path());
+  std::error_code none;
+  return room_of_shared_folder().all < memory && !std::filesystem::exists(path(), none);
 }
 
 void SharedStore::open(std::size_t memory, nanoseconds linger) {
@@ -149,6 +150,7 @@ void SharedStore::open(std::size_t memory, nanoseconds linger) {
     if (!held_) file_ = open_private(shared_folder(), kFile, fill);
   }
   if (held_) file_ = open_held(fill);
+  file_.note_file();
   const Layout layout = layout_of(file_.get());
   slabs_ = std::make_unique<Slabs>(map_shared(file_.get(), layout.bytes()), layout);
   owners_ = std::make_unique<Owners>(file_.get(), slabs_->fixed().epochs);
@@ -156,14 +158,14 @@ void SharedStore::open(std::size_t memory, nanoseconds linger) {
 
 std::size_t SharedStore::largest() const { return slabs_->layout().slab_bytes; }
 
-// Another thread may have had the mutex.
+// Another thread may have had the mutex, and workers what is being filled: that stays, unused.
 void SharedStore::begin_child() {
   owners_.reset();
-  file_ = reopened(file_.get());
+  file_.reopen();
   error_of([&] { owners_ = std::make_unique<Owners>(file_.get(), slabs_->fixed().epochs); });
   if (held_) error_of([&] { note_holder(file_.get()); });
   new (&mutex_) std::mutex;
-  filling_.clear();
+  new (&filling_) decltype(filling_);
 }
 
 // Between the two loads of the state nothing of the way has changed, or the chunk has gone.
@@ -290,7 +292,7 @@ std::optional<SharedStore::Filling> SharedStore::take(const Key& key, std::size_
 std::span<std::byte> SharedStore::begin(const Key& key, std::size_t bytes) {
   const std::size_t of_class = class_of(bytes);
   if (bytes == 0 || bytes > largest() || bytes_of_class(of_class) > largest() ||
-      owners_ == nullptr || find(key, of_class) != Found::no)
+      owners_ == nullptr || !file_.has_noted_file() || find(key, of_class) != Found::no)
     return {};
   auto filling = take(key, of_class);
   if (!filling) return {};
@@ -322,8 +324,8 @@ bool SharedStore::write(const Filling& filling) const {
   const NoSizeSignal no_signal;
   const auto chunk = filling.chunk.bytes();
   const auto at = slabs_->offset_of(filling.set, filling.way);
-  return ::pwrite(file_.get(), chunk.data(), chunk.size(), at) ==
-         static_cast<ssize_t>(chunk.size());
+  return file_.has_noted_file() && ::pwrite(file_.get(), chunk.data(), chunk.size(), at) ==
+                                       static_cast<ssize_t>(chunk.size());
 }
 
 void SharedStore::publish(const Key& key) {
@@ -369,8 +371,9 @@ std::size_t SharedStore::count(const DatasetKey& dataset) const {
   const auto words = words_of({dataset, 0});
   std::size_t count = 0;
   slabs_->for_each([&](const Way& way, std::size_t /*of_class*/) {
-    const bool is_there =
-        way.tag.load() != 0 && !WayState{way.state.load()}.is_claimed() && way.length.load() != 0;
+    const bool is_there = (way.key.back().load(std::memory_order_relaxed) & kNoChunk) == 0 &&
+                          way.tag.load() != 0 && !WayState{way.state.load()}.is_claimed() &&
+                          way.length.load() != 0;
     count += is_there && begins_with(way, std::span(words).first<6>()) ? 1 : 0;
   });
   return count;

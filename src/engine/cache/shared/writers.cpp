@@ -45,6 +45,7 @@ Writers& Writers::get() {
 }
 
 Writers::Writers(const std::string& name) : file_(open_private(shared_folder(), name, &fill)) {
+  file_.note_file();
   struct stat status{};
   if (::fstat(file_.get(), &status) != 0 || status.st_size != sizeof(Table))
     throw Error(shared_folder() + "/" + name + " is damaged", ErrorKind::corrupt);
@@ -105,7 +106,7 @@ std::optional<std::uint64_t> Writers::settled(const io::FileIdentity& file) cons
 
 // The parent's locks stay the parent's. Another thread may have had the mutex.
 void Writers::begin_child() {
-  file_ = reopened(file_.get());
+  file_.reopen();
   new (&mutex_) std::mutex;
   own_ = {};
   ++process_;

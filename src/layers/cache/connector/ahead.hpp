@@ -38,8 +38,9 @@ class Ahead {
   // What is being decoded, in the order of the stream.
   engine::Ordered& jobs() { return jobs_; }
 
-  // A call has read chunks from `first` to `last`. Calls ask(chunk) for those of the next calls, of
-  // the `chunks` that there are: once each, while the program goes forward, about `most` ahead.
+  // A call has read all chunks from `first` to `last`. Calls ask(chunk) for those of the next
+  // calls, of the `chunks` that there are: once each, while the program goes forward. Of one call
+  // at first, then of more, and at most `most` ahead.
   template <typename Ask>
   void note(std::uint64_t first, std::uint64_t last, std::uint64_t chunks, std::uint64_t most,
             const Ask& ask) {
@@ -50,7 +51,8 @@ class Ahead {
     engine::reading::Stream* const stream = streams_.add(first * kUnit, count * kUnit).stream;
     if (stream == nullptr || stream->matches < kSure) return;
     const std::uint64_t step = stream->step > 0 ? stream->step / kUnit : count;
-    const std::uint64_t calls = (most + count - 1) / count;
+    const unsigned doubled = std::min(stream->matches - kSure, kDoublings);
+    const std::uint64_t calls = std::min(most / count, std::uint64_t{1} << doubled);
     for (std::uint64_t i = 1; i <= calls && first + i * step < chunks; ++i) {
       const std::uint64_t begin = std::max(first + i * step, stream->ahead);
       const std::uint64_t end = std::min(first + i * step + count, chunks);
@@ -61,6 +63,7 @@ class Ahead {
 
  private:
   static constexpr unsigned kSure = 2;  // calls that went on
+  static constexpr unsigned kDoublings = 16;
   // Chunks stand for so many bytes each, as a stream of bytes may leave out few.
   static constexpr std::uint64_t kUnit = std::uint64_t{1} << 20U;
   static constexpr std::size_t kMostJobs = 256;

@@ -19,6 +19,8 @@ struct Handle {
   vol::Reason why;
 };
 
+// Bytes of a chunk without filters: that it was used takes 4 KiB.
+constexpr std::size_t kWorthwhile = std::size_t{16} << 10U;
 constexpr std::size_t kBlock = std::size_t{1} << 20U;  // bytes of contiguous datasets
 
 struct Layout {
@@ -40,6 +42,8 @@ Layout layout_of(const vol::Object& object, bool keeps_contiguous) {
     layout.chunked = vol::in_blocks(object, kBlock);
   if (!layout.chunked)
     layout.why = layout.contiguous ? "left_for_layout" : "left_for_filters";
+  else if (layout.unfiltered() && !layout.contiguous && layout.chunked->chunk_bytes < kWorthwhile)
+    layout.why = "left_for_filters";
   else if (!layout.chunked->fills || !layout.chunked->grid().countable())
     layout.why = "left_for_layout";
   return layout;

@@ -118,8 +118,10 @@ SharedStore* store_for(const CacheOptions& options) {
 
 // A program may ask for lengths only, and have processes read that come and go.
 void hold_for_children(const CacheOptions& options) {
-  static const bool needed = SharedStore::needs_holders(memory_for(options));
-  if (needed) store_for(options);
+  error_of([&] {
+    static const bool needed = SharedStore::needs_holders(memory_for(options));
+    if (needed) store_for(options);
+  });
 }
 
 // Connectors that give what the file has, and nothing else: by their values. The layer log does

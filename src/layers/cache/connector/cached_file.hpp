@@ -66,7 +66,12 @@ class CachedFile {
     const auto found = ahead_.find(dataset);
     return found == ahead_.end() ? nullptr : &found->second;
   }
-  Ahead& ahead_of(const engine::cache::Token& dataset) { return ahead_[dataset]; }
+  // Null for further ones where there are many.
+  Ahead* ahead_of(const engine::cache::Token& dataset) {
+    constexpr std::size_t kMany = 256;
+    if (ahead_.size() >= kMany) return known_ahead(dataset);
+    return &ahead_[dataset];
+  }
 
   // Whether nobody has begun to write it since it was opened. To be asked before each read: what
   // HDF5 itself knows of the file may be out of date afterwards, so it stays as it is.

@@ -102,7 +102,7 @@ Reason Reading::fill(const vol::Part& part) {
   constexpr std::uint64_t kMany = 8;  // chunks
   if (dataset_.ahead == nullptr && !dataset_.chunked.by_hdf5 && dataset_.uses == nullptr &&
       engine::count_chunks(transfer_.grid()) >= kMany)
-    dataset_.ahead = &dataset_.file.ahead_of(dataset_.key.token);
+    dataset_.ahead = dataset_.file.ahead_of(dataset_.key.token);
   Claim claim = store().claim(key_of(part), bytes());
   // All places for it may be those that this call fills just now.
   if (!claim && decoding_ && !decoding_->empty()) {
@@ -132,10 +132,14 @@ Reason Reading::fill(const vol::Part& part) {
 // Whether what has no filters has been read before. Notes it among the chunks, with a number that
 // none of them has: for all processes, as loaders come and go.
 bool Reading::was_used(const vol::Part& part) {
-  constexpr std::uint64_t kUsed = std::uint64_t{1} << 63U;
-  const Key key{dataset_.key, part.chunk | kUsed};
-  Claim claim = store().claim(key, sizeof kUsed);
-  if (!claim) return store().read(key, [](std::span<const std::byte>) {});
+  constexpr std::uint64_t kSlabs = 64;  // about as many as a store has
+  const Key key{dataset_.key, part.chunk | engine::cache::kNoChunk};
+  if (store().read(key, [](std::span<const std::byte>) {})) return true;
+  // No more than there is room for chunks.
+  Claim claim;
+  if (dataset_.uses->notes_one_of(kSlabs * store().largest() / bytes()))
+    claim = store().claim(key, sizeof key);
+  if (!claim) return false;
   std::ranges::fill(claim.bytes(), std::byte{1});
   claim.publish();
   return false;
@@ -152,7 +156,7 @@ bool Reading::is_worth_it(const vol::Part& part, std::uint64_t first) {
 // worth it; but for calls that are too large for that.
 Reason Reading::leave(vol::Parts& parts, vol::Part part, std::uint64_t first) {
   constexpr std::size_t kMost = 4096;
-  const bool notes = !part.whole && !dataset_.uses->goes_on(first);
+  const bool notes = dataset_.uses->is_slow() || (!part.whole && !dataset_.uses->goes_on(first));
   std::size_t count = 1;
   for (vol::Part next; parts.next(next) && count < kMost; ++count) {
     part = next;

@@ -32,6 +32,7 @@ class AheadJob : public engine::Job {
     const auto error = error_of(
         [&] { engine::decode(pipeline_, stored_.mask, stored_.bytes.bytes(), claim_.bytes()); });
     done_ = error == nullptr;
+    stored_ = {};  // finish() may be long in coming
     if (done_)
       claim_.publish();
     else
@@ -51,13 +52,15 @@ class AheadJob : public engine::Job {
 
 }  // namespace
 
-// Chunks of the next calls: what goes wrong is no error of this one.
+// Chunks of the next calls: what goes wrong is no error of this one. Not of calls that leave chunks
+// out between others, as a region of rows does: the next ones may want others.
 void Reading::decode_ahead(const Uses::Call& call) {
-  const std::size_t room = 4 * store().largest() / bytes();  // a sixteenth of the memory
-  const std::uint64_t most = std::min<std::uint64_t>(
-      std::max<std::uint64_t>(engine::workers(), call.last + 1 - call.first), room);
+  const std::uint64_t count = call.last + 1 - call.first;
+  const std::uint64_t room = 4 * store().largest() / bytes();  // a sixteenth of the memory
+  const std::uint64_t most = std::min(std::max<std::uint64_t>(engine::workers(), count), room);
   error_of([&] {
     dataset_.ahead->jobs().finish_done();
+    if (call.bytes != count * bytes()) return;
     dataset_.ahead->note(call.first, call.last, engine::count_chunks(transfer_.grid()), most,
                          [&](std::uint64_t chunk) { decode_ahead(chunk); });
   });
