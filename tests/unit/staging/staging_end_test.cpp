@@ -88,8 +88,8 @@ TEST_F(StagingEnd, WhatIsWrittenAtOnceMeetsWhatIsStaged) {
   test::Store store;
   test::Staged file(store);
   Bytes expected;
-  for (unsigned i = 0; i < 60; ++i) {
-    const Bytes next = test::noise(1 + i * i * 211 % (3 * kPage), i);
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const Bytes next = test::noise(1 + i * i * 211 % (3 * kPage), static_cast<unsigned>(i));
     if (i % 3 == 0)
       file.write(expected.size(), next);
     else

@@ -11,6 +11,8 @@ namespace headrace::cache {
 namespace {
 
 constexpr vol::Reason kLeftForFile = "left_for_file";
+constexpr vol::Reason kLeftForLayout = "left_for_layout";
+constexpr vol::Reason kLeftForFilters = "left_for_filters";
 
 // What is kept with a handle.
 struct Handle {
@@ -24,51 +26,44 @@ constexpr std::size_t kWorthwhile = std::size_t{16} << 10U;
 constexpr std::size_t kBlock = std::size_t{1} << 20U;  // bytes of contiguous datasets
 
 struct Layout {
-  std::optional<vol::Chunked> chunked;
-  bool contiguous = false;
-  vol::Reason why;  // it is left to HDF5, as far as this tells
-
-  [[nodiscard]] bool unfiltered() const {
-    return contiguous || (chunked->pipeline.empty() && !chunked->by_hdf5);
-  }
+  vol::Chunked chunked;
+  bool contiguous;  // cut in blocks
+  bool unfiltered;  // as those are
 };
 
-Layout layout_of(const vol::Object& object, bool keeps_contiguous) {
-  Layout layout;
-  layout.contiguous = !has_chunks({object.under, object.connector->id()});
-  if (!layout.contiguous)
-    layout.chunked = vol::any_chunked_of(object);
-  else if (keeps_contiguous)
-    layout.chunked = vol::in_blocks(object, kBlock);
-  if (!layout.chunked)
-    layout.why = layout.contiguous ? "left_for_layout" : "left_for_filters";
-  else if (layout.unfiltered() && !layout.contiguous && layout.chunked->chunk_bytes < kWorthwhile)
-    layout.why = "left_for_filters";
-  else if (!layout.chunked->fills || !layout.chunked->grid().countable())
-    layout.why = "left_for_layout";
-  return layout;
+// Or why it is left to HDF5, as far as this tells.
+std::variant<Layout, vol::Reason> layout_of(const vol::Object& object, bool keeps_contiguous) {
+  const bool contiguous = !has_chunks({object.under, object.connector->id()});
+  const vol::Reason otherwise = contiguous ? kLeftForLayout : kLeftForFilters;
+  if (contiguous && !keeps_contiguous) return otherwise;
+  auto found = contiguous ? vol::in_blocks(object, kBlock) : vol::any_chunked_of(object);
+  if (!found) return otherwise;
+  const bool unfiltered = contiguous || (found->pipeline.empty() && !found->by_hdf5);
+  if (unfiltered && !contiguous && found->chunk_bytes < kWorthwhile) return kLeftForFilters;
+  if (!found->fills || !found->grid().countable()) return kLeftForLayout;
+  return Layout{std::move(*found), contiguous, unfiltered};
 }
 
 vol::Reason examine(const vol::Object& object, Handle& handle) {
   const PrivateErrors own;
   auto* const opened = object.connector->state.find<OpenedFile>();
   if (opened == nullptr) return kLeftForFile;
-  Layout layout = layout_of(object, opened->keeps_contiguous());
-  if (!layout.why.empty()) return layout.why;
+  auto found = layout_of(object, opened->keeps_contiguous());
+  if (const auto* const why = std::get_if<vol::Reason>(&found)) return *why;
+  auto& layout = std::get<Layout>(found);
   CachedFile* const file = opened->cached();
   if (file == nullptr) return kLeftForFile;
   // Behind a mount or an external link lies another file.
-  if (layout.chunked->identity.file != file->number()) return "left_for_other_file";
-  const std::size_t bytes = layout.chunked->chunk_bytes;
+  if (layout.chunked.identity.file != file->number()) return "left_for_other_file";
+  const std::size_t bytes = layout.chunked.chunk_bytes;
   if (bytes == 0 || bytes > file->store().largest()) return "left_for_size";
-  const auto token = engine::cache::Token::of(layout.chunked->identity.token.__data);
-  const bool unfiltered = layout.unfiltered();
-  handle.dataset.emplace(CachedDataset{std::move(*layout.chunked),
+  const auto token = engine::cache::Token::of(layout.chunked.identity.token.__data);
+  handle.dataset.emplace(CachedDataset{std::move(layout.chunked),
                                        {file->identity(), token, file->version()},
                                        {file->identity(), token, file->version_on_disk()},
                                        *file,
                                        layout.contiguous,
-                                       unfiltered ? &file->uses_of(token) : nullptr,
+                                       layout.unfiltered ? &file->uses_of(token) : nullptr,
                                        file->known_ahead(token)});
   return {};
 }

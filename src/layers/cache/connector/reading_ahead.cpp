@@ -20,9 +20,8 @@ namespace {
 // Decodes a chunk that nobody has asked for yet.
 class AheadJob : public engine::Job {
  public:
-  AheadJob(const engine::Pipeline& pipeline, const Filled& filled, vol::StoredChunk stored,
-           Claim claim)
-      : pipeline_(pipeline),
+  AheadJob(engine::Pipeline pipeline, const Filled& filled, vol::StoredChunk stored, Claim claim)
+      : pipeline_(std::move(pipeline)),
         filled_(filled),
         stored_(std::move(stored)),
         claim_(std::move(claim)) {}
