@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench.cache.cases import COPY, LARGE, OURS, TENSORSTORE  # noqa: E402
 from bench.cache.child import verify  # noqa: E402
+from bench.cache.scale import main as scale  # noqa: E402
 
 
 def test_measures_and_reports(tmp_path: Path) -> None:
@@ -37,3 +38,11 @@ def test_measures_and_reports(tmp_path: Path) -> None:
 def test_a_wrong_sample_is_found() -> None:
     with pytest.raises(ValueError, match="sample 1 is wrong"):
         verify(lambda _: np.zeros(3, np.uint8), [0xFF41D912, 5], [0, 1])
+
+
+def test_more_ranks_gain_more(tmp_path: Path) -> None:
+    page = tmp_path / "scale.md"
+    scale(["--ranks", "32", "320", "--output", str(page)])
+    few, many = (row.split("|") for row in page.read_text().splitlines()[-2:])
+    for ratio in (4, 7):
+        assert 0 < float(few[ratio]) < float(many[ratio])
