@@ -33,8 +33,8 @@ Seconds on [modelled](../../../docs/guide/model.md) storage, not measured. Assum
 model assumes: {NODE} ranks a node; the shared file on Lustre's 48 targets in stripes of 16 MiB,
 without any cache of the system; a node's NVMe drive takes the ranks' logs together, and nodes do
 not disturb each other; a rank copies {COPIED / 1e9} GB/s out of memory that its node shares, with
-all that h5py does; the file's chunks are decoded and kept by then (from the second epoch on). Writes are
-{WRITTEN >> 20} MiB a rank, and return when the node's log has them; that they come to the file
+all that h5py does; the file's chunks are decoded and kept by then (from the second epoch on).
+Writes are {WRITTEN >> 20} MiB a rank, and return when the node's log has them; that they come to the file
 behind the program takes as long as the native write. vol-cache's paper has about 25 times for
 collective writes on 512 nodes.
 
