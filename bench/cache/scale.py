@@ -34,9 +34,9 @@ model assumes: {NODE} ranks a node; the shared file on Lustre's 48 targets in st
 without any cache of the system; a node's NVMe drive takes the ranks' logs together, and nodes do
 not disturb each other; a rank copies {COPIED / 1e9} GB/s out of memory that its node shares, with
 all that h5py does; the file's chunks are decoded and kept by then (from the second epoch on).
-Writes are {WRITTEN >> 20} MiB a rank, and return when the node's log has them; that they come to the file
-behind the program takes as long as the native write. vol-cache's paper has about 25 times for
-collective writes on 512 nodes.
+Writes are {WRITTEN >> 20} MiB a rank, and return when the node's log has them; that they come to
+the file behind the program takes as long as the native write. vol-cache's paper has about 25 times
+for collective writes on 512 nodes.
 
 | ranks | {BATCH} samples natively | `cache` | ratio | written natively | to the node | ratio |
 | --- | --- | --- | --- | --- | --- | --- |
