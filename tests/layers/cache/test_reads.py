@@ -149,7 +149,7 @@ def test_what_has_no_filters_and_is_read_in_order_is_left_to_hdf5(cache: Cache) 
     cache.plain(make_contiguous)
     cache.python(read_in_order, cache.usual + "contiguous=true;")
     assert cache.counted("chunks_cached") <= 6  # where reading of three datasets begins anew
-    assert cache.counted("left_in_order") > 3 * ROWS
+    assert cache.counted("left_for_order") > 3 * ROWS
 
 
 SLOW = "under_vol=7202;under_info={mode=delay;preset=nfs;seat=vol;under_vol=0;under_info={};};"

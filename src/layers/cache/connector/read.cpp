@@ -21,7 +21,7 @@ Reason why_not(const CachedDataset& dataset, const void* program) {
   if (program == nullptr || engine::is_device_memory(program)) return "left_for_memory";
   if (!dataset.file.is_quiet()) return "left_for_writers";
   if (!dataset.file.has_settled()) return "left_for_recent_change";
-  if (dataset.uses != nullptr && dataset.uses->passes_over()) return kLeftInOrder;
+  if (dataset.uses != nullptr && dataset.uses->passes_over()) return kLeftForOrder;
   return {};
 }
 

@@ -164,7 +164,7 @@ Reason Reading::leave(vol::Parts& parts, vol::Part part, std::uint64_t first) {
   }
   const bool goes_on = dataset_.uses->goes_on(first);
   dataset_.uses->note_left({first, part.chunk, count * bytes()});
-  return goes_on ? kLeftInOrder : kLeftForFirstUse;
+  return goes_on ? kLeftForOrder : kLeftForFirstUse;
 }
 
 Reason Reading::parts() {

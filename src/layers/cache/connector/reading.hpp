@@ -15,7 +15,7 @@ namespace headrace::cache {
 
 // Reasons of what has no filters.
 inline constexpr vol::Reason kLeftForFirstUse = "left_for_first_use";
-inline constexpr vol::Reason kLeftInOrder = "left_in_order";
+inline constexpr vol::Reason kLeftForOrder = "left_for_order";
 
 class Reading {
  public:
