@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import h5py
 from harness.layer import Layer, Options
 from harness.program import Program, text_of
 
@@ -30,6 +31,14 @@ class Cache(Layer):
             )
         )
         return self.started[-1]
+
+    def damage(self, dataset: str, chunk: int) -> None:
+        """In the file x.h5, one of the chunks that it has."""
+        with h5py.File(self.folder / "x.h5") as file:
+            at = file[dataset].id.get_chunk_info(chunk)
+        with (self.folder / "x.h5").open("r+b") as raw:
+            raw.seek(at.byte_offset + at.size // 2)
+            raw.write(bytes(8))
 
     @property
     def in_memory(self) -> int:

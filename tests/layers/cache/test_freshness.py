@@ -161,3 +161,34 @@ def test_above_log_what_has_no_log_is_cached(cache: Cache) -> None:
     for _ in range(2):
         assert seen(above) == 2
     assert (cache.counted("chunks_cached"), cache.counted("cache_hits")) == (20, 20)
+
+
+def write_block(value: int) -> None:
+    with h5py.File("x.h5", "a") as f:
+        f.require_dataset("d", (100, 10_000), "i4")[...] = value
+
+
+def read_blocks_thrice() -> None:
+    """Two by turns, which are kept at the second time; then it waits for a file `written`."""
+    with h5py.File("x.h5", "r") as f:
+        for row in (7, 90, 7, 90):
+            assert (f["d"][row, :9] == 1).all()
+        Path("read").touch()
+        while not Path("written").exists():
+            time.sleep(0.01)
+        print(*np.unique(f["d"][7, :9]))
+
+
+def test_a_kept_block_is_as_old_as_the_opening(cache: Cache) -> None:
+    """Natively a reader sees the new values."""
+    options = cache.usual + "contiguous=true;"
+    for kept, shown in ((None, "2"), (options, "1")):
+        for name in ("read", "written", "x.h5"):
+            (cache.folder / name).unlink(missing_ok=True)
+        cache.plain(partial(write_block, 1))
+        reader = cache.begin(read_blocks_thrice, cache.env(kept, HDF5_USE_FILE_LOCKING="FALSE"))
+        until((cache.folder / "read").exists)
+        under = under_layer(cache, NATIVE)
+        assert cache.begin(partial(write_block, 2), under).wait(60) == 0
+        (cache.folder / "written").touch()
+        assert reader.communicate(timeout=60)[0].split() == [shown]

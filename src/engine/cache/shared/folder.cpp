@@ -93,9 +93,12 @@ bool OwnedDescriptor::has_noted_file() const {
 }
 
 void OwnedDescriptor::reopen() {
-  OwnedDescriptor other = has_noted_file() ? reopened(descriptor_) : OwnedDescriptor();
+  const bool is_ours = has_noted_file();
+  const int before = std::exchange(descriptor_, -1);
+  if (!is_ours) return;  // it is the program's, or was closed
+  OwnedDescriptor other = reopened(before);
   std::swap(descriptor_, other.descriptor_);
-  if (descriptor_ < 0) other.descriptor_ = -1;  // it is the program's, or was closed
+  ::close(before);
 }
 
 OwnedDescriptor::~OwnedDescriptor() {

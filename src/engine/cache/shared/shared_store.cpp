@@ -163,7 +163,7 @@ void SharedStore::begin_child() {
   owners_.reset();
   file_.reopen();
   error_of([&] { owners_ = std::make_unique<Owners>(file_.get(), slabs_->fixed().epochs); });
-  if (held_) error_of([&] { note_holder(file_.get()); });
+  if (held_ && owners_ != nullptr) error_of([&] { note_holder(file_.get()); });
   new (&mutex_) std::mutex;
   new (&filling_) decltype(filling_);
 }

@@ -6,24 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/cache/shared/shared_store.hpp"
+#include "base/error.hpp"
 #include "engine/reading/streams.hpp"
 #include "engine/threads/ordered.hpp"
-#include "layers/cache/connector/node_disk.hpp"
 
 namespace headrace::cache {
-
-// A chunk that this process has decoded, by its key in memory and on the disk; null: not there.
-struct Filled {
-  engine::cache::Key key;
-  engine::cache::Key on_disk;
-  std::size_t bytes;
-  engine::cache::SharedStore& store;
-  NodeDisk* disk;
-
-  // Counts it, and has it kept on the disk.
-  void note() const;
-};
 
 // Of all handles of a dataset that are opened through one file.
 class Ahead {
@@ -33,7 +20,10 @@ class Ahead {
   Ahead& operator=(const Ahead&) = delete;
   Ahead(Ahead&&) = delete;
   Ahead& operator=(Ahead&&) = delete;
-  ~Ahead();
+  // Counts what is being decoded.
+  ~Ahead() {
+    error_of([&] { jobs_.finish(); });
+  }
 
   // What is being decoded, in the order of the stream.
   engine::Ordered& jobs() { return jobs_; }
@@ -54,10 +44,10 @@ class Ahead {
     const unsigned doubled = std::min(stream->matches - kSure, kDoublings);
     const std::uint64_t calls = std::min(most / count, std::uint64_t{1} << doubled);
     for (std::uint64_t i = 1; i <= calls && first + i * step < chunks; ++i) {
-      const std::uint64_t begin = std::max(first + i * step, stream->ahead);
+      const std::uint64_t begin = std::max(first + i * step, stream->ahead / kUnit);
       const std::uint64_t end = std::min(first + i * step + count, chunks);
       for (std::uint64_t chunk = begin; chunk < end; ++chunk) ask(chunk);
-      stream->ahead = std::max(stream->ahead, end);
+      stream->ahead = std::max(stream->ahead, end * kUnit);
     }
   }
 

@@ -1,4 +1,4 @@
-// The connector that answers reads of compressed datasets from decoded chunks that all processes of
+// The connector that answers reads of datasets from decoded chunks that all processes of
 // a node share. What it does not handle HDF5 carries out.
 #pragma once
 

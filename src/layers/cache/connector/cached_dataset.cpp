@@ -1,9 +1,11 @@
 #include "layers/cache/connector/cached_dataset.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/report/log.hpp"
+#include "engine/reading/pieces.hpp"
 #include "hdf5/filters/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
 
@@ -21,8 +23,6 @@ struct Handle {
   vol::Reason why;
 };
 
-// Bytes of a chunk without filters: that it was used takes 4 KiB.
-constexpr std::size_t kWorthwhile = std::size_t{16} << 10U;
 constexpr std::size_t kBlock = std::size_t{1} << 20U;  // bytes of contiguous datasets
 
 struct Layout {
@@ -30,6 +30,14 @@ struct Layout {
   bool contiguous;  // cut in blocks
   bool unfiltered;  // as those are
 };
+
+// Whether chunks without filters may be worth keeping: HDF5 has no room for all of them, and they
+// are larger than what tells that one was used.
+bool is_worthwhile(const vol::Chunked& dataset) {
+  constexpr std::size_t kLeast = std::size_t{16} << 10U;
+  const std::uint64_t most = kChunkCache / std::max<std::size_t>(dataset.chunk_bytes, 1);
+  return dataset.chunk_bytes >= kLeast && engine::count_chunks(dataset.grid()) > most;
+}
 
 // Or why it is left to HDF5, as far as this tells.
 std::variant<Layout, vol::Reason> layout_of(const vol::Object& object, bool keeps_contiguous) {
@@ -39,7 +47,7 @@ std::variant<Layout, vol::Reason> layout_of(const vol::Object& object, bool keep
   auto found = contiguous ? vol::in_blocks(object, kBlock) : vol::any_chunked_of(object);
   if (!found) return otherwise;
   const bool unfiltered = contiguous || (found->pipeline.empty() && !found->by_hdf5);
-  if (unfiltered && !contiguous && found->chunk_bytes < kWorthwhile) return kLeftForFilters;
+  if (unfiltered && !contiguous && !is_worthwhile(*found)) return kLeftForFilters;
   if (!found->fills || !found->grid().countable()) return kLeftForLayout;
   return Layout{std::move(*found), contiguous, unfiltered};
 }

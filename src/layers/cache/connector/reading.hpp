@@ -9,6 +9,7 @@
 #include "engine/cache/store.hpp"
 #include "engine/threads/ordered.hpp"
 #include "layers/cache/connector/cached_dataset.hpp"
+#include "layers/cache/connector/filled.hpp"
 #include "vol/chunks/parts.hpp"
 
 namespace headrace::cache {

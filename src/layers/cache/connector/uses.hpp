@@ -11,6 +11,9 @@
 
 namespace headrace::cache {
 
+// What HDF5 keeps of a dataset's chunks in its own cache, in bytes: HDF5 2's default.
+inline constexpr std::uint64_t kChunkCache = std::uint64_t{8} << 20U;
+
 class Uses {
  public:
   // Chunks of a call, with numbers from `first` to `last`, in order.
@@ -33,7 +36,6 @@ class Uses {
   // Whether a call whose first chunk that is goes on where the last one ended, or reads what HDF5
   // has in its own chunk cache.
   [[nodiscard]] bool goes_on(std::uint64_t first) const {
-    constexpr std::uint64_t kChunkCache = std::uint64_t{8} << 20U;  // HDF5 2's
     if (!last_) return false;
     const std::uint64_t from = last_->bytes <= kChunkCache ? last_->first : last_->last;
     return first >= from && first <= last_->last + 1 + passed_;
