@@ -95,7 +95,7 @@ def test_all_is_written_there_and_migrated_by_the_command(layer: Layer, place: P
 
 @pytest.mark.parametrize(("when", "rate", "least"), [("later", 512, 3), ("background", 1024, 1.5)])
 def test_within_a_bandwidth(layer: Layer, place: Path, when: str, rate: int, least: float) -> None:
-    """KiB a second, of two arrays of 960 kB; the command alone takes some 1.5 s to begin and end."""
+    """KiB a second, of two arrays of 960 kB; the command alone takes some 1.5 s."""
     layer.python(partial(checkpoint, 1), later(place, f"canonicalise={when};bandwidth={rate}KiB;"))
     began = time.monotonic()
     if when == "background":
