@@ -8,6 +8,7 @@ from functools import partial
 import h5py
 import numpy as np
 import pytest
+from harness.build import sanitized
 from harness.stack import stack_env
 from layers.cache.node import Cache
 
@@ -166,7 +167,7 @@ def test_storage_that_is_slow_is_read_once(cache: Cache) -> None:
     cache.plain(make_contiguous)
     spec = "cache(memory=1GiB,settle=0,contiguous=true),model(mode=delay,preset=none,latency=5ms)"
     environ = stack_env(spec, cache.folder / "report", HEADRACE_SHARED=str(cache.shared))
-    assert cache.begin(read_once, environ).wait(60) == 0
+    assert cache.begin(read_once, sanitized(environ)).wait(60) == 0
     assert cache.counted("left_for_first_use") == 8  # by which the storage is known
     assert cache.counted("chunks_cached") == BLOCKS - 8
 
