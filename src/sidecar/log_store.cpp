@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "engine/io/reopened_file.hpp"
 #include "sidecar/folder.hpp"
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 
 namespace headrace::sidecar {
 
@@ -90,6 +90,15 @@ int LogStore::open_named(bool is_new) const {
     throw Error("log " + path + " cannot be made: " + error.what(), error);
   }
   return descriptor;
+}
+
+void LogStore::find_moved(int descriptor) {
+  const int moved = open_node_log(own_path());
+  const bool done = ::dup3(moved, descriptor, O_CLOEXEC) >= 0;
+  const int cause = errno;
+  ::close(moved);
+  if (!done) throw Error("log " + own_path() + " cannot be opened", cause);
+  placed_ = false;
 }
 
 std::string LogStore::path_of(int rank) const {

@@ -39,6 +39,8 @@ class LogStore {
   [[nodiscard]] int open(bool is_new);
   // Whether what was opened is in its place, and not beside the file.
   [[nodiscard]] bool is_placed() const { return placed_; }
+  // Has the descriptor stand for the node's log where that is by now, by its name. Throws Error.
+  void find_moved(int descriptor);
   // Empty where it has no name.
   [[nodiscard]] std::string path_of(int rank) const;
   [[nodiscard]] std::string own_path() const { return path_of(rank_); }

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "engine/io/reopened_file.hpp"
 #include "engine/log/node_file.hpp"
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 #include "sidecar/rank_logs.hpp"
 
 namespace headrace::sidecar {

@@ -13,7 +13,8 @@
 #include "base/report/log.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/locks.hpp"
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/moved_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -53,6 +54,7 @@ OpeningGuard::OpeningGuard(const char* name, bool writes) : writes_(writes) {
   }
   has_folder_ = sidecar::has_folder(file_);
   if (!has_folder_) return;
+  wait_for_moves(file_);
   if (!writes) {
     keep_file();
     return;

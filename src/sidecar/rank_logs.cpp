@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "sidecar/folder.hpp"
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {

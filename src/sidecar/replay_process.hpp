@@ -22,5 +22,9 @@ struct ClosedFile {
 // Starts the process and does not wait for it. Where the process cannot be started, the log waits
 // for `headrace replay` or the next writer, and a warning says so.
 void start_background_replay(const ClosedFile& closed) noexcept;
+// Of ranks on several nodes, whose logs are on their storage: the same for one node, given its log,
+// which the process moves beside the file first. Who moves the last one puts all in order, unless
+// `hdf5` is empty.
+void start_background_move(const ClosedFile& closed) noexcept;
 
 }  // namespace headrace::sidecar

@@ -18,7 +18,7 @@
 
 #include "sidecar/folder.hpp"
 #include "sidecar/locks.hpp"
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 
 namespace headrace::sidecar {
 namespace {

@@ -1,4 +1,4 @@
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

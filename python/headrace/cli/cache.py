@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +18,7 @@ from headrace.cache.fill import fill
 from headrace.cli.output import StackOption, console, fail, note, reports_errors, warn
 from headrace.errors import FileError
 from headrace.logs.replay import replay
-from headrace.logs.staged import staged_logs
+from headrace.logs.staged import Staged, move_beside, nodes_with_logs, staged_logs
 
 app = typer.Typer(
     name="cache",
@@ -149,16 +151,24 @@ def verify(path: PathOption = None) -> None:
 def migrate(path: LogsOption = None) -> None:
     """Put all logs that wait on this node's disk in order in their files.
 
-    As `headrace replay` does for each of them. Status 1 says that some are left: of a file that has
-    another name by now, say, which `headrace replay` is to be told.
+    As `headrace replay` does for each of them. Those of a file that other nodes have logs of, too,
+    are moved beside the file first: run the command on all nodes; on the last one it finds all.
+    Status 1 says that some are left: of a file that has another name by now, say, which
+    `headrace replay` is to be told.
     """
     folder = _needed(path)
     if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder")
-    for file in dict.fromkeys(staged.file for staged in staged_logs(folder)):
+    files: defaultdict[Path, list[Staged]] = defaultdict(list)
+    for staged in staged_logs(folder):
+        files[staged.file].append(staged)
+    for file, logs in files.items():
         try:
-            replay(file)
-            note(f"{file} has all that was in its log")
+            if not (others := _others_after_moving(file, logs)):
+                replay(file)
+                note(f"{file} has all that was in its log")
+            else:
+                note(f"{file} has its log beside it; more of it is on {', '.join(sorted(others))}")
         except FileError as error:
             note(str(error))
     left = staged_logs(folder)
@@ -166,6 +176,16 @@ def migrate(path: LogsOption = None) -> None:
         warn(f"{staged.log} is left: it was made for {staged.file}")
     if left:
         raise typer.Exit(1)
+
+
+def _others_after_moving(file: Path, logs: list[Staged]) -> set[str]:
+    """Other nodes with logs of a file, when those of this one are beside it; none, if none had."""
+    here = {socket.gethostname()}
+    if not nodes_with_logs(file) - here:
+        return set()
+    for staged in logs:
+        move_beside(staged)
+    return nodes_with_logs(file) - here
 
 
 def _needed(path: Path | None) -> Path:

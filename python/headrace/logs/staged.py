@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from headrace.errors import FileError
+from headrace.plugins import library_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,30 @@ def staged_logs(path: Path) -> list[Staged]:
         if (link := log.with_suffix(".file")).is_symlink()
     ]
     return sorted(found, key=lambda one: (one.file, one.log))
+
+
+def nodes_with_logs(file: Path) -> set[str]:
+    """The nodes whose storage has logs of a file, as links beside it say: this one, or others."""
+    found = set()
+    for link in file.with_name(file.name + ".headrace").glob("*.log"):
+        if link.is_symlink() and (folder := link.readlink().parent).name.startswith("logs@"):
+            found.add(folder.name.removeprefix("logs@"))
+    return found
+
+
+def move_beside(staged: Staged) -> None:
+    """Moves a log beside its file, where other nodes find it, within HEADRACE_LOG_BANDWIDTH.
+
+    Waits for a process that does so.
+
+    Raises:
+        FileError: It stays where it was.
+    """
+    link = staged.file.with_name(staged.file.name + ".headrace") / staged.log.name
+    program = library_dir().parent / "bin/headrace-replay"
+    done = subprocess.run([program, "--move", link], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise FileError(f"{staged.log}: {done.stderr.strip() or f'status {done.returncode}'}")
 
 
 def remove_log(path: Path) -> None:

@@ -41,23 +41,22 @@ std::vector<std::string> with(std::vector<std::string> command, const std::strin
   return command;
 }
 
-// Of the environment.
-Throttle throttle() {
-  const std::array tables{std::span<const Setting>(log_layout::kSettings)};
-  read_environment(tables);
-  return Throttle(number_of(log_layout::kSettings, "bandwidth", {}));
-}
-
 int act(const sidecar::Places& places, const std::vector<std::string>& command) {
   const sidecar::LogLocks locks(places.file);
   if (const int status = run(with(command, places.file, "r")); status != 0) return status;
-  sidecar::WorkingCopy copy(places, sidecar::logs_beside(places.file), throttle());
+  sidecar::WorkingCopy copy(places, sidecar::logs_beside(places.file), throttle_of_environment());
   if (const int status = run(with(command, places.copy, "r+")); status != 0) return status;
   finish(copy);
   return EXIT_SUCCESS;
 }
 
 }  // namespace
+
+Throttle throttle_of_environment() {
+  const std::array tables{std::span<const Setting>(log_layout::kSettings)};
+  read_environment(tables);
+  return Throttle(number_of(log_layout::kSettings, "bandwidth", {}));
+}
 
 void finish(sidecar::WorkingCopy& copy) {
   for (const auto& log : copy.take_place())

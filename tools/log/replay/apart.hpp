@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "base/throttle.hpp"
 #include "sidecar/working_copy.hpp"
 
 namespace headrace::replay {
 
+// What the option `bandwidth` of the layer says in the environment. Throws Error.
+Throttle throttle_of_environment();
 // Gives a copy its name, and tells on standard output which logs are in it, each name ended by a
 // zero byte. Throws Error.
 void finish(sidecar::WorkingCopy& copy);

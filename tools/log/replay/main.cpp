@@ -2,16 +2,24 @@
 // logs of its ranks, of which LOG is the first, and needs nobody for it; the log layer starts it
 // with canonicalise=background.
 //
+// headrace-replay --move LIBHDF5 FILE LOG SYNC BANDWIDTH: moves the log of a node beside the file,
+// and where that was the last one of the file does the above; without LIBHDF5 it leaves them there.
+// headrace-replay --move LOG: for `headrace cache migrate`, which waits for it.
+//
 // headrace-replay --apart FILE COPY TARGET COMMAND...: has COMMAND put the logs in order
 // (apart.hpp). headrace-replay --together LIBHDF5 FILE [COPY TARGET]: all ranks that are started so
 // do (together.hpp). `headrace replay` uses these.
 //
 // With a copy, all work on that, which takes the file's place, or another one, when all is in it,
 // so that they may be killed at any moment. docs/decisions/0012.
+#include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -25,12 +33,16 @@
 #include "base/settings/settings.hpp"
 #include "library.hpp"
 #include "sidecar/background_process.hpp"
+#include "sidecar/copy_file.hpp"
 #include "sidecar/locks.hpp"
+#include "sidecar/placed/moved_log.hpp"
 #include "sidecar/working_copy.hpp"
 #include "together.hpp"
 
 namespace headrace::replay {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Job {
   Hdf5 hdf5;
@@ -48,15 +60,53 @@ void put_in_order(const Job& job) {
   open_and_close(job.hdf5, place, "sync=" + job.sync + ";bandwidth=" + job.bandwidth);
   if (copy.take_place().empty())
     throw Error("the log layer was not loaded, or the file does not name the log any more");
+  log(Level::info, "file " + job.file + " is in order");
 }
 
-int run(const Job& job) {
+// Of the logs of a file's nodes, the one that stands for all.
+std::string first_of(const fs::path& log) {
+  const std::string name = log.filename();
+  return log.parent_path() / (name.substr(0, name.find('.')) + ".n0.log");
+}
+
+bool is_same(const sidecar::Descriptor& opened, const std::string& path) {
+  struct stat there{};
+  return ::stat(path.c_str(), &there) == 0 && there.st_ino == opened.status().st_ino;
+}
+
+// Whoever moves the last log of a file finds none on its node any more. The others' processes may
+// have the lock for a moment, or for as long as one of them puts the logs in order.
+void move_and_put_in_order(Job job) {
+  Throttle throttle(std::stoull(job.bandwidth));
+  sidecar::move_beside(job.log, throttle);
+  if (job.hdf5.library.empty()) return;
+  const std::string first = first_of(job.log);
+  const bool has_lock = job.log == first;
+  if (!has_lock) ::close(sidecar::kLockedDescriptor);
+  const auto is_elsewhere = [](const fs::path& log) { return fs::is_symlink(log); };
+  if (std::ranges::any_of(sidecar::logs_of(first), is_elsewhere) || !fs::exists(first)) return;
+  const sidecar::Descriptor log(first, O_RDWR);
+  if (!has_lock && (!sidecar::lock_when_free(log.get(), LOCK_EX) || !is_same(log, first))) return;
+  job.log = first;
+  put_in_order(job);
+}
+
+int move_alone(const std::string& log) try {
+  Throttle throttle = throttle_of_environment();
+  if (const auto begun = sidecar::begin_move(log)) sidecar::move_beside(log, throttle);
+  return EXIT_SUCCESS;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return EXIT_FAILURE;
+}
+
+template <typename Work>
+int run(const Job& job, const Work& work) {
   const std::array tables{global_settings()};
   read_environment(tables);
   configure_log();
   try {
-    put_in_order(job);
-    log(Level::info, "file " + job.file + " is in order");
+    work(job);
     return EXIT_SUCCESS;
   } catch (const std::exception& error) {
     log(Level::warning,
@@ -72,14 +122,17 @@ int run(const Job& job) {
 int main(int argc, char** argv) {
   using namespace headrace::replay;
   constexpr int kUsage = 2;
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 3 && words[0] == "--together")
     return put_in_order_together(words[1], {words[2], "", words[2]});
   if (words.size() == 5 && words[0] == "--together")
     return put_in_order_together(words[1], {words[2], words[3], words[4]});
   if (words.size() > 4 && words[0] == "--apart")
     return put_in_order_apart({words[1], words[2], words[3]}, {words.begin() + 4, words.end()});
-  if (words.size() != 5 || ::flock(headrace::sidecar::kLockedDescriptor, LOCK_EX | LOCK_NB) != 0)
+  if (words.size() == 2 && words[0] == "--move") return move_alone(words[1]);
+  const bool moves = words.size() == 6 && words[0] == "--move";
+  if ((words.size() != 5 && !moves) ||
+      ::flock(headrace::sidecar::kLockedDescriptor, LOCK_EX | LOCK_NB) != 0)
     return kUsage;
   // Who has started this goes on; signals to its process group are not for this one.
   const pid_t child = ::fork();
@@ -87,5 +140,7 @@ int main(int argc, char** argv) {
   ::setsid();
   const auto here = std::filesystem::path(argv[0]).parent_path();
   const std::string plugins = here.parent_path() / "lib/plugins";
-  return run({{words[0], plugins}, words[1], words[2], words[3], words[4]});
+  if (moves) words.erase(words.begin());
+  const Job job{{words[0], plugins}, words[1], words[2], words[3], words[4]};
+  return moves ? run(job, &move_and_put_in_order) : run(job, &put_in_order);
 }

@@ -271,11 +271,11 @@ static void fail(int lose) {
   free(models);
 }
 
-static void leave(int crash) {
+static void leave(int flushes, int crash) {
   create_file("left.h5");
   Model *models = make_models();
   for (int i = 0; i < kModels; ++i) write_round(models + i, i % 2);
-  flush(models, kModels);
+  if (flushes) flush(models, kModels);
   for (int i = 0; i < kModels; ++i) save("left.h5", models + i);
   if (crash) {
     Model *none = malloc(sizeof *none); /* not to be found in the file */
@@ -311,9 +311,9 @@ int main(int argc, char **argv) {
   else if (strcmp(mode, "fail") == 0 || strcmp(mode, "lose") == 0)
     fail(strcmp(mode, "lose") == 0);
   else
-    leave(strcmp(mode, "crash") == 0);
+    leave(strcmp(mode, "unflushed") != 0, strcmp(mode, "crash") == 0);
   printf("{\"rank\":%d,\"ranks\":%d}\n", rank, ranks);
-  if (strcmp(mode, "forget") != 0) {
+  if (strcmp(mode, "forget") != 0 && strcmp(mode, "unflushed") != 0) {
     H5Pclose(independent);
     H5Pclose(collective);
   }

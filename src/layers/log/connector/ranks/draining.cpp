@@ -87,6 +87,7 @@ void ParallelFile::drain_all(hid_t together) {
   if (marked_) keep(false);
   const auto told = tell();
   if (told.empty()) return;
+  move_logs_beside();
   // What others have written past their logs lies between what is logged.
   if (std::ranges::any_of(told, [](const LogStatus& one) { return one.wrote != 0; }))
     do_together(*ranks_, [&] { flush(place_.below); });

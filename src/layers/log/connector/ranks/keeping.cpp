@@ -11,6 +11,7 @@
 #include "layers/log/connector/replaying/replay_target.hpp"
 #include "layers/log/connector/state.hpp"
 #include "sidecar/folder.hpp"
+#include "sidecar/placed/moved_log.hpp"
 #include "sidecar/replay_process.hpp"
 
 namespace headrace::log_layout {
@@ -18,9 +19,28 @@ namespace headrace::log_layout {
 using engine::log::LoggedWrites;
 using engine::log::Reader;
 
+// Collective, when what is logged is in the logs: all ranks can read all of them from now on.
+void ParallelFile::move_logs_beside() {
+  if (!apart_) return;
+  do_together(*ranks_, [&] {
+    if (!store_->leads()) return;
+    Throttle unbounded(0);
+    if (const auto begun = sidecar::begin_move(store_->own_path()))
+      sidecar::move_beside(store_->own_path(), unbounded);
+  });
+  do_together(*ranks_, [&] {
+    forget_writes();
+    reader_.reset();
+    store_->find_moved(descriptor_);
+  });
+  place_.logs_in.clear();
+  apart_ = false;
+}
+
 void ParallelFile::keep(bool closes) {
   const auto told = tell();
   if (told.empty()) return;
+  if (!closes) move_logs_beside();
   // Whoever finds the marker finds all logs: they have been there since the file was opened.
   if (!marked_) {
     marked_ = true;  // or a part of it is there: logs too many harm nobody
@@ -75,7 +95,7 @@ void ParallelFile::before_close(const vol::Object& file) {
 }
 
 LoggedFile::AfterClose ParallelFile::after_close(const vol::Object& /*file*/) {
-  if (state_ != State::kept || background_.empty()) return nullptr;
+  if (state_ != State::kept || (background_.empty() && !apart_)) return nullptr;
   const auto self = connector_->state.find<FileState>()->file;
   return [this, self](bool closed) { start_background(closed); };
 }
@@ -84,9 +104,12 @@ void ParallelFile::start_background(bool closed) noexcept {
   const std::string hdf5 = std::exchange(background_, {});
   try {
     const bool all = ranks_->reduce(closed ? 1 : 0, Reduction::min) != 0;
-    if (all && ranks_->rank() == 0)
-      sidecar::start_background_replay(
-          {place_.path, store_->path_of(0), hdf5, place_.sync, place_.bandwidth});
+    const sidecar::ClosedFile file{place_.path, store_->own_path(), hdf5, place_.sync,
+                                   place_.bandwidth};
+    if (all && apart_ && store_->leads())
+      sidecar::start_background_move(file);
+    else if (all && !apart_ && ranks_->rank() == 0)
+      sidecar::start_background_replay(file);
     ranks_->barrier();  // whichever rank opens the file next finds the log locked
   } catch (const std::exception& error) {
     headrace::log(

@@ -20,6 +20,7 @@
 #include "layers/log/connector/state.hpp"
 #include "layers/log/settings.hpp"
 #include "sidecar/folder.hpp"
+#include "sidecar/placed/placed_log.hpp"
 #include "vol/dataset/box_io.hpp"
 
 namespace headrace::log_layout {
@@ -37,20 +38,37 @@ std::vector<const ParallelFile*>& known_files() {
   return files;
 }
 
-// Collective. A folder for logs that are not beside the file: only ranks of one node find each
-// other's there.
-std::string place_of_logs(Communicator& ranks, const std::string& path, const std::string& wish) {
-  if (ranks.reduce(wish.empty() ? 0 : 1, Reduction::min) == 0) return {};
+// Where the logs of ranks are.
+struct Logs {
+  std::string folder;       // of the nodes' own storage; none: beside the file
+  std::vector<int> lowest;  // of each rank, on its node; none: each has a file of its own
+  bool apart = false;       // ranks do not find those of other nodes
+};
+
+// Collective. None where the file is left to HDF5, as MPI does not tell which ranks share a node.
+// Ranks of several nodes must get at each other's logs before the file is closed, unless these
+// outlive the program; then a node's are one file, which can be moved.
+std::optional<Logs> place_logs(Communicator& ranks, const std::string& path, LogsPer per,
+                               Canonicalise when, const std::string& wish) {
+  Logs logs;
+  const bool on_nodes = ranks.reduce(wish.empty() ? 0 : 1, Reduction::min) != 0;
+  if (per != LogsPer::node && !on_nodes) return logs;
   try {
-    const std::vector<int> nodes = nodes_of(ranks);
-    if (std::ranges::all_of(nodes, [](int lowest) { return lowest == 0; })) return wish;
+    logs.lowest = nodes_of(ranks);
   } catch (const Error& error) {  // on all of them
-    headrace::log(Level::debug, error.what());
+    headrace::log(Level::warning, "file " + path + ": " + error.what());
+    if (per == LogsPer::node) return std::nullopt;
+    return logs;
   }
-  if (ranks.rank() == 0)
-    headrace::log(Level::warning,
-                  "logs of file " + path + " are beside it: its ranks are on several nodes");
-  return {};
+  const bool several = std::ranges::any_of(logs.lowest, [](int lowest) { return lowest != 0; });
+  logs.apart = on_nodes && several && when != Canonicalise::close;
+  if (on_nodes && (logs.apart || !several)) logs.folder = wish;
+  if (per != LogsPer::node && !logs.apart) logs.lowest.clear();
+  if (on_nodes && logs.folder.empty() && ranks.rank() == 0)
+    headrace::log(Level::warning, "logs of file " + path +
+                                      " are beside it, as its ranks are on several nodes and put "
+                                      "them in order when it is flushed");
+  return logs;
 }
 
 // Collective: none unless all ranks are told the same.
@@ -141,29 +159,26 @@ void ParallelFile::opened(const vol::Object& file, const char* name, hid_t fapl,
   ranks->broadcast(owner, 0);
   how = agree_on(*ranks, how);
   if (how == LogsPer::none) return;
-  std::vector<int> nodes;
-  try {
-    if (how == LogsPer::node) nodes = nodes_of(*ranks);
-  } catch (const Error& error) {
-    headrace::log(Level::warning, "file " + path + " is written by HDF5: " + error.what());
-    return;
-  }
   const auto wish = vol::makes_ordinary_files(fapl) ? options.canonicalise : Canonicalise::close;
   const auto when =
       static_cast<Canonicalise>(ranks->reduce(static_cast<int>(wish), Reduction::min));
+  const auto logs = place_logs(*ranks, path, how, when, options.path);
+  if (!logs) return;
   const bool sync = when != Canonicalise::close && options.sync;
   const OpenFile place{{file.under, file.connector->id()},
                        path,
                        sync,
                        options.budget,
-                       place_of_logs(*ranks, path, options.path)};
+                       logs->folder,
+                       options.bandwidth};
   auto state = std::make_shared<ParallelFile>(*file.connector, place, when, std::move(ranks));
   state->asks_together_ = vol::reads_metadata_together(fapl);
   const bool known = std::ranges::any_of(known_files(), [&](const ParallelFile* one) {
     return one != state.get() && one->place_.path == path;
   });
   const bool again = state->ranks_->reduce(known ? 1 : 0, Reduction::max) != 0;
-  if (!state->begin(owner, nodes)) return;
+  state->apart_ = logs->apart;
+  if (!state->begin(owner, logs->lowest)) return;
   if (again) state->stop();  // through the other one HDF5 writes by now
   file.connector->state = std::make_shared<FileState>(FileState{std::move(state)});
 }
@@ -207,7 +222,8 @@ bool ParallelFile::begin(const engine::log::Owner& owner, const std::vector<int>
   });
   attempt([&] {
     const std::string next = store_->path_of((ranks_->rank() + 1) % ranks_->size());
-    if (::access(next.c_str(), R_OK) != 0) throw Error("log " + next + " cannot be read", errno);
+    if (apart_ ? !sidecar::has_name(next) : ::access(next.c_str(), R_OK) != 0)
+      throw Error("log " + next + " cannot be read", errno);
   });
   if (!good) return false;
   state_ = State::logs;

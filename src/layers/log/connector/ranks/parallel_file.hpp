@@ -118,6 +118,7 @@ class ParallelFile final : public LoggedFile {
   // Collective: what each rank's log file has then; empty when there is nothing.
   std::vector<LogStatus> tell();
   void drain_all(hid_t together);
+  void move_logs_beside();
   void keep(bool closes);
   void forget_logged();
   void end() noexcept;
@@ -137,6 +138,7 @@ class ParallelFile final : public LoggedFile {
   [[nodiscard]] bool has_read(const vol::Identity& identity) const;
 
   CommunicatorHandle ranks_;
+  bool apart_ = false;                      // ranks do not find the logs of other nodes
   std::exception_ptr failed_;               // of this rank's log
   std::exception_ptr broken_;               // of all ranks
   std::vector<LogStatus> flushed_;          // what the logs of all held at the last flush

@@ -22,7 +22,7 @@
 #include "layers/log/settings.hpp"
 #include "sidecar/folder.hpp"
 #include "sidecar/node_logs.hpp"
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 #include "sidecar/rank_logs.hpp"
 #include "vol/chunks/layout.hpp"
 

@@ -1,4 +1,4 @@
-#include "sidecar/placed_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -138,12 +138,17 @@ void sync_place(const std::string& path) {
   }
 }
 
+std::string part_of(const std::string& path) { return path + std::string(kPartSuffix); }
+
+bool remove_placed(const std::string& real) {
+  ::unlink(name_of_file(real).c_str());
+  return ::unlink(real.c_str()) == 0 || errno == ENOENT;
+}
+
 bool unlink_log(const std::string& path) {
   const fs::path target = target_of(path);
-  if (!target.empty()) {
-    ::unlink(name_of_file(target).c_str());
-    if (::unlink(target.c_str()) != 0 && errno != ENOENT) return false;
-  }
+  if (!target.empty() && !remove_placed(target)) return false;
+  ::unlink(part_of(path).c_str());
   return ::unlink(path.c_str()) == 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 
 namespace headrace::sidecar {
 
@@ -31,7 +32,14 @@ std::string elsewhere(const std::string& path) noexcept;
 void require_readable(const std::string& path);
 // The folder of a placed log, and those that it is in, survive a power cut. Throws Error.
 void sync_place(const std::string& path);
-// Removes a log, and what leads to it. False, with errno, where something remains.
+// Removes what is on the node's storage of a log, given that path of it. False, with errno, where
+// it remains.
+bool remove_placed(const std::string& real);
+// The name of the copy that a log is given beside its file before it takes the link's place.
+inline constexpr std::string_view kPartSuffix = ".part";
+std::string part_of(const std::string& path);
+// Removes a log, what leads to it, and what a killed process has left of a copy. False, with errno,
+// where something remains.
 bool unlink_log(const std::string& path);
 
 }  // namespace headrace::sidecar
