@@ -1,5 +1,4 @@
-/* How the functions of headrace/async.h and headrace/log.h reach their layer: by HDF5's optional
- * operations. */
+/* How the functions of the other headers reach their layer: by HDF5's optional operations. */
 #ifndef HEADRACE_OPERATION_H
 #define HEADRACE_OPERATION_H
 

@@ -39,6 +39,16 @@ const Operation* find_operation(std::span<const Operation> operations, H5VL_subc
   return number < 0 || found == operations.end() ? nullptr : &*found;
 }
 
+bool is_known_below(const Object& object, H5VL_subclass_t kind, const char* name) {
+  const PrivateErrors own;
+  int number = -1;
+  std::uint64_t flags = 0;
+  return h5.VLfind_opt_operation(kind, name, &number) >= 0 &&
+         h5.VLintrospect_opt_query(object.under, object.connector->id(), kind, number, &flags) >=
+             0 &&
+         (flags & H5VL_OPT_QUERY_SUPPORTED) != 0;
+}
+
 void take_arguments(const void* args, void* given, std::size_t size) {
   copy_behind_size(given, args, shared_size(args, size));
 }

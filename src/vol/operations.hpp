@@ -22,6 +22,9 @@ void register_operations(std::span<Operation> operations);
 const Operation* find_operation(std::span<const Operation> operations, H5VL_subclass_t kind,
                                 int number);
 
+// Whether a connector below knows the operation of that name for an object.
+bool is_known_below(const Object& object, H5VL_subclass_t kind, const char* name);
+
 // Takes what fits of `args` into a struct, or of an answer into `args`. Either begins with its
 // size, and a caller may have been made with a shorter one. Throws Error when it tells none.
 void take_arguments(const void* args, void* given, std::size_t size);

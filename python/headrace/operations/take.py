@@ -1,10 +1,29 @@
 """Rows of a dataset by a list of their numbers."""
 
-from typing import TYPE_CHECKING, Any
+import ctypes
+import math
+from ctypes import c_size_t, c_void_p
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from headrace.operations.operate import ON_DATASET, operate
 
 if TYPE_CHECKING:
     import h5py
     from numpy.typing import ArrayLike, NDArray
+
+
+EXPECT: Final = b"headrace.cache.expect"
+
+
+class Expected(ctypes.Structure):
+    """headrace_expect_t."""
+
+    _fields_ = (("size", c_size_t), ("n", c_size_t), ("chunks", c_void_p))
+
+    @classmethod
+    def of(cls, chunks: "NDArray[Any]") -> Self:
+        """Numbers of chunks, 64 bits each without gaps; to be kept while this is used."""
+        return cls(ctypes.sizeof(cls), len(chunks), chunks.ctypes.data)
 
 
 def take(dataset: "h5py.Dataset", rows: "ArrayLike") -> "NDArray[Any]":
@@ -37,11 +56,27 @@ def take(dataset: "h5py.Dataset", rows: "ArrayLike") -> "NDArray[Any]":
     # Where the next row lies in another chunk, and does not follow right on the one before.
     apart = (np.diff(ascending // length) != 0) & (np.diff(ascending) > 1)
     begins = np.flatnonzero(np.concatenate(([True], apart)))
+    if len(begins) > 1:
+        _expect(dataset, ascending)
     for begin, end in zip(begins, [*begins[1:], len(wanted)], strict=True):
         part = ascending[begin:end]
         block = dataset[part[0] : part[-1] + 1]
         found[order[begin:end]] = block[part - part[0]]
     return found
+
+
+def _expect(dataset: "h5py.Dataset", ascending: "NDArray[Any]") -> None:
+    """Tells the `cache` layer which chunks the calls will read: it decodes on all cores then."""
+    import numpy as np  # noqa: PLC0415, the package works without
+
+    if not dataset.chunks or "h5py" not in type(dataset).__module__:
+        return
+    shape = zip(dataset.shape, dataset.chunks, strict=True)
+    _, *others = (-(-length // chunk) for length, chunk in shape)
+    in_a_row = math.prod(others)
+    rows = np.unique(ascending // dataset.chunks[0]).astype(np.uint64)
+    chunks = (rows[:, None] * in_a_row + np.arange(in_a_row, dtype=np.uint64)).ravel()
+    operate(dataset, ON_DATASET, EXPECT, Expected.of(chunks))
 
 
 def numbers_of(rows: "NDArray[Any]", length: int) -> "NDArray[Any]":

@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 from layers.cache.node import Cache
 
+import headrace
+from headrace.operations.calls import CallError
+from headrace.operations.operate import ON_DATASET, operate
+from headrace.operations.take import EXPECT, Expected
+
 pytestmark = pytest.mark.sanitized
 
 CHUNKS = 60
@@ -132,3 +137,40 @@ def test_several_datasets_by_turns(cache: Cache) -> None:
     cache.python(read_by_turns)
     assert cache.counted("chunks_cached") == 3 * CHUNKS
     assert cache.counted("cache_hits") >= 3 * CHUNKS * ROWS - 12
+
+
+@pytest.mark.parametrize("name", ["d", "halves"])
+def test_what_take_will_read(cache: Cache, name: str) -> None:
+    """In no order that could be guessed: workers have begun with what the next calls want."""
+
+    def take(name: str) -> None:
+        rows = np.random.default_rng(3).permutation(CHUNKS * ROWS)[:40]
+        with h5py.File("x.h5", "r") as f:
+            found = headrace.take(f[name], rows)
+            assert (found == COLUMNS * rows[:, None] + np.arange(COLUMNS)).all()
+        print(len(set((rows // ROWS).tolist())))
+
+    cache.plain(make)
+    chunks = int(cache.python(partial(take, name)).out) * (2 if name == "halves" else 1)
+    assert cache.counted("chunks_cached") == chunks, "each once, and no others"
+    assert cache.counted("cache_hits") >= chunks / 2
+
+
+def test_an_order_that_is_not_followed(cache: Cache) -> None:
+    """What is read comes from the file all the same; numbers that no chunk has are refused."""
+
+    def expect() -> None:
+        with h5py.File("x.h5", "r") as f:
+            order = np.array([50, 3, 3, 7], np.uint64)
+            assert operate(f["d"], ON_DATASET, EXPECT, Expected.of(order))
+            for row in (28, 0, 12, 200):
+                assert (f["d"][row] == row * COLUMNS + np.arange(COLUMNS)).all()
+            try:
+                operate(f["d"], ON_DATASET, EXPECT, Expected.of(np.array([CHUNKS], np.uint64)))
+            except CallError as error:
+                assert "has no chunk of a number" in str(error)  # noqa: PT017, in a program
+            else:
+                raise AssertionError
+
+    cache.plain(make)
+    cache.python(expect)

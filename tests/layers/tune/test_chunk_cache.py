@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from harness.layer import Layer
 
 if TYPE_CHECKING:
-    from harness.layer import Layer
+    from pathlib import Path
 
 pytestmark = pytest.mark.sanitized
 
@@ -369,3 +370,23 @@ os._exit(0)
 """
     )
     assert done.status == 0, done.text
+
+
+def test_chunks_that_the_layer_below_keeps(tmp_path: Path) -> None:
+    """They are not held in memory twice."""
+    below = "under_vol=7216;under_info={settle=0;memory=64MiB;under_vol=0;under_info={}}"
+    above = Layer(tmp_path, "tune", always="seat=both;", below=below)
+    program = (
+        MADE
+        + """
+make(copies=8)
+with h5py.File("x.h5") as f:
+    d = f["g/d"]
+    for j in range(12):
+        d[:, j]
+"""
+    )
+    (tmp_path / "shared").mkdir(0o700)
+    above.python(program, HEADRACE_SHARED=str(tmp_path / "shared"))
+    assert above.counted("chunks_cached") >= 32
+    assert not enlarged(above)

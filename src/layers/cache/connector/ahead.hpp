@@ -1,10 +1,12 @@
 // Chunks that workers decode before the program asks for them, where it goes forward through a
-// dataset. The program's thread only.
+// dataset or has said what it will read. The program's thread only.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "engine/reading/streams.hpp"
@@ -28,12 +30,35 @@ class Ahead {
   // What is being decoded, in the order of the stream.
   engine::Ordered& jobs() { return jobs_; }
 
+  // The program will read these chunks, in this order; or what it said before holds no more.
+  void expect(std::vector<std::uint64_t> order) {
+    order_ = std::move(order);
+    asked_ = reached_ = 0;
+  }
+  [[nodiscard]] bool expects() const { return reached_ < order_.size(); }
+  // The program is about to read a chunk. Calls ask(chunk) for those of the order that come within
+  // the next `most`, once each.
+  template <typename Ask>
+  void follow_order(std::uint64_t chunk, std::uint64_t most, const Ask& ask) {
+    const auto from = order_.begin() + static_cast<std::ptrdiff_t>(reached_);
+    const auto found = std::find(from, order_.end(), chunk);
+    if (found == order_.end()) return;
+    follows_ = true;
+    reached_ = static_cast<std::size_t>(found - order_.begin());
+    asked_ = std::max(asked_, reached_);
+    for (const std::size_t end = std::min<std::uint64_t>(reached_ + 1 + most, order_.size());
+         asked_ < end; ++asked_)
+      ask(order_[asked_]);
+    ++reached_;
+  }
+
   // A call has read all chunks from `first` to `last`. Calls ask(chunk) for those of the next
   // calls, of the `chunks` that there are: once each, while the program goes forward. Of one call
   // at first, then of more, and at most `most` ahead.
   template <typename Ask>
   void note(std::uint64_t first, std::uint64_t last, std::uint64_t chunks, std::uint64_t most,
             const Ask& ask) {
+    if (std::exchange(follows_, false)) return;    // what comes next is known
     if (first == first_ && last == last_) return;  // further rows of these
     first_ = first;
     last_ = last;
@@ -57,6 +82,11 @@ class Ahead {
   // Chunks stand for so many bytes each, as a stream of bytes may leave out few.
   static constexpr std::uint64_t kUnit = std::uint64_t{1} << 20U;
   static constexpr std::size_t kMostJobs = 256;
+
+  std::vector<std::uint64_t> order_;
+  std::size_t reached_ = 0;  // of the order, by the program's reads
+  std::size_t asked_ = 0;
+  bool follows_ = false;  // the call that is under way
 
   engine::reading::Streams streams_;
   std::uint64_t first_ = ~std::uint64_t{0};

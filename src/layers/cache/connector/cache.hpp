@@ -3,6 +3,7 @@
 #pragma once
 
 #include "layers/cache/connector/cached_file.hpp"
+#include "layers/cache/connector/expecting.hpp"
 #include "layers/cache/connector/read.hpp"
 #include "layers/cache/connector/statistics.hpp"
 #include "layers/cache/settings.hpp"
@@ -17,8 +18,29 @@ struct Connector : vol::PassThrough<Connector> {
   static constexpr const char* kName = "headrace_cache";
   static constexpr H5VL_class_value_t kValue = 7216;
   static constexpr std::span<const Setting> kSettings = cache::kSettings;
-  static constexpr std::array kOverrides{Callback::terminate, Callback::file_open,
-                                         Callback::file_close, Callback::dataset_read};
+  static constexpr std::array kOverrides{Callback::initialize,           Callback::terminate,
+                                         Callback::introspect_opt_query, Callback::file_open,
+                                         Callback::file_close,           Callback::dataset_read,
+                                         Callback::dataset_optional};
+
+  static herr_t initialize(hid_t vipl) {
+    register_operations();
+    return PassThrough::initialize(vipl);
+  }
+
+  static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
+                                     std::uint64_t* flags) {
+    if (kind != H5VL_SUBCLS_DATASET || !is_operation(operation))
+      return PassThrough::introspect_opt_query(self, kind, operation, flags);
+    *flags = takes_orders(vol::Object::from(self)) ? H5VL_OPT_QUERY_SUPPORTED : 0;
+    return 0;
+  }
+
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    if (!is_operation(args->op_type)) return PassThrough::dataset_optional(self, args, dxpl, req);
+    expect(vol::Object::from(self), *args);
+    return 0;
+  }
 
   static herr_t terminate() {
     leave_stores();

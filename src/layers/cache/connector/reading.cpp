@@ -171,7 +171,10 @@ Reason Reading::parts() {
   vol::Parts parts(transfer_);
   Uses::Call call{};
   for (vol::Part part; parts.next(part); call.bytes += bytes()) {
-    if (call.bytes == 0) call.first = part.chunk;
+    if (call.bytes == 0) {
+      call.first = part.chunk;
+      if (dataset_.ahead != nullptr && dataset_.ahead->expects()) follow_order(part.chunk);
+    }
     call.last = part.chunk;
     if (is_hit(part)) continue;
     if (dataset_.uses != nullptr && !is_worth_it(part, call.first))

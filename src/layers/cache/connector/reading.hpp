@@ -49,6 +49,8 @@ class Reading {
   vol::Reason decode(const vol::Part& part, engine::cache::Claim claim);
   vol::Reason decode_by_hdf5(const vol::Part& part, engine::cache::Claim claim);
   [[nodiscard]] Filled filled(std::uint64_t chunk) const;
+  [[nodiscard]] std::uint64_t room_ahead() const;
+  void follow_order(std::uint64_t chunk);
   void decode_ahead(const Uses::Call& call);
   void decode_ahead(std::uint64_t chunk);
   void hand_over(const vol::Part& part, engine::cache::Claim& claim) const;

@@ -51,17 +51,28 @@ class AheadJob : public engine::Job {
 
 }  // namespace
 
+// How many chunks may be decoded ahead: a sixteenth of the memory.
+std::uint64_t Reading::room_ahead() const { return 4 * store().largest() / bytes(); }
+
 // Chunks of the next calls: what goes wrong is no error of this one. Not of calls that leave chunks
 // out between others, as a region of rows does: the next ones may want others.
 void Reading::decode_ahead(const Uses::Call& call) {
   const std::uint64_t count = call.last + 1 - call.first;
-  const std::uint64_t room = 4 * store().largest() / bytes();  // a sixteenth of the memory
-  const std::uint64_t most = std::min(std::max<std::uint64_t>(engine::workers(), count), room);
+  const std::uint64_t most =
+      std::min(std::max<std::uint64_t>(engine::workers(), count), room_ahead());
   error_of([&] {
     dataset_.ahead->jobs().finish_done();
     if (call.bytes != count * bytes()) return;
     dataset_.ahead->note(call.first, call.last, engine::count_chunks(transfer_.grid()), most,
                          [&](std::uint64_t chunk) { decode_ahead(chunk); });
+  });
+}
+
+// What the program has said comes next, the chunk that it wants now among it.
+void Reading::follow_order(std::uint64_t chunk) {
+  const std::uint64_t most = std::min<std::uint64_t>(4 * engine::workers(), room_ahead());
+  error_of([&] {
+    dataset_.ahead->follow_order(chunk, most, [&](std::uint64_t next) { decode_ahead(next); });
   });
 }
 

@@ -5,9 +5,11 @@
 
 #include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "headrace/cache.h"
 #include "layers/tune/connector/rules/reopen.hpp"
 #include "vol/chunks/layout.hpp"
 #include "vol/dataset/selection.hpp"
+#include "vol/operations.hpp"
 
 namespace headrace::tune {
 namespace {
@@ -97,6 +99,8 @@ bool lies_within(const engine::Box& box, const engine::Grid& grid) {
 // Whether HDF5 puts chunks of the dataset into a cache whose size the program has left alone.
 bool Watched::learn(vol::Object& dataset, FileState& file) {
   const DatasetOptions options = file.options_of(dataset, H5I_DATASET, nullptr);
+  // What the layer cache keeps of the dataset needs no room in HDF5's cache, too.
+  if (vol::is_known_below(dataset, H5VL_SUBCLS_DATASET, HEADRACE_OPERATION_EXPECT)) return false;
   const auto dcpl = vol::creation_list(dataset);
   const auto chunks = options.chunk_cache ? vol::chunk_shape(dcpl.get()) : std::nullopt;
   if (!chunks) return false;

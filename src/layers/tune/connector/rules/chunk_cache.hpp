@@ -6,7 +6,8 @@
 // Safe, as the cache is one of HDF5's own: what is in it is written where HDF5 would write it at
 // the latest, at a flush and at a close. Applies to chunks that HDF5 puts into its cache, where the
 // program has left the size of that cache as HDF5 has it, and whose filters lose nothing, or in a
-// file that is read only. The caches that were enlarged take no more than `memory` in the process.
+// file that is read only; not where the layer cache keeps the dataset's chunks. The caches that
+// were enlarged take no more than `memory` in the process.
 //
 // HDF5 makes the cache when it opens a dataset, so the dataset is closed below, and opened anew by
 // its name. That is done between calls of the program, and where the name leads to that dataset.
