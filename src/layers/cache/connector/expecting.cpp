@@ -1,5 +1,7 @@
 #include "layers/cache/connector/expecting.hpp"
 
+#include <headrace/cache.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -9,7 +11,6 @@
 #include "base/error.hpp"
 #include "engine/reading/pieces.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "headrace/cache.h"
 #include "layers/cache/connector/cached_dataset.hpp"
 #include "vol/operations.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "headrace/cache.h"
+#include <headrace/cache.h>
 #include "layers/tune/connector/rules/reopen.hpp"
 #include "vol/chunks/layout.hpp"
 #include "vol/dataset/selection.hpp"
