@@ -3,10 +3,12 @@
 #include <link.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "hdf5/api.hpp"
+#include "hdf5/id.hpp"
 
 namespace headrace {
 
@@ -134,6 +136,10 @@ std::string bind(const void* caller) {
   auto version = reinterpret_cast<decltype(h5.get_libversion)>(dlsym(handle, "H5get_libversion"));
   if (version == nullptr || !same_object(reinterpret_cast<const void*>(version), caller))
     return library.path + " does not export H5get_libversion";
+  const std::string missing = bind_functions(handle);
+  // Where an opening has failed HDF5 asks all connectors that it finds whether they know the file.
+  std::optional<ErrorStackKeeper> keep;
+  if (missing.empty()) keep.emplace();
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
@@ -142,7 +148,7 @@ std::string bind(const void* caller) {
       std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
   if (major < 1 || (major == 1 && minor < 14))
     return library.path + " is HDF5 " + library.version + "; Headrace needs 1.14 or newer";
-  if (std::string error = bind_functions(handle); !error.empty()) return error;
+  if (!missing.empty()) return missing;
   bind_ids(handle);
   h5.Eget_auto1 = reinterpret_cast<decltype(h5.Eget_auto1)>(dlsym(handle, "H5Eget_auto1"));
   h5.Eset_auto1 = reinterpret_cast<decltype(h5.Eset_auto1)>(dlsym(handle, "H5Eset_auto1"));

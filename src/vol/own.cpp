@@ -137,9 +137,8 @@ herr_t file_specific(const Layer& layer, void* self, H5VL_file_specific_args_t* 
       *args->args.reopen.file = new Object{*args->args.reopen.file, connector};
     return result;
   }
-  // HDF5 asks every connector it can find whether it could open a file that has just failed to
-  // open. What lies below us is what failed, and its records must stay as they are.
-  if (probes && h5.Eget_num(kDefaultStack) > 0) {
+  // What lies below us is what failed, and its records must stay as they are.
+  if (is_search(*args)) {
     *args->args.is_accessible.accessible = false;
     return 0;
   }

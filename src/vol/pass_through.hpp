@@ -29,6 +29,12 @@
 namespace headrace::vol {
 
 // Forwarders that do not depend on the connector, in vol/own.cpp.
+// HDF5 asks every connector that it can find, by a call that has no file, whether it could open one
+// which has just failed to open: what failed is on the error stack.
+inline bool is_search(const H5VL_file_specific_args_t& args) {
+  return args.op_type == H5VL_FILE_IS_ACCESSIBLE && h5.Eget_num(kDefaultStack) > 0;
+}
+
 namespace own {
 herr_t link_create(H5VL_link_create_args_t* args, void* self, const H5VL_loc_params_t* loc,
                    hid_t lcpl, hid_t lapl, hid_t dxpl, void** req);

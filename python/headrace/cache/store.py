@@ -98,7 +98,7 @@ def read_store(path: Path) -> Store | None:
         return None
     store = Store(path, taken=path.stat().st_blocks * 512)
     with _opened(path) as file:
-        store.bound = file.slab_bytes * file.slabs
+        store.bound = file.bound
         for way in file.ways():
             one = store.files.setdefault(way.file, CachedFile(*way.file))
             one.chunks += 1
@@ -178,6 +178,11 @@ class _Opened:
     slab_bytes: int
     slabs: int
 
+    @property
+    def bound(self) -> int:
+        """Bytes that the file takes at most."""
+        return _size(self.slab_bytes, self.slabs)
+
     def ways(self) -> Iterator[_Way]:
         """Those that have a chunk, of all slabs that a class has."""
         table = os.pread(self.descriptor, _FIXED, 0)
@@ -217,7 +222,7 @@ def _opened(path: Path) -> Iterator[_Opened]:
         if len(header) < _HEADER.size:
             raise FileError(f"{path} is damaged")
         magic, slab_bytes, slabs, _ = _HEADER.unpack(header)
-        size = _FIXED + slabs * (slab_bytes // _PAGE * _WAY.size + slab_bytes)
+        size = _size(slab_bytes, slabs)
         if (
             magic != (_ON_DISK if path.name == DISK else _IN_MEMORY)
             or not 0 < slabs <= _MOST_SLABS
@@ -225,6 +230,10 @@ def _opened(path: Path) -> Iterator[_Opened]:
         ):
             raise FileError(f"{path} is damaged")
         yield _Opened(file.fileno(), slab_bytes, slabs)
+
+
+def _size(slab_bytes: int, slabs: int) -> int:
+    return _FIXED + slabs * (slab_bytes // _PAGE * _WAY.size + slab_bytes)
 
 
 def _bytes_of_class(index: int) -> int:

@@ -33,7 +33,7 @@ def make() -> None:
         add("flags", rng.random(300) > 0.5, chunks=(64,), compression="gzip")
         add("bits", numbers, chunks=(5, 8), scaleoffset=8)
         add("plain", numbers, chunks=(5, 8))
-        add("whole", numbers)
+        add("whole", np.tile(numbers, (3, 40)))
         add("words", ["one", "two"] * 20, chunks=(8,), compression="gzip")
         how = {"chunks": (10, 10), "compression": 4, "fillvalue": 7}
         holes = f.create_dataset("holes", (40, 40), "i2", **how)

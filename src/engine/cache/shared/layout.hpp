@@ -111,13 +111,18 @@ struct Layout {
   // So that they take at most so many bytes.
   static Layout for_memory(std::size_t bytes) {
     const std::size_t slab = std::clamp(std::bit_floor(bytes / 64), kLeastSlab, kLargestSlab);
-    return {slab, std::clamp<std::size_t>(bytes / (slab + slab / 32), 0, kMostSlabs)};
+    return {slab, slabs_in(bytes, slab)};
   }
   // The same of a disk: a slab has room for all that differs in size, and more slabs are no use.
   static Layout for_disk(std::uint64_t bytes) {
     const std::size_t slab =
         std::clamp<std::size_t>(std::bit_floor(bytes / 256), kLeastSlab, kLargestOnDisk);
-    return {slab, std::clamp<std::size_t>(bytes / (slab + slab / 32), 0, kMostSlabs)};
+    return {slab, slabs_in(bytes, slab)};
+  }
+  // With their ways of the smallest class, behind what is fixed.
+  static std::size_t slabs_in(std::uint64_t bytes, std::size_t slab) {
+    const std::uint64_t room = bytes - std::min<std::uint64_t>(bytes, sizeof(Fixed));
+    return std::min<std::size_t>(room / (slab + slab / 32), kMostSlabs);
   }
   [[nodiscard]] bool is_sound(std::size_t largest) const {
     return std::has_single_bit(slab_bytes) && slab_bytes >= kLeastSlab && slab_bytes <= largest &&

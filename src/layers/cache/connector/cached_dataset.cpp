@@ -31,10 +31,11 @@ struct Layout {
   bool unfiltered;  // as those are
 };
 
-// Whether chunks without filters may be worth keeping: HDF5 has no room for all of them, and they
-// are larger than what tells that one was used.
-bool is_worthwhile(const vol::Chunked& dataset) {
+// Whether chunks without filters, or blocks, may be worth keeping: HDF5 has no room for all of
+// them, and they are larger than what tells that one was used.
+bool is_worthwhile(const vol::Chunked& dataset, bool contiguous) {
   constexpr std::size_t kLeast = std::size_t{16} << 10U;
+  if (contiguous) return dataset.chunk_bytes >= kLeast;
   const std::uint64_t most = kChunkCache / std::max<std::size_t>(dataset.chunk_bytes, 1);
   return dataset.chunk_bytes >= kLeast && engine::count_chunks(dataset.grid()) > most;
 }
@@ -47,7 +48,7 @@ std::variant<Layout, vol::Reason> layout_of(const vol::Object& object, bool keep
   auto found = contiguous ? vol::in_blocks(object, kBlock) : vol::any_chunked_of(object);
   if (!found) return otherwise;
   const bool unfiltered = contiguous || (found->pipeline.empty() && !found->by_hdf5);
-  if (unfiltered && !contiguous && !is_worthwhile(*found)) return kLeftForFilters;
+  if (unfiltered && !is_worthwhile(*found, contiguous)) return otherwise;
   if (!found->fills || !found->grid().countable()) return kLeftForLayout;
   return Layout{std::move(*found), contiguous, unfiltered};
 }

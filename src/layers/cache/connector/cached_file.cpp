@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
@@ -102,16 +103,21 @@ std::uint64_t memory_for(const CacheOptions& options) {
   return room.all < wanted ? wanted : std::min(wanted, room.free / 2);
 }
 
-// Null where there is none, which is said once. All files of a process have one.
+// Of the process: why it keeps nothing is said once.
+bool failed = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+void note_failure(const Error& error) {
+  if (!std::exchange(failed, true))
+    log(Level::warning, std::string("no chunks are cached: ") + error.what());
+}
+
+// Null where there is none. All files of a process have one.
 SharedStore* store_for(const CacheOptions& options) {
-  static bool failed = false;
   if (failed) return nullptr;
   if (SharedStore* const store = SharedStore::made()) return store;
   try {
     return &SharedStore::of_process(memory_for(options), options.linger);
   } catch (const Error& error) {
-    failed = true;
-    log(Level::warning, std::string("no chunks are cached: ") + error.what());
+    note_failure(error);
     return nullptr;
   }
 }
@@ -192,7 +198,7 @@ std::optional<Look> look_at(const vol::Opening& opening) {
     if (!writers) return std::nullopt;
     look.writers = *writers;
   } catch (const Error& error) {
-    log(Level::info, std::string(opening.name) + " is not cached: " + error.what());
+    note_failure(error);
     return std::nullopt;
   }
   return look;

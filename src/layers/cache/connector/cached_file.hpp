@@ -61,6 +61,8 @@ class CachedFile {
 
   // How a dataset that has no filters is read.
   Uses& uses_of(const engine::cache::Token& dataset) { return uses_[dataset]; }
+  // Whether one more chunk of such datasets may be noted as used, of so many at most.
+  bool notes_one_of(std::uint64_t most) { return noted_++ < most; }
   // What is decoded of one before it is asked for; null before ahead_of().
   Ahead* known_ahead(const engine::cache::Token& dataset) {
     const auto found = ahead_.find(dataset);
@@ -95,6 +97,7 @@ class CachedFile {
   bool settled_ = false;
   bool alone_ = false;
   std::map<engine::cache::Token, Uses> uses_;
+  std::uint64_t noted_ = 0;
   std::map<engine::cache::Token, Ahead> ahead_;
 };
 

@@ -47,8 +47,6 @@ class Uses {
     ++passed_;
     return true;
   }
-  // Whether a chunk that was used may be noted, of so many at most.
-  bool notes_one_of(std::uint64_t most) { return noted_++ < most; }
   // What that took: many times, as one may have been disturbed.
   void note_time(std::uint64_t bytes, std::chrono::nanoseconds time) {
     bytes_ += bytes;
@@ -64,7 +62,6 @@ class Uses {
   std::optional<Call> last_;
   std::size_t in_order_ = 0;  // calls that have gone on
   std::size_t passed_ = 0;    // since the last one
-  std::uint64_t noted_ = 0;
   std::uint64_t bytes_ = 0;
   std::chrono::nanoseconds time_{};
   std::size_t times_ = 0;

@@ -41,7 +41,8 @@ struct Connector : vol::PassThrough<Connector> {
                   [&] { return PassThrough::file_open(name, flags, fapl, dxpl, req); });
   }
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {
-    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) start(args->args.is_accessible.fapl_id);
+    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE && !vol::is_search(*args))
+      start(args->args.is_accessible.fapl_id);
     if (args->op_type == H5VL_FILE_DELETE) start(args->args.del.fapl_id);
     return PassThrough::file_specific(self, args, dxpl, req);
   }
