@@ -1,11 +1,12 @@
 #include "layers/tune/connector/rules/chunk_cache.hpp"
 
+#include <headrace/cache.h>
+
 #include <algorithm>
 #include <array>
 
 #include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include <headrace/cache.h>
 #include "layers/tune/connector/rules/reopen.hpp"
 #include "vol/chunks/layout.hpp"
 #include "vol/dataset/selection.hpp"
