@@ -16,8 +16,8 @@ COPY = "copy"  # out of shared memory: nothing can be faster
 LARGE = "native, large chunk cache"
 STAGED = "staged"
 ASYNC = "async"
-LOADERS, ONCE, LISTS, WHOLE, DISK, CHECKPOINTS = (
-    "loaders", "once", "lists", "whole", "disk", "checkpoints",
+LOADERS, ONCE, LISTS, WHOLE, DISK, SIZES, CHECKPOINTS = (
+    "loaders", "once", "lists", "whole", "disk", "sizes", "checkpoints",
 )  # fmt: skip
 
 _CACHE = Way(OURS, "cache")
@@ -41,7 +41,10 @@ _STAGING = (
 
 @dataclass(frozen=True)
 class Case:
-    """Samples of 224 x 224 x 3 bytes in gzip chunks of `chunk` of them; 0: no chunks."""
+    """Samples of 224 x 224 x 3 bytes in gzip chunks of `chunk` of them; 0: no chunks.
+
+    Of `sizes` each is a dataset of twice the bytes of the one before, from 2 MiB on.
+    """
 
     kernel: str
     chunk: int
@@ -55,6 +58,8 @@ class Case:
     @property
     def name(self) -> str:
         """Of how many samples a chunk has."""
+        if self.kernel == SIZES:
+            return f"to-{1 << self.samples}-MiB"
         layout = f"{self.chunk}-a-chunk" if self.chunk else "contiguous"
         ranks = f"{self.ranks}-ranks" if self.ranks > 1 else ""
         return "-".join(filter(None, [self.method, layout, ranks]))
@@ -92,5 +97,6 @@ def cases(*, quick: bool) -> list[Case]:
         Case(LISTS, 16, samples, epochs=4, batch=batch),
         *(Case(WHOLE, chunk, samples, epochs=2) for chunk in (1, 16)),
         Case(DISK, 1, samples, epochs=3),
+        Case(SIZES, 0, 2 if quick else 10),
         *(Case(CHECKPOINTS, 0, samples // 2, epochs=6, ranks=ranks) for ranks in (1, 2)),
     ]

@@ -142,6 +142,26 @@ def disk(way: str, folder: str, given: dict[str, Any]) -> list[float]:
     return taken
 
 
+def sizes(way: str, folder: str, given: dict[str, Any]) -> list[float]:
+    """8 KiB at random places of the smallest and of the largest dataset, each round the other."""
+    reads, rounds, length = 4000 if way == "cache" else 200, 5, 8192
+    with h5py.File(Path(folder) / FILE, "r") as file:
+        few, many = (file[str(power)] for power in (1, given["samples"]))
+        wanted = [each[()] for each in (few, many)] if way == "cache" else []
+        taken: list[list[float]] = [[], []]
+        for number in range(2 * rounds):
+            dataset = (few, many)[number % 2]
+            places = np.random.default_rng(number).integers(0, len(dataset) // length, reads)
+            firsts = (length * places).tolist()
+            begin = time.perf_counter()
+            for first in firsts:
+                found = dataset[first : first + length]
+            taken[number % 2].append(time.perf_counter() - begin)
+            if wanted and (found != wanted[number % 2][first : first + length]).any():
+                raise ValueError("what was read is wrong")
+    return [min(each) for each in taken]
+
+
 def steps(folder: str, given: dict[str, Any], rank: int) -> list[tuple[Path, Any]]:
     """Files of a rank's checkpoints, and what is in each."""
     data = np.arange(given["samples"] * np.prod(SHAPE), dtype=np.uint32).view(np.uint8)
@@ -197,7 +217,7 @@ def verify_checkpoints(_way: str, folder: str, given: dict[str, Any]) -> list[fl
 
 
 _KERNELS = {each.__name__: each for each in (
-    loaders, once, lists, whole, disk, checkpoints, verify_checkpoints,
+    loaders, once, lists, whole, disk, sizes, checkpoints, verify_checkpoints,
 )}  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from .cases import (  # fmt: skip
     LOADERS,
     ONCE,
     OURS,
+    SIZES,
     STAGED,
     TENSORSTORE,
     WHOLE,
@@ -27,6 +28,8 @@ QUANTITIES = {
     FIRST: (lambda ours, theirs: theirs["first_wall"] / ours["first_wall"], "times"),
     LATER: (lambda ours, theirs: theirs["read_wall"] / ours["read_wall"], "times"),
     "cost": (lambda ours, theirs: ours["first_wall"] / theirs["first_wall"] - 1, "percent"),
+    # Of the largest dataset beside the smallest.
+    "growth": (lambda ours, _: ours["read_wall"] / ours["first_wall"] - 1, "percent"),
 }
 CLAIMS = (
     Claim(f"{LOADERS}/*-1-a-chunk", LATER, 10),
@@ -36,6 +39,7 @@ CLAIMS = (
     Claim(f"{LISTS}/*", LATER, 100),
     Claim(f"{ONCE}/*", "cost", 0.03, most=True),
     Claim(f"{WHOLE}/*", "cost", 0.03, most=True),
+    Claim(f"{SIZES}/*", "growth", 0.1, most=True),
 )
 # Ours, a peer in the place of native HDF5, and what is promised beside it.
 BESIDE = (

@@ -14,6 +14,17 @@ SHAPE = (224, 224, 3)
 FILE, ZARR, COPIED, SUMS = "samples.h5", "samples.zarr", "samples.raw", "sums.npy"
 
 
+def make_sizes(folder: Path, count: int) -> None:
+    """Datasets of 2, 4, 8 ... MiB: bytes in gzip chunks of 64 KiB."""
+    block = np.random.default_rng(7).integers(0, 40, 1 << 20, np.uint8)
+    with h5py.File(folder / FILE, "w") as file:
+        for power in range(1, count + 1):
+            how = {"chunks": (1 << 16,), "compression": "gzip", "compression_opts": 1}
+            dataset = file.create_dataset(str(power), (len(block) << power,), np.uint8, **how)
+            for first in range(0, len(dataset), len(block)):
+                dataset[first : first + len(block)] = np.roll(block, first >> 20)
+
+
 def make(folder: Path, samples: int, chunk: int) -> None:
     """Natively, all of them with the same chunks and filter."""
     rng = np.random.default_rng(7)

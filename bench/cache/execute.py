@@ -19,8 +19,8 @@ from bench.log.waiting import leftovers, replay
 
 from headrace.bench import stacks
 
-from .cases import CHECKPOINTS, COPY, DISK, LOADERS, OURS, STAGED, Case
-from .data import FILE, make
+from .cases import CHECKPOINTS, COPY, DISK, LOADERS, OURS, SIZES, STAGED, Case
+from .data import FILE, make, make_sizes
 
 _PAYLOAD = 256 << 20  # bytes, of the largest case, for the memory at hand
 _SETTLED = 2.5  # seconds after which chunks of a file are kept
@@ -44,8 +44,11 @@ class Runner:
         work = self.folder / "work"
         if not work.exists():
             work.mkdir()
-            if case.kernel != CHECKPOINTS:
+            if case.kernel == SIZES:
+                make_sizes(work, case.samples)
+            elif case.kernel != CHECKPOINTS:
                 make(work, case.samples, case.chunk)
+            if case.kernel != CHECKPOINTS:
                 time.sleep(_SETTLED_FOR_DISKS if case.kernel == DISK else _SETTLED)
         stack = self._stacks.of(way)
         report = self.folder / "report"

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "engine/io/reopened_file.hpp"
 #include "sidecar/folder.hpp"
+#include "sidecar/placed/moved_log.hpp"
 #include "sidecar/placed/placed_log.hpp"
 
 namespace headrace::sidecar {
@@ -71,6 +72,7 @@ int LogStore::open(bool is_new) {
   }
   const int descriptor = open_named(is_new);
   placed_ = !place_.empty() && sidecar::is_placed(own_path());
+  if (placed_) mark_in_use(descriptor);
   return descriptor;
 }
 

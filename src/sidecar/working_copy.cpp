@@ -18,6 +18,7 @@
 
 #include "sidecar/folder.hpp"
 #include "sidecar/locks.hpp"
+#include "sidecar/placed/moved_log.hpp"
 #include "sidecar/placed/placed_log.hpp"
 
 namespace headrace::sidecar {
@@ -85,6 +86,7 @@ std::vector<fs::path> logs_of(const fs::path& first) {
 }
 
 LogLocks::LogLocks(const std::string& file) {
+  wait_for_moves(file);
   for (const fs::path& log : logs_beside(file)) {
     if (!stands_for_all(log.filename().string())) continue;
     auto held = open_to_lock(log);

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +16,7 @@ from headrace.cache.fill import fill
 from headrace.cli.output import StackOption, console, fail, note, reports_errors, warn
 from headrace.errors import FileError
 from headrace.logs.replay import replay
-from headrace.logs.staged import Staged, move_beside, nodes_with_logs, staged_logs
+from headrace.logs.staged import gather, remove_moved, staged_logs
 
 app = typer.Typer(
     name="cache",
@@ -159,16 +157,14 @@ def migrate(path: LogsOption = None) -> None:
     folder = _needed(path)
     if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder")
-    files: defaultdict[Path, list[Staged]] = defaultdict(list)
-    for staged in staged_logs(folder):
-        files[staged.file].append(staged)
-    for file, logs in files.items():
+    waiting = [each for each in staged_logs(folder) if not remove_moved(each)]
+    for file in dict.fromkeys(staged.file for staged in waiting):
         try:
-            if not (others := _others_after_moving(file, logs)):
-                replay(file)
-                note(f"{file} has all that was in its log")
-            else:
+            if others := gather(file):
                 note(f"{file} has its log beside it; more of it is on {', '.join(sorted(others))}")
+                continue
+            replay(file)
+            note(f"{file} has all that was in its log")
         except FileError as error:
             note(str(error))
     left = staged_logs(folder)
@@ -176,16 +172,6 @@ def migrate(path: LogsOption = None) -> None:
         warn(f"{staged.log} is left: it was made for {staged.file}")
     if left:
         raise typer.Exit(1)
-
-
-def _others_after_moving(file: Path, logs: list[Staged]) -> set[str]:
-    """Other nodes with logs of a file, when those of this one are beside it; none, if none had."""
-    here = {socket.gethostname()}
-    if not nodes_with_logs(file) - here:
-        return set()
-    for staged in logs:
-        move_beside(staged)
-    return nodes_with_logs(file) - here
 
 
 def _needed(path: Path | None) -> Path:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from headrace import launcher
 from headrace.errors import FileError
 from headrace.logs.files import covers_nothing, waiting_logs, was_never_flushed
+from headrace.logs.staged import gather
 from headrace.plan import inherited_environment, prepare
 from headrace.plugins import library_dir
 from headrace.statistics import events, length
@@ -84,6 +85,8 @@ def replay(  # noqa: PLR0913, each is an option
             f"{file}: {ranks} processes were started to put its log in order: start one, or name "
             "a parallel libhdf5 (--hdf5), by which they do it together"
         )
+    if hdf5 is None and output is None:
+        gather(file)
     waiting = waiting_logs(file)
     options = {"verify": True, "sync": sync, "recover": after_crash, "skip_missing": skip_missing}
     chosen = ",".join(f"{name}={str(on).lower()}" for name, on in options.items())

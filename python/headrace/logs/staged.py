@@ -32,28 +32,56 @@ def staged_logs(path: Path) -> list[Staged]:
     return sorted(found, key=lambda one: (one.file, one.log))
 
 
-def nodes_with_logs(file: Path) -> set[str]:
-    """The nodes whose storage has logs of a file, as links beside it say: this one, or others."""
-    found = set()
-    for link in file.with_name(file.name + ".headrace").glob("*.log"):
-        if link.is_symlink() and (folder := link.readlink().parent).name.startswith("logs@"):
-            found.add(folder.name.removeprefix("logs@"))
-    return found
+def gather(file: Path) -> set[str]:
+    """Has what this node has of a file's logs beside it, if other nodes have logs of it, too.
 
-
-def move_beside(staged: Staged) -> None:
-    """Moves a log beside its file, where other nodes find it, within HEADRACE_LOG_BANDWIDTH.
-
-    Waits for a process that does so.
+    Waits for processes that move them. Returns these nodes' names, by the links that lead there.
 
     Raises:
-        FileError: It stays where it was.
+        FileError: A log stays where it was.
     """
-    link = staged.file.with_name(staged.file.name + ".headrace") / staged.log.name
+    path = file.resolve()
+    logs = path.with_name(path.name + ".headrace").glob("*.log")
+    leads_to = {log: target for log in logs if (target := _target(log)) is not None}
+    others = {log: target for log, target in leads_to.items() if not target.exists()}
+    if not others:
+        return set()
+    for log in leads_to.keys() - others.keys():
+        _move_beside(log)
+    still = [target for log in others if (target := _target(log)) is not None]
+    return {target.parent.name.partition("@")[2] for target in still}
+
+
+def _target(log: Path) -> Path | None:
+    """What the link leads to that stands for a log; None where the log is there itself."""
+    try:
+        target = log.readlink()
+    except OSError:  # it is no link, or not any more
+        return None
+    return target if target.parent.name.startswith("logs@") else None
+
+
+def _move_beside(log: Path) -> None:
     program = library_dir().parent / "bin/headrace-replay"
-    done = subprocess.run([program, "--move", link], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([program, "--move", log], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise FileError(f"{program}: {error.strerror}") from None
     if done.returncode != 0:
-        raise FileError(f"{staged.log}: {done.stderr.strip() or f'status {done.returncode}'}")
+        raise FileError(f"{log}: {done.stderr.strip() or f'status {done.returncode}'}")
+
+
+def remove_moved(staged: Staged) -> bool:
+    """Removes a log that is beside its file by now; False where it is not.
+
+    Whoever moved it was killed before that. No other log has its name.
+    """
+    beside = staged.file.with_name(staged.file.name + ".headrace") / staged.log.name
+    if beside.is_symlink() or not beside.is_file():
+        return False
+    staged.log.with_suffix(".file").unlink(missing_ok=True)
+    staged.log.unlink(missing_ok=True)
+    return True
 
 
 def remove_log(path: Path) -> None:

@@ -17,6 +17,10 @@ std::unique_ptr<Descriptor> begin_move(const std::string& log);
 // For who has begun it: when this returns the log is beside its file, after a power cut too, and
 // gone from the node's storage. Throws Error; then all is as before, but for a part of the copy.
 void move_beside(const std::string& log, Throttle& throttle);
+// A log on the node's storage that a program has open for writing says so, as long as that is open
+// anywhere, beside all other locks of it. Throws Error where one does.
+void mark_in_use(int descriptor) noexcept;
+void require_unused(const std::string& log);
 // Waits until nobody moves logs of the file.
 void wait_for_moves(const std::string& file);
 

@@ -114,7 +114,8 @@ std::string elsewhere(const std::string& path) noexcept {
   if (target.empty() || ::access(target.c_str(), R_OK) == 0) return {};
   const std::string host = target.parent_path().filename().string().substr(kLogs.size());
   return "it is " + target.string() + " on the storage of node " + host +
-         ", for its user alone: open the file there, or put it in order there by `headrace replay`";
+         ", for its user alone: open the file there, or have `headrace cache migrate` put it in "
+         "order there";
 }
 
 void require_readable(const std::string& path) {

@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,16 +85,25 @@ void move_and_put_in_order(Job job) {
   const bool has_lock = job.log == first;
   if (!has_lock) ::close(sidecar::kLockedDescriptor);
   const auto is_elsewhere = [](const fs::path& log) { return fs::is_symlink(log); };
-  if (std::ranges::any_of(sidecar::logs_of(first), is_elsewhere) || !fs::exists(first)) return;
-  const sidecar::Descriptor log(first, O_RDWR);
-  if (!has_lock && (!sidecar::lock_when_free(log.get(), LOCK_EX) || !is_same(log, first))) return;
+  if (std::ranges::any_of(sidecar::logs_of(first), is_elsewhere)) return;
+  std::optional<sidecar::Descriptor> log;
+  try {
+    if (!has_lock) log.emplace(first, O_RDWR);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::not_found) return;  // another one has put it in order
+    throw;
+  }
+  if (log && (!sidecar::lock_when_free(log->get(), LOCK_EX) || !is_same(*log, first))) return;
   job.log = first;
   put_in_order(job);
 }
 
 int move_alone(const std::string& log) try {
   Throttle throttle = throttle_of_environment();
-  if (const auto begun = sidecar::begin_move(log)) sidecar::move_beside(log, throttle);
+  if (const auto begun = sidecar::begin_move(log)) {
+    sidecar::require_unused(log);
+    sidecar::move_beside(log, throttle);
+  }
   return EXIT_SUCCESS;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

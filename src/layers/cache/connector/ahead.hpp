@@ -34,16 +34,21 @@ class Ahead {
   void expect(std::vector<std::uint64_t> order) {
     order_ = std::move(order);
     asked_ = reached_ = 0;
+    follows_ = false;
   }
-  [[nodiscard]] bool expects() const { return reached_ < order_.size(); }
+  [[nodiscard]] bool expects() const { return !order_.empty(); }
   // The program is about to read a chunk. Calls ask(chunk) for those of the order that come within
   // the next `most`, once each.
   template <typename Ask>
   void follow_order(std::uint64_t chunk, std::uint64_t most, const Ask& ask) {
+    follows_ = reached_ > 0 && chunk == order_[reached_ - 1];  // further rows of that one
+    if (follows_) return;
+    constexpr std::ptrdiff_t kNear = 64;  // that may be left out
     const auto from = order_.begin() + static_cast<std::ptrdiff_t>(reached_);
-    const auto found = std::find(from, order_.end(), chunk);
-    if (found == order_.end()) return;
-    follows_ = true;
+    const auto to = from + std::min(order_.end() - from, kNear);
+    const auto found = std::find(from, to, chunk);
+    follows_ = found != to;
+    if (!follows_) return;
     reached_ = static_cast<std::size_t>(found - order_.begin());
     asked_ = std::max(asked_, reached_);
     for (const std::size_t end = std::min<std::uint64_t>(reached_ + 1 + most, order_.size());
@@ -58,7 +63,7 @@ class Ahead {
   template <typename Ask>
   void note(std::uint64_t first, std::uint64_t last, std::uint64_t chunks, std::uint64_t most,
             const Ask& ask) {
-    if (std::exchange(follows_, false)) return;    // what comes next is known
+    if (follows_) return;                          // what comes next is known
     if (first == first_ && last == last_) return;  // further rows of these
     first_ = first;
     last_ = last;

@@ -103,21 +103,23 @@ std::uint64_t memory_for(const CacheOptions& options) {
   return room.all < wanted ? wanted : std::min(wanted, room.free / 2);
 }
 
-// Of the process: why it keeps nothing is said once.
-bool failed = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-void note_failure(const Error& error) {
-  if (!std::exchange(failed, true))
-    log(Level::warning, std::string("no chunks are cached: ") + error.what());
+// Once: all files of a process have one cause.
+void tell_failure(const Error& error) {
+  static bool told = false;
+  log(std::exchange(told, true) ? Level::info : Level::warning,
+      std::string("no chunks are cached: ") + error.what());
 }
 
 // Null where there is none. All files of a process have one.
 SharedStore* store_for(const CacheOptions& options) {
+  static bool failed = false;
   if (failed) return nullptr;
   if (SharedStore* const store = SharedStore::made()) return store;
   try {
     return &SharedStore::of_process(memory_for(options), options.linger);
   } catch (const Error& error) {
-    note_failure(error);
+    failed = true;
+    tell_failure(error);
     return nullptr;
   }
 }
@@ -198,7 +200,7 @@ std::optional<Look> look_at(const vol::Opening& opening) {
     if (!writers) return std::nullopt;
     look.writers = *writers;
   } catch (const Error& error) {
-    note_failure(error);
+    tell_failure(error);
     return std::nullopt;
   }
   return look;

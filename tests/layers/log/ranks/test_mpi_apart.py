@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from threading import Thread
 
@@ -131,11 +132,11 @@ def test_migrate_on_all_nodes(stuck: Programs) -> None:
     """In any order; until then the file is refused, and the node named that has more of it."""
     stuck.run("background", "mpi_logs", "unflushed")
     assert all(len(stuck.placed(number)) == 2 for number in (0, 1)), "a log and what it is of"
+    assert "more of it is on node0" in stuck.migrate(1)
+    assert not stuck.placed(1)
     told = stuck.nodes.run(1, HEADRACE, "replay", stuck.layer.folder / LEFT)
     assert told.returncode != 0
     assert "node0" in told.stderr
-    assert "more of it is on node0" in stuck.migrate(1)
-    assert not stuck.placed(1)
     done = stuck.layer.start(f"h5py.File('{LEFT}')")
     assert done.status != 0
     assert "on the storage of node node0" in done.text
@@ -153,9 +154,26 @@ def test_a_move_that_was_killed(stuck: Programs) -> None:
     require_in_order(stuck.layer, LEFT)
 
 
-def test_without_a_place_on_one_node(programs: Programs) -> None:
-    """Its log is beside the file from the beginning; the other one comes."""
-    (programs.nodes.folder / f"node1/headrace-{os.geteuid()}").write_text("no folder")
+def test_what_was_moved_and_not_removed(programs: Programs) -> None:
+    """By who was killed in between: it goes, and the log beside the file stays."""
+    layer = programs.layer
+    programs.run("later", "mpi_logs", "unflushed")
+    until(lambda: are_beside(layer, LEFT) and not processes(layer))
+    for number, log in enumerate(logs_of(layer, LEFT)):
+        (folder,) = programs.nodes.folder.glob(f"node{number}/headrace-*/logs@node{number}")
+        shutil.copy(log, folder / log.name)
+        (folder / log.with_suffix(".file").name).symlink_to(layer.folder / LEFT)
+        programs.migrate(number)
+        assert not programs.placed(number)
+    require(layer, (LEFT,), marked=True)
+
+
+@pytest.mark.parametrize("nodes", [(1,), (0, 1)])
+def test_without_a_place(programs: Programs, nodes: tuple[int, ...]) -> None:
+    """A node's log is beside the file from the beginning; others come."""
+    for number in nodes:
+        folder = programs.nodes.folder / f"node{number}/headrace-{os.geteuid()}"
+        folder.write_text("no folder")
     programs.run("background", "mpi_logs", "unflushed")
     wait(programs.layer, LEFT)
     assert "no log is in" in programs.layer.log

@@ -83,11 +83,11 @@ void ParallelFile::drain_together() {
 }
 
 void ParallelFile::drain_all(hid_t together) {
-  // After a crash amid this what a flush covers is put on top once more: let that be all.
-  if (marked_) keep(false);
+  // After a crash amid this what a flush covers is put on top once more: let that be all. Logs of
+  // other nodes are found when they are kept.
+  if (marked_ || apart_) keep(false);
   const auto told = tell();
   if (told.empty()) return;
-  move_logs_beside();
   // What others have written past their logs lies between what is logged.
   if (std::ranges::any_of(told, [](const LogStatus& one) { return one.wrote != 0; }))
     do_together(*ranks_, [&] { flush(place_.below); });

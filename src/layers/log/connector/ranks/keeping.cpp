@@ -1,4 +1,6 @@
 // Where the ranks of a file keep what they have logged (canonicalise=later), and read through it.
+#include <sys/file.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -24,9 +26,11 @@ void ParallelFile::move_logs_beside() {
   if (!apart_) return;
   do_together(*ranks_, [&] {
     if (!store_->leads()) return;
+    const auto begun = sidecar::begin_move(store_->own_path());
+    if (begun == nullptr) return;
     Throttle unbounded(0);
-    if (const auto begun = sidecar::begin_move(store_->own_path()))
-      sidecar::move_beside(store_->own_path(), unbounded);
+    sidecar::move_beside(store_->own_path(), unbounded);
+    ::flock(begun->get(), LOCK_UN);  // a child of fork() may have the descriptor, too
   });
   do_together(*ranks_, [&] {
     forget_writes();
@@ -40,7 +44,6 @@ void ParallelFile::move_logs_beside() {
 void ParallelFile::keep(bool closes) {
   const auto told = tell();
   if (told.empty()) return;
-  if (!closes) move_logs_beside();
   // Whoever finds the marker finds all logs: they have been there since the file was opened.
   if (!marked_) {
     marked_ = true;  // or a part of it is there: logs too many harm nobody
@@ -55,6 +58,7 @@ void ParallelFile::keep(bool closes) {
     closes ? writer().close(place_.sync) : writer().tell_flushed(place_.sync);
     if (place_.sync) sidecar::sync_names(place_.path);
   });
+  if (!closes) move_logs_beside();  // where that fails, they are there for a recovery
   wrote_ = false;
   flushed_ = told;
   ++kept_times_;

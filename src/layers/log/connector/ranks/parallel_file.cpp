@@ -226,6 +226,7 @@ bool ParallelFile::begin(const engine::log::Owner& owner, const std::vector<int>
       throw Error("log " + next + " cannot be read", errno);
   });
   if (!good) return false;
+  apart_ = apart_ && ranks_->reduce(store_->is_placed() ? 1 : 0, Reduction::max) != 0;
   state_ = State::logs;
   logging().push_back(this);
   before_library_ends({[] { return !logging().empty(); }, &end_library});
