@@ -136,7 +136,7 @@ std::string bind(const void* caller) {
   auto version = reinterpret_cast<decltype(h5.get_libversion)>(dlsym(handle, "H5get_libversion"));
   if (version == nullptr || !same_object(reinterpret_cast<const void*>(version), caller))
     return library.path + " does not export H5get_libversion";
-  const std::string missing = bind_functions(handle);
+  std::string missing = bind_functions(handle);
   // Where an opening has failed HDF5 asks all connectors that it finds whether they know the file.
   std::optional<ErrorStackKeeper> keep;
   if (missing.empty()) keep.emplace();

@@ -70,7 +70,7 @@ void Reading::decode_ahead(const Uses::Call& call) {
 
 // What the program has said comes next, the chunk that it wants now among it.
 void Reading::follow_order(std::uint64_t chunk) {
-  const std::uint64_t most = std::min<std::uint64_t>(4 * engine::workers(), room_ahead());
+  const std::uint64_t most = std::min(std::uint64_t{4} * engine::workers(), room_ahead());
   error_of([&] {
     dataset_.ahead->follow_order(chunk, most, [&](std::uint64_t next) { decode_ahead(next); });
   });
