@@ -41,9 +41,11 @@ SOURCES := $(shell find CMakeLists.txt LICENSE README.md cmake include pyproject
 FILES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 2>/dev/null))
 C_FILES := $(filter %.c %.cpp %.h %.hpp,$(FILES))
 SHELL_FILES := .ci/run $(filter %.sh,$(FILES))
-PYTHON_TESTS := $(wildcard tests/parallel tests/install tests/interop tests/layers/async tests/machines \
+LONGEST_TESTS := tests/parallel tests/install tests/interop tests/layers/async tests/machines \
     tests/kernels tests/layers/stripe tests/filters tests/bench tests/demo tests/layers/fault tests/crash \
-    tests/layers/log tests/launcher tests/layers/model tests/layers/trace tests/layers/tune examples \
+    tests/layers/log tests/launcher
+LAYERS_TESTS := $(patsubst %/,%,$(wildcard tests/layers/*/))
+PYTHON_TESTS := $(wildcard $(LONGEST_TESTS) $(filter-out $(LONGEST_TESTS),$(LAYERS_TESTS)) examples \
     python/tests)
 
 # Tests start from a clean slate. They may start MPI programs as root, in a container without the
@@ -222,7 +224,7 @@ setup-demo:
 
 setup-test:
 	@scripts/setup/apt.sh test
-	@$(MAKE) --silent setup-hdf5 $(VENV)/.test
+	@$(MAKE) --silent $(VENV)/.test & packages=$$!; $(MAKE) --silent setup-hdf5; wait $$packages
 	@$(MAKE) --silent dev
 	@$(MAKE) --silent $(VENV)/.headrace
 
