@@ -54,7 +54,7 @@ OpeningGuard::OpeningGuard(const char* name, bool writes) : writes_(writes) {
   }
   has_folder_ = sidecar::has_folder(file_);
   if (!has_folder_) return;
-  wait_for_moves(file_);
+  wait_for_moves(file_, !writes);
   if (!writes) {
     keep_file();
     return;

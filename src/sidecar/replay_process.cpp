@@ -36,6 +36,12 @@ void start_background_move(const ClosedFile& closed) noexcept try {
 }
 
 void start_background_replay(const ClosedFile& closed) noexcept try {
+  // Who opens the file on another node cannot see what is locked here.
+  if (const auto part = begin_move(closed.log)) {
+    std::vector<std::string> words = words_of(closed);
+    words.insert(words.begin(), "--placed");
+    return start_background_process(kReplayProgram, std::move(words), part->get());
+  }
   const Descriptor log(real_log(closed.log), O_RDWR | O_NOFOLLOW);
   start_background_process(kReplayProgram, words_of(closed), log.get());
 } catch (const std::exception& error) {

@@ -89,11 +89,12 @@ void require_unused(const std::string& log) {
     throw Error(opened.path() + ": a program has it open", ErrorKind::busy);
 }
 
-void wait_for_moves(const std::string& file) {
+void wait_for_moves(const std::string& file, bool far) {
   using namespace std::chrono_literals;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder_of(file), failure)) {
     if (!entry.path().native().ends_with(kPartSuffix) || !is_at_work(entry.path())) continue;
+    if (far && elsewhere(fs::path(entry.path()).replace_extension()).empty()) continue;
     headrace::log(Level::info, "waiting until log " + entry.path().stem().string() + " of file " +
                                    file + " has come from its node");
     for (auto pause = 5ms; is_at_work(entry.path()); pause = std::min(2 * pause, 320ms))

@@ -21,7 +21,8 @@ void move_beside(const std::string& log, Throttle& throttle);
 // anywhere, beside all other locks of it. Throws Error where one does.
 void mark_in_use(int descriptor) noexcept;
 void require_unused(const std::string& log);
-// Waits until nobody moves logs of the file.
-void wait_for_moves(const std::string& file);
+// Waits until nobody moves logs of the file, or puts them in order where they are; `far`: that are
+// on other nodes, from which they cannot be read here.
+void wait_for_moves(const std::string& file, bool far = false);
 
 }  // namespace headrace::sidecar

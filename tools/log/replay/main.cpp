@@ -2,6 +2,9 @@
 // logs of its ranks, of which LOG is the first, and needs nobody for it; the log layer starts it
 // with canonicalise=background.
 //
+// headrace-replay --placed LIBHDF5 FILE LOG SYNC BANDWIDTH: the same of a log on the node's
+// storage, for which a file beside it is locked that other nodes see.
+//
 // headrace-replay --move LIBHDF5 FILE LOG SYNC BANDWIDTH: moves the log of a node beside the file,
 // and where that was the last one of the file does the above; without LIBHDF5 it leaves them there.
 // headrace-replay --move LOG: for `headrace cache migrate`, which waits for it.
@@ -37,6 +40,7 @@
 #include "sidecar/copy_file.hpp"
 #include "sidecar/locks.hpp"
 #include "sidecar/placed/moved_log.hpp"
+#include "sidecar/placed/placed_log.hpp"
 #include "sidecar/working_copy.hpp"
 #include "together.hpp"
 
@@ -98,6 +102,17 @@ void move_and_put_in_order(Job job) {
   put_in_order(job);
 }
 
+void put_in_order_where_it_is(const Job& job) {
+  const sidecar::Descriptor log(sidecar::real_log(job.log), O_RDWR | O_NOFOLLOW);
+  sidecar::lock_when_free(log.get(), LOCK_EX);
+  try {
+    put_in_order(job);
+  } catch (const Error&) {
+    ::unlink(sidecar::part_of(job.log).c_str());
+    throw;
+  }
+}
+
 int move_alone(const std::string& log) try {
   Throttle throttle = throttle_of_environment();
   if (const auto begun = sidecar::begin_move(log)) {
@@ -141,7 +156,8 @@ int main(int argc, char** argv) {
     return put_in_order_apart({words[1], words[2], words[3]}, {words.begin() + 4, words.end()});
   if (words.size() == 2 && words[0] == "--move") return move_alone(words[1]);
   const bool moves = words.size() == 6 && words[0] == "--move";
-  if ((words.size() != 5 && !moves) ||
+  const bool placed = words.size() == 6 && words[0] == "--placed";
+  if ((words.size() != 5 && !moves && !placed) ||
       ::flock(headrace::sidecar::kLockedDescriptor, LOCK_EX | LOCK_NB) != 0)
     return kUsage;
   // Who has started this goes on; signals to its process group are not for this one.
@@ -150,7 +166,8 @@ int main(int argc, char** argv) {
   ::setsid();
   const auto here = std::filesystem::path(argv[0]).parent_path();
   const std::string plugins = here.parent_path() / "lib/plugins";
-  if (moves) words.erase(words.begin());
+  if (moves || placed) words.erase(words.begin());
   const Job job{{words[0], plugins}, words[1], words[2], words[3], words[4]};
-  return moves ? run(job, &move_and_put_in_order) : run(job, &put_in_order);
+  if (moves) return run(job, &move_and_put_in_order);
+  return run(job, placed ? &put_in_order_where_it_is : &put_in_order);
 }

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
 import pytest
 from harness.layer import Layer
 from harness.nodes import HDF5, Nodes
-from harness.ranks import succeed
+from harness.program import Program, text_of
+from harness.ranks import ON_NODE, succeed
 from harness.until import until
-from layers.log.later.background import HELD, Elsewhere, processes, wait
+from layers.log.later.background import (
+    HELD,
+    Elsewhere,
+    check_ordinary,
+    processes,
+    wait,
+    write_and_close,
+)
+from layers.log.later.background import check as check_there
 from layers.log.later.commands import HEADRACE
 from layers.log.ranks.kept_by_ranks import FILES, NONE, logs_of, require, require_in_order
 
@@ -105,19 +118,45 @@ def test_who_opens_it_meanwhile_waits(tmp_path: Path, mode: str) -> None:
     layer.install(HELD)
     Programs(layer).run("background", "mpi_logs", "unflushed")
 
+    with going_on_when_awaited(layer):
+        succeed(layer, HDF5, 3, "mpi_kept", mode, LEFT, connector=NONE, HEADRACE_LOG_LEVEL="info",
+                KEEPS_LOGS="1")  # fmt: skip
+    wait(layer, LEFT)
+    require_in_order(layer, LEFT)
+
+
+@contextmanager
+def going_on_when_awaited(layer: Layer) -> Iterator[None]:
     def begin() -> None:
         try:
             until(lambda: "has come from its node" in layer.log)
         finally:
-            (tmp_path / "go").touch()
+            (layer.folder / "go").touch()
 
     thread = Thread(target=begin)
     thread.start()
-    succeed(layer, HDF5, 3, "mpi_kept", mode, LEFT, connector=NONE, HEADRACE_LOG_LEVEL="info",
-            KEEPS_LOGS="1")  # fmt: skip
+    yield
     thread.join()
-    wait(layer, LEFT)
-    require_in_order(layer, LEFT)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_a_file_of_one_process_opened_on_another_node(tmp_path: Path, mode: str) -> None:
+    """Its log is put in order on its own node; whoever cannot see that waits for it."""
+    layer = Elsewhere(tmp_path, "log")
+    layer.install(HELD)
+    nodes = Nodes(tmp_path)
+
+    def on_node(number: int, program: Program) -> None:
+        words = [ON_NODE, nodes.folder, sys.executable, "-c", text_of(program)]
+        options = f"canonicalise=background;path={nodes.folder / 'local'};"
+        done = layer.command(words, options, PMI_RANK=str(number))
+        assert done.status == 0, done.text
+
+    on_node(0, write_and_close)
+    with going_on_when_awaited(layer):
+        on_node(1, partial(check_there, mode=mode))
+    wait(layer, "x.h5")
+    layer.plain(check_ordinary)
 
 
 @pytest.fixture
