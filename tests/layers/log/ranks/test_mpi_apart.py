@@ -147,7 +147,7 @@ def test_a_file_of_one_process_opened_on_another_node(tmp_path: Path, mode: str)
     nodes = Nodes(tmp_path)
 
     def on_node(number: int, program: Program) -> None:
-        words = [ON_NODE, nodes.folder, sys.executable, "-c", text_of(program)]
+        words = [*map(str, (ON_NODE, nodes.folder, sys.executable, "-c")), text_of(program)]
         options = f"canonicalise=background;path={nodes.folder / 'local'};"
         done = layer.command(words, options, PMI_RANK=str(number))
         assert done.status == 0, done.text
