@@ -72,12 +72,16 @@ def _move_beside(log: Path) -> None:
 
 
 def remove_moved(staged: Staged) -> bool:
-    """Removes a log that is beside its file by now; False where it is not.
+    """Removes a log that is beside its file by now, as a whole; False where it is not.
 
     Whoever moved it was killed before that. No other log has its name.
     """
     beside = staged.file.with_name(staged.file.name + ".headrace") / staged.log.name
-    if beside.is_symlink() or not beside.is_file():
+    try:
+        is_whole = beside.lstat().st_size >= staged.log.stat().st_size
+    except OSError:
+        return False
+    if beside.is_symlink() or not beside.is_file() or not is_whole:
         return False
     staged.log.with_suffix(".file").unlink(missing_ok=True)
     staged.log.unlink(missing_ok=True)

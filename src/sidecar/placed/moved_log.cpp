@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Whether somebody makes that copy: who has made one keeps its lock to put the logs in order.
+// Whether a process has that file locked, by that name: who has given a copy the log's name keeps
+// the lock while the logs are put in order.
 bool is_at_work(const std::string& part) {
   const int descriptor = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;  // it has its name by now
@@ -95,8 +96,8 @@ void wait_for_moves(const std::string& file, bool far) {
   for (const auto& entry : fs::directory_iterator(folder_of(file), failure)) {
     if (!entry.path().native().ends_with(kPartSuffix) || !is_at_work(entry.path())) continue;
     if (far && elsewhere(fs::path(entry.path()).replace_extension()).empty()) continue;
-    headrace::log(Level::info, "waiting until log " + entry.path().stem().string() + " of file " +
-                                   file + " has come from its node");
+    headrace::log(Level::info, "waiting for the process that brings log " +
+                                   entry.path().stem().string() + " to file " + file);
     for (auto pause = 5ms; is_at_work(entry.path()); pause = std::min(2 * pause, 320ms))
       std::this_thread::sleep_for(pause);
   }

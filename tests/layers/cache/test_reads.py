@@ -97,6 +97,7 @@ def test_reads_of_what_has_no_filters(cache: Cache) -> None:
 ROWS, COLUMNS = 100, 15_000
 IN_BLOCK = 8  # rows
 BLOCKS = 13
+MEASURED = 8  # reads before the layer says whether storage is slow
 ALL_KEPT = "memory=1GiB;settle=0;contiguous=true;"  # in slabs that have room for many blocks
 
 
@@ -149,9 +150,10 @@ def test_rows_without_filters_are_kept_at_their_second_use(cache: Cache, name: s
         cache.python(partial(read_apart, name, 2))
         assert cache.counted("left_for_layout") == 2 * ROWS
     cache.python(partial(read_apart, name, 2), ALL_KEPT)
-    assert cache.counted("left_for_first_use") == BLOCKS
+    left = cache.counted("left_for_first_use")
+    assert MEASURED <= left <= BLOCKS  # where reads are found to be slow some are kept at once
     assert cache.counted("chunks_cached") == BLOCKS
-    assert cache.counted("cache_hits") == 2 * ROWS - 2 * BLOCKS
+    assert cache.counted("cache_hits") == 2 * ROWS - BLOCKS - left
     cache.python(partial(read_apart, name, 1), ALL_KEPT)
     assert cache.counted("chunks_cached") == BLOCKS
 

@@ -132,11 +132,10 @@ Reason Reading::fill(const vol::Part& part) {
 // Whether what has no filters has been read before. Notes it among the chunks, with a number that
 // none of them has: for all processes, as loaders come and go.
 bool Reading::was_used(const vol::Part& part) {
-  constexpr std::uint64_t kParts = 4;  // of the largest chunk: a sixteenth of the memory
   const Key key{dataset_.key, part.chunk | engine::cache::kNoChunk};
   if (store().read(key, [](std::span<const std::byte>) {})) return true;
   Claim claim;
-  if (dataset_.file.notes_one_of(kParts * store().largest() / engine::cache::kPage))
+  if (dataset_.file.notes_one_of(in_a_sixteenth(engine::cache::kPage)))
     claim = store().claim(key, sizeof key);
   if (!claim) return false;
   std::ranges::fill(claim.bytes(), std::byte{1});

@@ -49,7 +49,10 @@ class Reading {
   vol::Reason decode(const vol::Part& part, engine::cache::Claim claim);
   vol::Reason decode_by_hdf5(const vol::Part& part, engine::cache::Claim claim);
   [[nodiscard]] Filled filled(std::uint64_t chunk) const;
-  [[nodiscard]] std::uint64_t room_ahead() const;
+  // How many of so many bytes each make up a sixteenth of the memory, four of its largest chunks.
+  [[nodiscard]] std::uint64_t in_a_sixteenth(std::size_t bytes) const {
+    return 4 * store().largest() / bytes;
+  }
   void follow_order(std::uint64_t chunk);
   void decode_ahead(const Uses::Call& call);
   void decode_ahead(std::uint64_t chunk);

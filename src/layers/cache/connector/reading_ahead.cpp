@@ -51,15 +51,12 @@ class AheadJob : public engine::Job {
 
 }  // namespace
 
-// How many chunks may be decoded ahead: a sixteenth of the memory.
-std::uint64_t Reading::room_ahead() const { return 4 * store().largest() / bytes(); }
-
 // Chunks of the next calls: what goes wrong is no error of this one. Not of calls that leave chunks
 // out between others, as a region of rows does: the next ones may want others.
 void Reading::decode_ahead(const Uses::Call& call) {
   const std::uint64_t count = call.last + 1 - call.first;
   const std::uint64_t most =
-      std::min(std::max<std::uint64_t>(engine::workers(), count), room_ahead());
+      std::min(std::max<std::uint64_t>(engine::workers(), count), in_a_sixteenth(bytes()));
   error_of([&] {
     dataset_.ahead->jobs().finish_done();
     if (call.bytes != count * bytes()) return;
@@ -70,7 +67,8 @@ void Reading::decode_ahead(const Uses::Call& call) {
 
 // What the program has said comes next, the chunk that it wants now among it.
 void Reading::follow_order(std::uint64_t chunk) {
-  const std::uint64_t most = std::min(std::uint64_t{4} * engine::workers(), room_ahead());
+  const std::uint64_t most =
+      std::min(std::uint64_t{4} * engine::workers(), in_a_sixteenth(bytes()));
   error_of([&] {
     dataset_.ahead->follow_order(chunk, most, [&](std::uint64_t next) { decode_ahead(next); });
   });

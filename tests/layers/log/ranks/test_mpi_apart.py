@@ -129,7 +129,7 @@ def test_who_opens_it_meanwhile_waits(tmp_path: Path, mode: str) -> None:
 def going_on_when_awaited(layer: Layer) -> Iterator[None]:
     def begin() -> None:
         try:
-            until(lambda: "has come from its node" in layer.log)
+            until(lambda: "waiting for the process that brings log" in layer.log)
         finally:
             (layer.folder / "go").touch()
 
@@ -191,6 +191,16 @@ def test_a_move_that_was_killed(stuck: Programs) -> None:
     stuck.migrate(0)
     stuck.migrate(1)
     require_in_order(stuck.layer, LEFT)
+
+
+def test_a_flush_that_cannot_move_a_log_leaves_all(programs: Programs) -> None:
+    """All ranks are told, and what they had logged is there for a recovery."""
+    programs.run("background", "mpi_logs", "unmoved")
+    (blocking,) = programs.layer.folder.glob("left.h5.headrace/*.n1.log.part")
+    blocking.rmdir()
+    done = programs.nodes.run(1, HEADRACE, "recover", programs.layer.folder / LEFT)
+    assert done.returncode == 0, done.stderr
+    require_in_order(programs.layer, LEFT)
 
 
 def test_what_was_moved_and_not_removed(programs: Programs) -> None:
