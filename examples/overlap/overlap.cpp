@@ -46,7 +46,7 @@ Dataset* dataset_of(vol::Object& object, OpenFile& file) {
   auto found = std::make_shared<Dataset>();
   if (!vol::read_identity(object, found->identity)) return nullptr;
   found->name = vol::name_of(object);
-  if (!vol::read_type(object, *found) || !vol::read_rank(object, *found)) found->rank = 0;
+  if (!vol::read_type(object, *found) || !vol::read_extent(object, *found)) found->rank = 0;
   found->counts.element = found->element;
   handle.dataset = file.datasets.know(std::move(found), [](const Dataset&) { return false; });
   return handle.dataset.get();

@@ -31,15 +31,15 @@ bool read_fill(hid_t dcpl, Chunked& dataset) {
          h5.Pget_fill_value(dcpl, dataset.type.get(), dataset.fill.data()) >= 0;
 }
 
-std::optional<Chunked> any_chunked_of(const Object& dataset) {
+std::optional<Chunked> any_chunked_of(const Object& dataset, Elements&& elements) {
   const PrivateErrors own;
   const auto list = creation_list(dataset);
   const hid_t dcpl = list.get();
   Chunked found;
-  if (!read_chunk_shape(dcpl, found) || !filters_all_chunks(dcpl) || !read_type(dataset, found) ||
+  static_cast<Elements&>(found) = std::move(elements);
+  if (!read_chunk_shape(dcpl, found) || !filters_all_chunks(dcpl) ||
       !read_identity(dataset, found.identity) || !count_chunk_bytes(found) ||
-      !read_fill(dcpl, found) || !has_native_chunks({dataset.under, dataset.connector->id()}) ||
-      !update_dims(found, dataset))
+      !read_fill(dcpl, found) || !has_native_chunks({dataset.under, dataset.connector->id()}))
     return std::nullopt;
   if (h5.Pget_nfilters(dcpl) != 0 && !read_pipeline(dcpl, found.chunk_bytes, found.pipeline)) {
     found.pipeline.clear();
@@ -48,15 +48,14 @@ std::optional<Chunked> any_chunked_of(const Object& dataset) {
   return found;
 }
 
-std::optional<Chunked> in_blocks(const Object& dataset, std::size_t most) {
+std::optional<Chunked> in_blocks(const Object& dataset, Elements&& elements, std::size_t most) {
   const PrivateErrors own;
   const auto list = creation_list(dataset);
   Chunked found;
+  static_cast<Elements&>(found) = std::move(elements);
   found.by_hdf5 = true;
   if (h5.Pget_layout(list.get()) != H5D_CONTIGUOUS || h5.Pget_external_count(list.get()) != 0 ||
-      !read_type(dataset, found) || !read_rank(dataset, found) ||
-      !read_identity(dataset, found.identity) || !read_fill(list.get(), found) ||
-      !update_dims(found, dataset) || found.rank == 0)
+      !read_identity(dataset, found.identity) || !read_fill(list.get(), found))
     return std::nullopt;
   std::uint64_t room = std::max<std::uint64_t>(most / found.element, 1);
   for (unsigned d = found.rank; d-- > 0;) {
@@ -70,7 +69,10 @@ std::optional<Chunked> in_blocks(const Object& dataset, std::size_t most) {
 }
 
 std::optional<Chunked> chunked_of(const Object& dataset) {
-  auto found = any_chunked_of(dataset);
+  const PrivateErrors own;
+  Elements elements;
+  if (!read_type(dataset, elements) || !read_extent(dataset, elements)) return std::nullopt;
+  auto found = any_chunked_of(dataset, std::move(elements));
   if (found && found->by_hdf5) found.reset();
   return found;
 }

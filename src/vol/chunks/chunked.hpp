@@ -31,10 +31,10 @@ bool count_chunk_bytes(Chunked& dataset);
 // All of it, its extent included; none for a dataset whose chunks cannot be decoded outside HDF5.
 // The application's thread only. Throws Error.
 std::optional<Chunked> chunked_of(const Object& dataset);
-// The same of a dataset whose chunks HDF5 must decode, too.
-std::optional<Chunked> any_chunked_of(const Object& dataset);
+// All of a dataset whose type and extent are known already, also where HDF5 must decode its chunks.
+std::optional<Chunked> any_chunked_of(const Object& dataset, Elements&& elements);
 // A contiguous dataset as if it had chunks, of at most so many bytes, that HDF5 reads: blocks that
-// lie together in the file. None of another layout, and of one element.
-std::optional<Chunked> in_blocks(const Object& dataset, std::size_t most);
+// lie together in the file. None of another layout.
+std::optional<Chunked> in_blocks(const Object& dataset, Elements&& elements, std::size_t most);
 
 }  // namespace headrace::vol

@@ -76,11 +76,16 @@ bool read_type(const Object& object, Elements& elements) {
   return elements.element > 0;
 }
 
-bool read_rank(const Object& object, Elements& elements) {
-  const Id<Kind::dataspace> space(get(object, H5VL_DATASET_GET_SPACE).args.get_space.space_id);
-  const int rank = h5.Sget_simple_extent_ndims(space.get());
-  elements.rank = static_cast<unsigned>(std::max(rank, 0));
-  return rank > 0;
+bool read_extent(const Object& object, Elements& elements) {
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  if (call_under<Callback::dataset_get>(*object.connector, object.under, &args,
+                                        h5.transfer_list.get(), nullptr) < 0)
+    return false;
+  const Id<Kind::dataspace> space(args.args.get_space.space_id);
+  if (!space || !read_dims(space.get(), elements.rank, elements.dims)) return false;
+  elements.dims_time = extents_time;
+  return elements.rank > 0;
 }
 
 bool read_identity(const Object& object, Identity& identity, unsigned* links, H5I_type_t type) {
@@ -115,16 +120,8 @@ bool read_dims(hid_t space, unsigned& rank, engine::Index& dims) {
 
 bool update_dims(Elements& elements, const Object& object) {
   if (extent_known(elements)) return true;
-  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
-  args.args.get_space.space_id = kInvalidId;
-  if (call_under<Callback::dataset_get>(*object.connector, object.under, &args,
-                                        h5.transfer_list.get(), nullptr) < 0)
-    return false;
-  const Id<Kind::dataspace> space(args.args.get_space.space_id);
-  unsigned rank = 0;
-  if (!space || !read_dims(space.get(), rank, elements.dims) || rank != elements.rank) return false;
-  elements.dims_time = extents_time;
-  return true;
+  const unsigned rank = elements.rank;
+  return read_extent(object, elements) && elements.rank == rank;
 }
 
 bool extent_known(const Elements& elements) { return elements.dims_time == extents_time; }

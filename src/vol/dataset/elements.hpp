@@ -40,7 +40,7 @@ bool is_flat(hid_t type);
 // Fill parts of `elements`. False when elements are more than their bytes, the dataset is no array,
 // or HDF5 does not tell.
 bool read_type(const Object& dataset, Elements& elements);
-bool read_rank(const Object& dataset, Elements& elements);
+bool read_extent(const Object& dataset, Elements& elements);  // rank and dims
 // `links`: those that lead to it. Without one it goes with its last handle, and another object may
 // get its token.
 bool read_identity(const Object& object, Identity& identity, unsigned* links = nullptr,

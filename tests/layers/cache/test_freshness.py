@@ -23,10 +23,10 @@ from layers.log.later.commands import HEADRACE
 
 def write(value: int) -> None:
     """The same size each time, as chunks are stored anew in the same place."""
-    how = {"chunks": (100,), "compression": "gzip"}
+    how = {"chunks": (200,), "compression": "gzip"}
     with h5py.File("x.h5", "a") as f:
-        d = f.require_dataset("d", (1000,), "i4", **how)
-        d[...] = np.full(1000, value)
+        d = f.require_dataset("d", (2000,), "i4", **how)
+        d[...] = np.full(2000, value)
 
 
 def look() -> None:

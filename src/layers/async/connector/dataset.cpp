@@ -155,7 +155,7 @@ Elements* elements_of(vol::Object& object) {
     handle.asked_elements = true;
     const PrivateErrors own;
     auto elements = std::make_unique<Elements>();
-    if (vol::read_type(object, *elements) && vol::read_rank(object, *elements) &&
+    if (vol::read_type(object, *elements) && vol::read_extent(object, *elements) &&
         vol::read_identity(object, elements->identity)) {
       const Id<Kind::plist> dcpl = vol::creation_list(object);
       vol::read_chunk_shape(dcpl.get(), *elements);

@@ -8,6 +8,7 @@
 #include "engine/reading/pieces.hpp"
 #include "hdf5/filters/native_chunks.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/chunks/layout.hpp"
 
 namespace headrace::cache {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr vol::Reason kLeftForFile = "left_for_file";
 constexpr vol::Reason kLeftForLayout = "left_for_layout";
 constexpr vol::Reason kLeftForFilters = "left_for_filters";
+constexpr vol::Reason kLeftForSize = "left_for_size";
 
 // What is kept with a handle.
 struct Handle {
@@ -24,6 +26,7 @@ struct Handle {
 };
 
 constexpr std::size_t kBlock = std::size_t{1} << 20U;  // bytes of contiguous datasets
+
 
 struct Layout {
   vol::Chunked chunked;
@@ -40,12 +43,27 @@ bool is_worthwhile(const vol::Chunked& dataset, bool contiguous) {
   return dataset.chunk_bytes >= kLeast && engine::count_chunks(dataset.grid()) > most;
 }
 
+// Whether neither the dataset nor a chunk of it fills a page, which is what each kept chunk takes.
+// HDF5 decodes such a dataset sooner than it tells all that must be known to keep it.
+bool is_small(const vol::Object& object, const vol::Elements& elements) {
+  constexpr std::size_t kPage = 4096;
+  const std::uint64_t least = kPage / elements.element;
+  if (engine::volume(elements.rank, elements.dims) >= least) return false;
+  vol::Chunked chunked;
+  return vol::read_chunk_shape(vol::creation_list(object).get(), chunked) &&
+         engine::volume(chunked.rank, chunked.chunk) < least;
+}
+
 // Or why it is left to HDF5, as far as this tells.
 std::variant<Layout, vol::Reason> layout_of(const vol::Object& object, bool keeps_contiguous) {
   const bool contiguous = !has_chunks({object.under, object.connector->id()});
   const vol::Reason otherwise = contiguous ? kLeftForLayout : kLeftForFilters;
   if (contiguous && !keeps_contiguous) return otherwise;
-  auto found = contiguous ? vol::in_blocks(object, kBlock) : vol::any_chunked_of(object);
+  vol::Elements elements;
+  if (!vol::read_type(object, elements) || !vol::read_extent(object, elements)) return otherwise;
+  if (is_small(object, elements)) return kLeftForSize;
+  auto found = contiguous ? vol::in_blocks(object, std::move(elements), kBlock)
+                          : vol::any_chunked_of(object, std::move(elements));
   if (!found) return otherwise;
   const bool unfiltered = contiguous || (found->pipeline.empty() && !found->by_hdf5);
   if (unfiltered && !is_worthwhile(*found, contiguous)) return otherwise;
@@ -65,7 +83,7 @@ vol::Reason examine(const vol::Object& object, Handle& handle) {
   // Behind a mount or an external link lies another file.
   if (layout.chunked.identity.file != file->number()) return "left_for_other_file";
   const std::size_t bytes = layout.chunked.chunk_bytes;
-  if (bytes == 0 || bytes > file->store().largest()) return "left_for_size";
+  if (bytes == 0 || bytes > file->store().largest()) return kLeftForSize;
   const auto token = engine::cache::Token::of(layout.chunked.identity.token.__data);
   handle.dataset.emplace(CachedDataset{std::move(layout.chunked),
                                        {file->identity(), token, file->version()},

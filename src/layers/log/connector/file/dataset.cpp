@@ -41,9 +41,9 @@ bool read_layout(const vol::Object& object, Dataset& dataset) {
 std::shared_ptr<Dataset> examine(const vol::Object& object) {
   auto dataset = std::make_shared<Dataset>();
   unsigned links = 0;
-  if (!vol::read_type(object, *dataset) || !vol::read_rank(object, *dataset) ||
+  if (!vol::read_type(object, *dataset) || !vol::read_extent(object, *dataset) ||
       !read_layout(object, *dataset) || !vol::read_identity(object, dataset->identity, &links) ||
-      links == 0 || !vol::update_dims(*dataset, object) || !vol::countable(*dataset))
+      links == 0 || !vol::countable(*dataset))
     return nullptr;
   return dataset;
 }
