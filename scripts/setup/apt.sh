@@ -6,7 +6,7 @@
 source "$(dirname "$0")/common.sh"
 
 packages=(build-essential ca-certificates ccache cmake git libasio-dev libcli11-dev libdeflate-dev
-    libinih-dev liblz4-dev libtomlplusplus-dev libzstd-dev ninja-build pkg-config python3-venv)
+    libinih-dev liblmdb-dev liblz4-dev libtomlplusplus-dev libzstd-dev ninja-build pkg-config python3-venv)
 case ${1:-} in
 demo) ;;
 test)

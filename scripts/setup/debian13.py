@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Fetch HDF5 1.14.5 or Zstd from Debian 13 on an older Debian, without touching apt's state.
+"""Fetch HDF5 1.14.5, Zstd or LMDB from Debian 13 on an older Debian, without touching apt's state.
 
     debian13.py source DEST    HDF5's library, tools and test sources, unpacked into DEST
     debian13.py headers DEST   its serial development headers, unpacked into DEST
     debian13.py zstd DEST      Zstd's headers and static library, as DEST/include and DEST/lib
+    debian13.py lmdb DEST      LMDB's source, unpacked into DEST
 
 The package source is the machine's own with another suite, the lists and the cache are private to
 this call, and no package is installed.
@@ -20,7 +21,10 @@ import tempfile
 from pathlib import Path
 
 SUITE = "trixie"
-SOURCE_SHA256 = "71cdb04c151ef4e8a7f88907adfc4f3b75afd44e96fbd55775e1c9d7c4e7c112"
+SHA256 = {
+    "hdf5": "71cdb04c151ef4e8a7f88907adfc4f3b75afd44e96fbd55775e1c9d7c4e7c112",
+    "lmdb": "d35d4f6f46313d62fd342c9dcbf574432919ce5e802d2b6cbe2ebd549821e5c4",
+}
 
 
 def stanzas(apt: Path) -> list[dict[str, str]]:
@@ -73,16 +77,24 @@ def apt_get(state: Path, *arguments: str) -> None:
     run(state, "apt-get", "-qq", *flags, *arguments)
 
 
-def unpack_source(state: Path, staged: Path) -> None:
-    apt_get(state, "source", "--download-only", "--tar-only", "hdf5")
-    (archive,) = state.glob("hdf5_*.orig.tar.gz")
+def unpacked_source(state: Path, package: str) -> Path:
+    apt_get(state, "source", "--download-only", "--tar-only", package)
+    (archive,) = state.glob(f"{package}_*.orig.tar.gz")
     actual = hashlib.sha256(archive.read_bytes()).hexdigest()
-    if actual != SOURCE_SHA256:
-        raise SystemExit(f"debian13: {archive.name} has SHA-256 {actual}, not {SOURCE_SHA256}")
+    if actual != SHA256[package]:
+        raise SystemExit(f"debian13: {archive.name} has SHA-256 {actual}, not {SHA256[package]}")
     (state / "unpacked").mkdir()
     run(state / "unpacked", "tar", "-xf", str(archive))
     (top,) = (state / "unpacked").iterdir()
-    top.rename(staged)
+    return top
+
+
+def unpack_source(state: Path, staged: Path) -> None:
+    unpacked_source(state, "hdf5").rename(staged)
+
+
+def unpack_lmdb(state: Path, staged: Path) -> None:
+    (unpacked_source(state, "lmdb") / "libraries/liblmdb").rename(staged)
 
 
 def unpack_headers(state: Path, staged: Path) -> None:
@@ -103,7 +115,12 @@ def unpack_zstd(state: Path, staged: Path) -> None:
 
 
 def main() -> None:
-    actions = {"source": unpack_source, "headers": unpack_headers, "zstd": unpack_zstd}
+    actions = {
+        "source": ("HDF5 1.14.5's source", unpack_source),
+        "headers": ("HDF5 1.14.5's headers", unpack_headers),
+        "zstd": ("Zstd", unpack_zstd),
+        "lmdb": ("LMDB's source", unpack_lmdb),
+    }
     if len(sys.argv) != 3 or sys.argv[1] not in actions:
         raise SystemExit(__doc__)
     destination = Path(sys.argv[2]).resolve()
@@ -112,7 +129,7 @@ def main() -> None:
     if not shutil.which("apt-get"):
         raise SystemExit("debian13: no apt-get on this machine")
     destination.parent.mkdir(parents=True, exist_ok=True)
-    what = "Zstd" if sys.argv[1] == "zstd" else f"HDF5 1.14.5 {sys.argv[1]}"
+    what, unpack = actions[sys.argv[1]]
     print(f"[setup] {what} from Debian 13 -> {destination}", flush=True)
     with tempfile.TemporaryDirectory(dir=destination.parent) as name:
         state = Path(name)
@@ -120,7 +137,7 @@ def main() -> None:
         (state / "cache/archives/partial").mkdir(parents=True)
         (state / "debian13.sources").write_text(private_source(Path("/etc/apt")))
         apt_get(state, "update")
-        actions[sys.argv[1]](state, state / "ready")
+        unpack(state, state / "ready")
         # A rename makes the destination appear complete or not at all.
         (state / "ready").rename(destination)
 

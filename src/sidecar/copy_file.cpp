@@ -64,19 +64,6 @@ void copy_attributes(int from, int to) {
 
 }  // namespace
 
-Descriptor::Descriptor(const std::string& path, int flags, mode_t mode)
-    : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
-  if (descriptor_ < 0) fail(path);
-}
-
-Descriptor::~Descriptor() { ::close(descriptor_); }
-
-struct stat Descriptor::status() const {
-  struct stat status{};
-  if (::fstat(descriptor_, &status) != 0) fail(path_);
-  return status;
-}
-
 void sync(const Descriptor& file) {
   if (::fsync(file.get()) != 0) fail(file.path());
 }

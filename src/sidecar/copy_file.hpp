@@ -6,26 +6,10 @@
 #include <functional>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/throttle.hpp"
 
 namespace headrace::sidecar {
-
-// An open file that closes itself.
-class Descriptor {
- public:
-  // Throws Error.
-  Descriptor(const std::string& path, int flags, mode_t mode = 0);
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor();
-  [[nodiscard]] int get() const { return descriptor_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] struct stat status() const;
-
- private:
-  std::string path_;
-  int descriptor_;
-};
 
 // Throw Error when that fails.
 void sync(const Descriptor& file);

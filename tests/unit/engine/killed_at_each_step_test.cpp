@@ -1,26 +1,24 @@
 // Processes that are killed after so many of their instructions, or calls of the system, while they
 // fill a chunk.
 #include <gtest/gtest.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <limits>
 
 #include "base/error.hpp"
 #include "engine/cache/disk/disk_store.hpp"
 #include "engine/cache/shared/shared_store.hpp"
+#include "support/stepped.hpp"
 #include "unit/engine/store_suite.hpp"
 
 namespace headrace::engine::cache {
 namespace {
 
 using namespace std::chrono_literals;
+using test::for_steps;
+using test::kAny;
+using test::Stepped;
 
 constexpr std::size_t kMemory = std::size_t{3} << 20U;
 constexpr std::size_t kBytes = 4096;
@@ -42,60 +40,6 @@ class Folder {
  private:
   std::string path_ = "/dev/shm/headrace-test-XXXXXX";
 };
-
-// A child that does something, an instruction at a time, or (PTRACE_SYSCALL) from one end of a call
-// of the system to the next.
-class Stepped {
- public:
-  explicit Stepped(const std::function<void()>& action,
-                   enum __ptrace_request each = PTRACE_SINGLESTEP)
-      : each_(each), child_(::fork()) {
-    if (child_ == 0) {
-      if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
-      ::raise(SIGSTOP);
-      action();
-      ::_exit(0);
-    }
-    ::waitpid(child_, &status_, 0);
-    EXPECT_TRUE(WIFSTOPPED(status_)) << "processes cannot be traced here";
-  }
-  Stepped(const Stepped&) = delete;
-  Stepped& operator=(const Stepped&) = delete;
-  ~Stepped() {
-    if (!WIFSTOPPED(status_)) return;
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, &status_, 0);
-  }
-
-  // How many of at most so many it made before it was done.
-  int step(int most) {
-    int made = 0;
-    for (; made < most && WIFSTOPPED(status_); ++made) {
-      ::ptrace(each_, child_, nullptr, nullptr);
-      ::waitpid(child_, &status_, 0);
-    }
-    return made;
-  }
-
- private:
-  enum __ptrace_request each_;
-  pid_t child_;
-  int status_ = 0;
-};
-
-// Calls a trial with more and more instructions, up to `all`: some seconds of them.
-void for_steps(int all, const std::function<void(int)>& trial) {
-  constexpr int kInAll = 150'000;
-  const int trials = std::clamp(2 * kInAll / std::max(all, 1), 4, 60);
-  EXPECT_GT(all, 20);
-  for (int i = 0; i < trials && !::testing::Test::HasFatalFailure(); ++i) {
-    const auto steps = static_cast<int>(std::int64_t{all} * i / trials);
-    SCOPED_TRACE("killed after " + std::to_string(steps) + " of " + std::to_string(all));
-    trial(steps);
-  }
-}
-
-constexpr int kAny = std::numeric_limits<int>::max();
 
 TEST(SharedStore, whoever_is_killed_at_any_step_of_filling_a_chunk_leaves_nothing_wrong) {
   const Folder folder;

@@ -74,7 +74,7 @@ std::string first_of(const fs::path& log) {
   return log.parent_path() / (name.substr(0, name.find('.')) + ".n0.log");
 }
 
-bool is_same(const sidecar::Descriptor& opened, const std::string& path) {
+bool is_same(const Descriptor& opened, const std::string& path) {
   struct stat there{};
   return ::stat(path.c_str(), &there) == 0 && there.st_ino == opened.status().st_ino;
 }
@@ -90,7 +90,7 @@ void move_and_put_in_order(Job job) {
   if (!has_lock) ::close(sidecar::kLockedDescriptor);
   const auto is_elsewhere = [](const fs::path& log) { return fs::is_symlink(log); };
   if (std::ranges::any_of(sidecar::logs_of(first), is_elsewhere)) return;
-  std::optional<sidecar::Descriptor> log;
+  std::optional<Descriptor> log;
   try {
     if (!has_lock) log.emplace(first, O_RDWR);
   } catch (const Error& error) {
@@ -103,7 +103,7 @@ void move_and_put_in_order(Job job) {
 }
 
 void put_in_order_where_it_is(const Job& job) {
-  const sidecar::Descriptor log(sidecar::real_log(job.log), O_RDWR | O_NOFOLLOW);
+  const Descriptor log(sidecar::real_log(job.log), O_RDWR | O_NOFOLLOW);
   sidecar::lock_when_free(log.get(), LOCK_EX);
   try {
     put_in_order(job);

@@ -27,7 +27,6 @@ struct Handle {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20U;  // bytes of contiguous datasets
 
-
 struct Layout {
   vol::Chunked chunked;
   bool contiguous;  // cut in blocks

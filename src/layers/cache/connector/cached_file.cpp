@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "base/process/machine.hpp"
 #include "base/report/log.hpp"
 #include "base/settings/meaning.hpp"
+#include "engine/io/local_file_system.hpp"
 #include "engine/memory/limit.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "sidecar/folder.hpp"
@@ -72,26 +72,6 @@ const std::string& boot() {
     return id;
   }();
   return boot;
-}
-
-// That show all processes of the node one state of a file: by their numbers (statfs(2)).
-bool is_local(int descriptor) {
-  constexpr std::array<std::uint32_t, 11> kLocal{
-      0xef53,      // ext2, 3 and 4
-      0x58465342,  // XFS
-      0x9123683e,  // Btrfs
-      0x01021994,  // tmpfs
-      0x858458f6,  // ramfs
-      0x2fc12fc1,  // ZFS
-      0x794c7630,  // overlayfs
-      0xf2f52010,  // F2FS
-      0xca451a4e,  // bcachefs
-      0x73717368,  // squashfs
-      0x9660,      // ISO 9660
-  };
-  struct statfs status{};
-  return ::fstatfs(descriptor, &status) == 0 &&
-         std::ranges::find(kLocal, static_cast<std::uint32_t>(status.f_type)) != kLocal.end();
 }
 
 // A quarter of the memory there is; where chunks are shared in a folder that is large enough for
@@ -250,7 +230,8 @@ std::optional<int> OpenedFile::descriptor() {
 std::unique_ptr<CachedFile> OpenedFile::examine() {
   const vol::BelowFile below{file_->under, file_->connector->id()};
   const auto descriptor = this->descriptor();
-  if (!descriptor || !(options_.network || is_local(*descriptor)) || !vol::is_read_only(below))
+  if (!descriptor || !(options_.network || engine::io::is_on_local_file_system(*descriptor)) ||
+      !vol::is_read_only(below))
     return nullptr;
   const auto identity = engine::io::identity_of(*descriptor);
   const auto number = vol::number_of(below);

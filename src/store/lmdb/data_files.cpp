@@ -1,0 +1,181 @@
+#include "store/lmdb/data_files.hpp"
+
+#include <dirent.h>
+#include <sys/file.h>
+#include <sys/random.h>
+
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/descriptor.hpp"
+
+namespace headrace::store {
+namespace {
+
+constexpr const char* kLock = "lock";
+constexpr const char* kNew = "new-";  // what the folder of a session is called until it is locked
+
+std::string words_of(std::uint64_t number) {
+  std::array<char, 17> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
+  return {text.data(), end};
+}
+
+std::optional<std::uint64_t> number_of(std::string_view words) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), number, 16);
+  if (error != std::errc() || end != words.data() + words.size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir(folder.c_str()), &::closedir);
+  if (all == nullptr) throw file_error(folder + " cannot be read");
+  std::vector<std::string> names;
+  while (const dirent* const one = ::readdir(all.get()))
+    if (one->d_name[0] != '.') names.emplace_back(one->d_name);
+  return names;
+}
+
+void write_all(const Descriptor& file, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) throw file_error(file.path() + " cannot be written");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void sync(const std::string& folder) {
+  const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
+  if (::fsync(opened.get()) != 0) throw file_error(folder + " cannot be written to the disk");
+}
+
+// Of a process that was killed before it had locked it.
+bool is_left_over(const std::string& folder) {
+  constexpr long kLong = 3600;  // seconds
+  struct stat status{};
+  return ::stat(folder.c_str(), &status) == 0 && ::time(nullptr) - status.st_mtime > kLong;
+}
+
+// Whether its process is gone, or has forgotten it: nobody names files there any more.
+bool has_ended(const std::string& folder) {
+  try {
+    const Descriptor lock(folder + "/" + kLock, O_RDWR | O_NOFOLLOW);
+    return ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+DataFiles::DataFiles(std::string folder, bool synced)
+    : folder_(std::move(folder)), synced_(synced) {}
+
+DataFiles::~DataFiles() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+// Made under another name, so that none is seen without its lock.
+std::uint64_t DataFiles::begin_session() {
+  std::uint64_t session = 0;
+  if (::getrandom(&session, sizeof session, 0) != sizeof session)
+    throw file_error("no random number for a session of " + folder_);
+  const std::string made = folder_ + "/" + kNew + words_of(session);
+  if (::mkdir(made.c_str(), 0700) != 0) throw file_error(made + " cannot be made");
+  const std::string path = made + "/" + kLock;
+  const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (lock < 0) throw file_error(path + " cannot be made");
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0 ||
+      ::rename(made.c_str(), (folder_ + "/" + words_of(session)).c_str()) != 0) {
+    const Error error = file_error(made + " cannot be made");
+    ::close(lock);
+    throw error;
+  }
+  if (synced_) sync(folder_);
+  // What the parent of this process has locked stays so as long as this process has it, too.
+  if (lock_ >= 0) ::close(lock_);
+  lock_ = lock;
+  process_ = ::getpid();
+  numbers_ = 0;
+  return session;
+}
+
+std::string DataFiles::path_of(DataFile file) const {
+  return folder_ + "/" + words_of(file.session) + "/" + words_of(file.number);
+}
+
+DataFile DataFiles::write(Bytes bytes) {
+  DataFile made;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (process_ != ::getpid()) session_ = begin_session();
+    made = {session_, ++numbers_};
+  }
+  const std::string path = path_of(made);
+  try {
+    const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    write_all(file, bytes);
+    if (synced_) {
+      if (::fdatasync(file.get()) != 0) throw file_error(path + " cannot be written to the disk");
+      sync(path.substr(0, path.rfind('/')));
+    }
+  } catch (const Error&) {
+    ::unlink(path.c_str());
+    throw;
+  }
+  return made;
+}
+
+bool DataFiles::read(DataFile file, std::uint64_t offset, std::span<std::byte> bytes) const {
+  const std::string path = path_of(file);
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (opened < 0 && errno == ENOENT) return false;
+  if (opened < 0) throw file_error(path + " cannot be read");
+  ssize_t got = 0;
+  for (; !bytes.empty(); bytes = bytes.subspan(static_cast<std::size_t>(got))) {
+    got = ::pread(opened, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got <= 0) break;
+    offset += static_cast<std::uint64_t>(got);
+  }
+  const int cause = errno;
+  ::close(opened);
+  if (got < 0) throw file_error(path + " cannot be read", cause);
+  if (!bytes.empty()) throw Error(path + " is cut off", ErrorKind::corrupt);
+  return true;
+}
+
+void DataFiles::erase(DataFile file) const { ::unlink(path_of(file).c_str()); }
+
+void DataFiles::collect(const std::function<void()>& begin,
+                        const std::function<bool(DataFile)>& is_named) const {
+  std::vector<DataFile> files;
+  std::vector<std::string> ended;
+  for (const std::string& name : names_in(folder_)) {
+    const auto session = number_of(name);
+    const std::string folder = folder_ + "/" + name;
+    if (!session && is_left_over(folder)) ::rmdir(folder.c_str());
+    if (!has_ended(folder)) continue;
+    ended.push_back(folder);
+    if (!session) continue;
+    for (const std::string& one : names_in(folder))
+      if (const auto number = number_of(one)) files.push_back({*session, *number});
+  }
+  begin();
+  for (const DataFile file : files)
+    if (!is_named(file)) erase(file);
+  for (const std::string& folder : ended) {
+    // With its lock only where nothing is left that is named.
+    if (names_in(folder).size() > 1) continue;
+    ::unlink((folder + "/" + kLock).c_str());
+    ::rmdir(folder.c_str());
+  }
+}
+
+}  // namespace headrace::store

@@ -1,0 +1,59 @@
+// Blobs that are too large for a database, each a file. Names tell who has made a file: each object
+// of this class, in each process, has a folder of its own and holds a lock on it. So what a killed
+// process has written and not put into the database is told from what another is about to put.
+//
+//   FOLDER/SESSION/NUMBER    a blob
+//   FOLDER/SESSION/lock      locked by flock() while its process may name more files there
+//
+// Any thread; in a child after fork() a new session begins.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "store/store.hpp"
+
+namespace headrace::store {
+
+struct DataFile {
+  std::uint64_t session = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const DataFile&) const = default;
+};
+
+class DataFiles {
+ public:
+  // `synced`: a file that has been made survives a power cut.
+  DataFiles(std::string folder, bool synced);
+  DataFiles(const DataFiles&) = delete;
+  DataFiles& operator=(const DataFiles&) = delete;
+  ~DataFiles();
+
+  // Makes a file of these bytes. Throws Error, as read() does, and has made none then.
+  DataFile write(Bytes bytes);
+  // Reads bytes from `offset` on. False where the file is gone.
+  bool read(DataFile file, std::uint64_t offset, std::span<std::byte> bytes) const;
+  void erase(DataFile file) const;
+  [[nodiscard]] std::string path_of(DataFile file) const;
+
+  // Erases the files of ended sessions that are none of those `is_named` knows. `begin` is called
+  // before it is asked, when it is clear which sessions have ended. What a session has left that
+  // goes on stays until it has ended: nobody else knows what is about to be named.
+  void collect(const std::function<void()>& begin,
+               const std::function<bool(DataFile)>& is_named) const;
+
+ private:
+  std::uint64_t begin_session();
+
+  std::string folder_;
+  bool synced_;
+  std::mutex mutex_;
+  long process_ = 0;  // that the session is of; 0: there is none yet
+  std::uint64_t session_ = 0;
+  int lock_ = -1;
+  std::uint64_t numbers_ = 0;
+};
+
+}  // namespace headrace::store

@@ -1,0 +1,90 @@
+// A key-value store: blobs, each whole or not at all, and tables, whose entries change together.
+// tests/store has what each store must do; docs/decisions/0026 says why it is this little.
+//
+// Keys are any bytes, in the order of memcmp(), from 1 to kLongestKey of them; names of tables are
+// from 1 to kLongestTable. An entry or blob gets another version with each change, never one that
+// it has had before.
+//
+// Any thread; one object is shared by all of a process. In a child after fork() it goes on; while
+// one thread forks no other may be in a call. What cannot be done is thrown as Error, with the
+// store, the key and the cause in its text, and a kind: `no_space`, `corrupt`, `busy` (may succeed
+// later), `unsupported`, `failed`. Nothing has changed then, or not known (`failed`).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::store {
+
+inline constexpr std::size_t kLongestKey = 400;
+inline constexpr std::size_t kLongestTable = 100;
+
+using Bytes = std::span<const std::byte>;
+using Version = std::uint64_t;
+inline constexpr Version kAbsent = 0;  // of what is not there
+
+// What becomes of an entry or a blob.
+struct Change {
+  std::string key;
+  std::optional<Bytes> value;         // none: erased. Lent for the call
+  std::optional<Version> expected{};  // only where it has this version, or is absent
+};
+
+struct Entry {
+  std::string key;
+  std::vector<std::byte> value;
+  Version version = kAbsent;
+};
+
+struct BlobInfo {
+  Version version = kAbsent;
+  std::uint64_t size = 0;  // bytes
+};
+
+struct ListedBlob {
+  std::string key;
+  BlobInfo info;
+};
+
+class Store {
+ public:
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store() = default;
+
+  // All changes of a table, each of another key, or none of them. None: they were made. Else the
+  // place of a change whose entry is not of the version that it expects.
+  [[nodiscard]] virtual std::optional<std::size_t> commit(std::string_view table,
+                                                          std::span<const Change> changes) = 0;
+  virtual std::optional<Entry> find(std::string_view table, std::string_view key) = 0;
+  // At most so many entries of a table from a key on, as they were at one moment; from the first
+  // one where `from` is empty.
+  virtual std::vector<Entry> scan(std::string_view table, std::string_view from,
+                                  std::size_t most) = 0;
+
+  // Of different keys, each change by itself: others may see some of them before the rest. Of each
+  // its version afterwards, and kAbsent for one that was not made, as its blob is not of the
+  // version expected, or that erases.
+  virtual std::vector<Version> put(std::span<const Change> blobs) = 0;
+  // Copies what the blob has from `offset` on, as far as there is room. None: there is no such
+  // blob.
+  virtual std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
+                                      std::span<std::byte> room) = 0;
+  // As scan().
+  virtual std::vector<ListedBlob> list(std::string_view from, std::size_t most) = 0;
+
+  // Frees what killed processes have left, which nothing names. Beside any use of the store.
+  virtual void collect() = 0;
+};
+
+// Throws Error (unsupported) for a key, or the name of a table, that no store takes.
+void require_key(std::string_view key);
+void require_table(std::string_view table);
+
+}  // namespace headrace::store
