@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "engine/checksum.hpp"
 #include "engine/log/logged_writes.hpp"
 #include "engine/log/reader.hpp"
 #include "percent.hpp"
@@ -45,7 +46,7 @@ void add_segment(std::string& file, std::uint64_t number, const std::string& lin
   log::SegmentHeader header;
   header.sequence = number;
   header.bytes = content.size();
-  header.checksum = log::checksum(bytes_of(content));
+  header.checksum = checksum(bytes_of(content));
   if (kind < kKinds.size()) header.kind = static_cast<log::SegmentKind>(kind + 1);
   const auto encoded = header.encode();
   file.append(reinterpret_cast<const char*>(encoded.data()), encoded.size());

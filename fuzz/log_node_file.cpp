@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
+#include "engine/checksum.hpp"
 #include "engine/log/node_file.hpp"
 #include "percent.hpp"
 
@@ -43,11 +44,11 @@ void put_checksums(std::string& file) {
   const std::uint64_t end = kFixed + ranks * 4;
   if (end > file.size()) return;
   const auto numbers = bytes.subspan(kFixed, ranks * 4);
-  put_little_endian(bytes.data() + 44, log::checksum(numbers, log::checksum(bytes.first(44))));
+  put_little_endian(bytes.data() + 44, checksum(numbers, checksum(bytes.first(44))));
   const std::uint64_t length = (end + 15) / 16 * 16;
   if (length + 16 > file.size()) return;
   put_little_endian(bytes.data() + length + 8, 0U);
-  put_little_endian(bytes.data() + length + 12, log::checksum(bytes.subspan(length, 12)));
+  put_little_endian(bytes.data() + length + 12, checksum(bytes.subspan(length, 12)));
 }
 
 void use(io::File& file, std::uint64_t bytes) {

@@ -40,10 +40,22 @@ std::string_view kind_of(std::string_view version) {
               "'; Headrace has modules for Open MPI and MPICH");
 }
 
+// Beside the core; plug-ins that are modules themselves lie one folder deeper, programs in bin/.
+std::string path_of(std::string_view kind) {
+  const std::string file = "/libheadrace_mpi_" + std::string(kind) + ".so";
+  const std::string folder = module_file().substr(0, module_file().rfind('/'));
+  const std::string above = folder.substr(0, folder.rfind('/'));
+  std::string beside = folder + file;
+  if (::access(beside.c_str(), F_OK) == 0) return beside;
+  for (const std::string& folder_above : {above, above + "/lib"})
+    if (std::string other = folder_above + file; ::access(other.c_str(), F_OK) == 0) return other;
+  return beside;
+}
+
 const MpiTable* load() {
   const std::string version = version_text();
   const std::string_view kind = kind_of(version);
-  const std::string path = module_beside("libheadrace_mpi_" + std::string(kind) + ".so");
+  const std::string path = path_of(kind);
   const std::string start = "the MPI module " + path;
   if (::access(path.c_str(), F_OK) != 0)
     throw Error("Headrace is installed without " + start + " for " + version +

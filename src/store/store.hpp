@@ -5,10 +5,10 @@
 // from 1 to kLongestTable. An entry or blob gets another version with each change, never one that
 // it has had before.
 //
-// Any thread; one object is shared by all of a process. In a child after fork() it goes on; while
-// one thread forks no other may be in a call. What cannot be done is thrown as Error, with the
-// store, the key and the cause in its text, and a kind: `no_space`, `corrupt`, `busy` (may succeed
-// later), `unsupported`, `failed`. Nothing has changed then, or not known (`failed`).
+// Any thread; in a child after fork() it goes on. What cannot be done is thrown as Error, with the
+// store and the cause in its text, of reads the key, and an errno or a kind: `no_space`, `corrupt`,
+// `conflict` (something else is there), `unsupported`, `failed`. Nothing has changed then, unless
+// the store says that it is not known (`failed`).
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,11 @@ inline constexpr std::size_t kLongestKey = 400;
 inline constexpr std::size_t kLongestTable = 100;
 
 using Bytes = std::span<const std::byte>;
+inline Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline std::string_view text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 using Version = std::uint64_t;
 inline constexpr Version kAbsent = 0;  // of what is not there
 
@@ -51,6 +56,13 @@ struct ListedBlob {
   BlobInfo info;
 };
 
+// Of changes that are made together.
+struct Commit {
+  Version version = kAbsent;  // of all entries that were put
+  // Nothing was changed: the entry of this change is not of the version that it expects.
+  std::optional<std::size_t> refused{};
+};
+
 class Store {
  public:
   Store() = default;
@@ -58,10 +70,8 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // All changes of a table, each of another key, or none of them. None: they were made. Else the
-  // place of a change whose entry is not of the version that it expects.
-  [[nodiscard]] virtual std::optional<std::size_t> commit(std::string_view table,
-                                                          std::span<const Change> changes) = 0;
+  // All changes of a table, each of another key, or none of them.
+  [[nodiscard]] virtual Commit commit(std::string_view table, std::span<const Change> changes) = 0;
   virtual std::optional<Entry> find(std::string_view table, std::string_view key) = 0;
   // At most so many entries of a table from a key on, as they were at one moment; from the first
   // one where `from` is empty.

@@ -28,12 +28,6 @@ class Conformance : public testing::TestWithParam<Maker> {
   Store& store_ = *made_;
 };
 
-inline Bytes bytes_of(std::string_view text) {
-  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
-}
-inline std::string text_of(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 inline Change change(std::string key, std::string_view value,
                      std::optional<Version> expected = std::nullopt) {
   return {std::move(key), bytes_of(value), expected};

@@ -8,15 +8,14 @@
 
 #include "base/descriptor.hpp"
 #include "engine/io/local_file_system.hpp"
-#include "store/conformance.hpp"
-#include "store/lmdb/lmdb_store.hpp"
+#include "store/lmdb/data_files.hpp"
+#include "store/lmdb_folder.hpp"
 #include "support/child.hpp"
 #include "support/stepped.hpp"
 
 namespace headrace::store {
 namespace {
 
-namespace fs = std::filesystem;
 using test::Child;
 using test::for_steps;
 using test::kAny;
@@ -32,40 +31,6 @@ INSTANTIATE_TEST_SUITE_P(SyncedLmdb, Conformance,
                                                  return std::make_unique<LmdbStore>(
                                                      folder, Durability::power);
                                                }}));
-
-constexpr std::size_t kLarge = 70000;  // bytes: a file of its own
-
-class LmdbFolder : public testing::Test {
- protected:
-  [[nodiscard]] std::unique_ptr<LmdbStore> open() const {
-    return std::make_unique<LmdbStore>(path_, Durability::process);
-  }
-  // Files of blobs, whether anything names them or not.
-  [[nodiscard]] std::size_t files() const {
-    std::size_t count = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(path_ + "/files"))
-      count += entry.is_regular_file() && entry.path().filename() != "lock" ? 1 : 0;
-    return count;
-  }
-  // The kind of error, or none, with which it opens.
-  [[nodiscard]] std::optional<ErrorKind> kind_of_failure() const {
-    try {
-      (void)whole(*open(), "b");
-      return std::nullopt;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(path_), std::string::npos) << error.what();
-      return error.kind();
-    }
-  }
-
-  TestFolder folder_;
-  const std::string path_ = folder_ / "store";
-};
-
-bool commit_pair(Store& store, unsigned number) {
-  const std::string value = std::to_string(number);
-  return !store.commit("t", std::vector{change("a", value), change("b", value)});
-}
 
 TEST_F(LmdbFolder, what_was_put_is_there_when_it_is_opened_again) {
   {
@@ -162,20 +127,14 @@ TEST_F(LmdbFolder, processes_lose_nothing_of_each_other) {
   EXPECT_EQ(files(), 1U);
 }
 
-// Replaces all that is there.
-void renew(Store& store, unsigned number) {
-  static const std::array samples{sample(kLarge, 0), sample(kLarge, 1), sample(kLarge, 2)};
-  put(store, change("b", samples.at(number)));
-  commit_pair(store, number);
-}
-
 // The numbers of the blob and of both entries.
 std::array<std::string, 3> numbers_in(Store& store) {
   const std::string blob = *whole(store, "b");
   std::string number = "none";
   for (unsigned i = 0; i < 3; ++i)
     if (blob == sample(kLarge, i)) number = std::to_string(i);
-  return {number, text_of(store.find("t", "a")->value), text_of(store.find("t", "b")->value)};
+  const auto entries = store.scan("t", "", 2);
+  return {number, std::string(text_of(entries[0].value)), std::string(text_of(entries[1].value))};
 }
 
 TEST_F(LmdbFolder, whoever_is_killed_at_a_call_of_the_system_leaves_all_or_nothing) {
@@ -228,61 +187,6 @@ TEST_F(LmdbFolder, what_another_process_is_about_to_name_is_not_collected) {
   std::array<std::byte, 4> room{};
   EXPECT_TRUE(another.read(file, 0, room));
   EXPECT_EQ(text_of(room), "text");
-}
-
-TEST_F(LmdbFolder, what_cannot_be_written_changes_nothing) {
-  const auto store = open();
-  renew(*store, 1);
-  const Child child([&] {
-    ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{kLarge / 2, kLarge / 2};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    try {
-      put(*store, change("b", sample(kLarge, 2)));
-      return false;
-    } catch (const Error& error) {
-      return std::string(error.what()).find("files/") != std::string::npos;
-    }
-  });
-  EXPECT_TRUE(child.ends_well());
-  EXPECT_EQ(whole(*store, "b"), sample(kLarge, 1));
-  EXPECT_EQ(files(), 1U);
-}
-
-TEST_F(LmdbFolder, a_database_that_was_cut_off_is_an_error) {
-  renew(*open(), 1);
-  ASSERT_EQ(kind_of_failure(), std::nullopt);
-  const std::string data = path_ + "/database/data.mdb";
-  const auto size = fs::file_size(data);
-  for (const std::uintmax_t left : {size - 4096, std::uintmax_t{8192}, std::uintmax_t{100}}) {
-    fs::resize_file(data, left);
-    EXPECT_EQ(kind_of_failure(), ErrorKind::corrupt) << left;
-  }
-  std::ofstream(data, std::ios::trunc) << std::string(size, 'x');
-  EXPECT_EQ(kind_of_failure(), ErrorKind::corrupt);
-}
-
-TEST_F(LmdbFolder, a_file_that_is_gone_or_cut_off_is_an_error) {
-  renew(*open(), 1);
-  for (const auto& entry : fs::recursive_directory_iterator(path_ + "/files"))
-    if (entry.is_regular_file() && entry.path().filename() != "lock")
-      fs::resize_file(entry.path(), 10);
-  EXPECT_EQ(kind_of_failure(), ErrorKind::corrupt);
-  fs::remove_all(path_ + "/files");
-  EXPECT_EQ(kind_of_failure(), ErrorKind::corrupt);
-}
-
-TEST_F(LmdbFolder, a_folder_of_something_else_is_refused) {
-  fs::create_directory(path_);
-  EXPECT_EQ(kind_of_failure(), ErrorKind::conflict);  // others may enter it
-  fs::permissions(path_, fs::perms::owner_all);
-  std::ofstream(path_ + "/format") << "another store";
-  EXPECT_EQ(kind_of_failure(), ErrorKind::conflict);
-  fs::remove(path_ + "/format");
-  EXPECT_EQ(kind_of_failure(), std::nullopt);
-  fs::remove_all(path_);
-  std::ofstream(path_ + "") << "a file";
-  EXPECT_EQ(kind_of_failure(), ErrorKind::conflict);
 }
 
 TEST(LocalFileSystem, others_are_told_from_those_of_a_machine) {

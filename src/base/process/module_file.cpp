@@ -1,7 +1,6 @@
 #include "base/process/module_file.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -25,13 +24,6 @@ std::string& path = *new std::string(find());  // NOLINT(*-avoid-non-const-globa
 }  // namespace
 
 const std::string& module_file() { return path; }
-
-std::string module_beside(const std::string& file) {
-  const std::string folder = module_file().substr(0, module_file().rfind('/') + 1);
-  for (const char* const above : {"", "../", "../lib/"})
-    if (std::string found = folder + above + file; ::access(found.c_str(), F_OK) == 0) return found;
-  return folder + file;
-}
 
 void set_module_file(std::string original) { path = std::move(original); }
 

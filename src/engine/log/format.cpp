@@ -1,12 +1,11 @@
 #include "engine/log/format.hpp"
 
-#include <libdeflate.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
+#include "engine/checksum.hpp"
 
 namespace headrace::engine::log {
 namespace {
@@ -23,7 +22,7 @@ std::array<std::byte, kHeaderBytes> SegmentHeader::encode() const {
   put_little_endian(to + 8, sequence);
   put_little_endian(to + 16, bytes);
   put_little_endian(to + 24, checksum);
-  put_little_endian(to + 28, log::checksum(std::span(result).first(28)));
+  put_little_endian(to + 28, engine::checksum(std::span(result).first(28)));
   return result;
 }
 
@@ -73,10 +72,6 @@ std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std:
   put_little_endian(result.data(), segments);
   put_little_endian(result.data() + 8, bytes);
   return result;
-}
-
-std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before) {
-  return libdeflate_crc32(before, bytes.data(), bytes.size());
 }
 
 }  // namespace headrace::engine::log

@@ -50,7 +50,4 @@ Belonging decode_owner(std::span<const std::byte> bytes);
 constexpr std::size_t kClosingBytes = 16;
 std::array<std::byte, kClosingBytes> encode_closing(std::uint64_t segments, std::uint64_t bytes);
 
-// CRC-32 as in zlib, of what `before` is the checksum of and the bytes after it.
-std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before = 0);
-
 }  // namespace headrace::engine::log

@@ -7,7 +7,7 @@
 
 #include "base/little_endian.hpp"
 #include "engine/codec/deflate.hpp"
-#include "engine/log/varint.hpp"
+#include "engine/varint.hpp"
 
 namespace headrace::engine::log {
 namespace {

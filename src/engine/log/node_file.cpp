@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
+#include "engine/checksum.hpp"
 
 namespace headrace::engine::log {
 namespace {

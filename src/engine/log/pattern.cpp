@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/log/varint.hpp"
+#include "engine/varint.hpp"
 
 namespace headrace::engine {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "engine/buffer.hpp"
+#include "engine/checksum.hpp"
 
 namespace headrace::engine::log {
 

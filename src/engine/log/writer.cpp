@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "engine/checksum.hpp"
 #include "engine/threads/ordered.hpp"
 
 namespace headrace::engine::log {

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "engine/checksum.hpp"
 #include "engine/io/file.hpp"
 #include "engine/log/format.hpp"
 #include "sidecar/copy_file.hpp"
@@ -153,7 +154,7 @@ std::uint32_t checksum_of_file(const std::string& path) {
   for (std::uint64_t at = 0; left > 0;) {
     const auto bytes = std::span(part).first(std::min<std::uint64_t>(left, kPart));
     storage->read(at, bytes);
-    sum = engine::log::checksum(bytes, sum);
+    sum = engine::checksum(bytes, sum);
     at += bytes.size();
     left -= bytes.size();
   }

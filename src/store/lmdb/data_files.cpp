@@ -33,8 +33,10 @@ std::optional<std::uint64_t> number_of(std::string_view words) {
   return number;
 }
 
+// None where it is gone.
 std::vector<std::string> names_in(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir(folder.c_str()), &::closedir);
+  if (all == nullptr && errno == ENOENT) return {};
   if (all == nullptr) throw file_error(folder + " cannot be read");
   std::vector<std::string> names;
   while (const dirent* const one = ::readdir(all.get()))
@@ -51,11 +53,6 @@ void write_all(const Descriptor& file, Bytes bytes) {
   }
 }
 
-void sync(const std::string& folder) {
-  const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
-  if (::fsync(opened.get()) != 0) throw file_error(folder + " cannot be written to the disk");
-}
-
 // Of a process that was killed before it had locked it.
 bool is_left_over(const std::string& folder) {
   constexpr long kLong = 3600;  // seconds
@@ -68,12 +65,23 @@ bool has_ended(const std::string& folder) {
   try {
     const Descriptor lock(folder + "/" + kLock, O_RDWR | O_NOFOLLOW);
     return ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
-  } catch (const Error&) {
-    return false;
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::not_found;  // whoever collects erases the lock last but one
   }
 }
 
+// Erases a folder that has nothing but its lock.
+void erase_session(const std::string& folder) {
+  ::unlink((folder + "/" + kLock).c_str());
+  ::rmdir(folder.c_str());
+}
+
 }  // namespace
+
+void sync_folder(const std::string& folder) {
+  const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
+  if (::fsync(opened.get()) != 0) throw file_error(folder + " cannot be written to the disk");
+}
 
 DataFiles::DataFiles(std::string folder, bool synced)
     : folder_(std::move(folder)), synced_(synced) {}
@@ -83,28 +91,29 @@ DataFiles::~DataFiles() {
 }
 
 // Made under another name, so that none is seen without its lock.
-std::uint64_t DataFiles::begin_session() {
+void DataFiles::begin_session() {
   std::uint64_t session = 0;
   if (::getrandom(&session, sizeof session, 0) != sizeof session)
     throw file_error("no random number for a session of " + folder_);
   const std::string made = folder_ + "/" + kNew + words_of(session);
-  if (::mkdir(made.c_str(), 0700) != 0) throw file_error(made + " cannot be made");
   const std::string path = made + "/" + kLock;
-  const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (lock < 0) throw file_error(path + " cannot be made");
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0 ||
-      ::rename(made.c_str(), (folder_ + "/" + words_of(session)).c_str()) != 0) {
-    const Error error = file_error(made + " cannot be made");
-    ::close(lock);
-    throw error;
+  int lock = -1;
+  try {
+    if (::mkdir(made.c_str(), 0700) != 0) throw file_error(made + " cannot be made");
+    lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (lock < 0) throw file_error(path + " cannot be made");
+    if (::flock(lock, LOCK_EX | LOCK_NB) != 0) throw file_error(path + " cannot be locked");
+    if (::rename(made.c_str(), (folder_ + "/" + words_of(session)).c_str()) != 0)
+      throw file_error(made + " cannot be renamed");
+    if (synced_) sync_folder(folder_);
+  } catch (const Error&) {
+    if (lock >= 0) ::close(lock);
+    erase_session(made);
+    erase_session(folder_ + "/" + words_of(session));
+    throw;
   }
-  if (synced_) sync(folder_);
-  // What the parent of this process has locked stays so as long as this process has it, too.
-  if (lock_ >= 0) ::close(lock_);
+  session_ = session;
   lock_ = lock;
-  process_ = ::getpid();
-  numbers_ = 0;
-  return session;
 }
 
 std::string DataFiles::path_of(DataFile file) const {
@@ -115,16 +124,16 @@ DataFile DataFiles::write(Bytes bytes) {
   DataFile made;
   {
     const std::scoped_lock lock(mutex_);
-    if (process_ != ::getpid()) session_ = begin_session();
-    made = {session_, ++numbers_};
+    if (lock_ < 0) begin_session();
+    made = {session_, ++made_};
   }
   const std::string path = path_of(made);
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   try {
-    const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     write_all(file, bytes);
     if (synced_) {
       if (::fdatasync(file.get()) != 0) throw file_error(path + " cannot be written to the disk");
-      sync(path.substr(0, path.rfind('/')));
+      sync_folder(path.substr(0, path.rfind('/')));
     }
   } catch (const Error&) {
     ::unlink(path.c_str());
@@ -151,7 +160,7 @@ bool DataFiles::read(DataFile file, std::uint64_t offset, std::span<std::byte> b
   return true;
 }
 
-void DataFiles::erase(DataFile file) const { ::unlink(path_of(file).c_str()); }
+void DataFiles::erase(DataFile file) const noexcept { ::unlink(path_of(file).c_str()); }
 
 void DataFiles::collect(const std::function<void()>& begin,
                         const std::function<bool(DataFile)>& is_named) const {
@@ -160,7 +169,7 @@ void DataFiles::collect(const std::function<void()>& begin,
   for (const std::string& name : names_in(folder_)) {
     const auto session = number_of(name);
     const std::string folder = folder_ + "/" + name;
-    if (!session && is_left_over(folder)) ::rmdir(folder.c_str());
+    if (!session && !is_left_over(folder)) continue;
     if (!has_ended(folder)) continue;
     ended.push_back(folder);
     if (!session) continue;
@@ -171,10 +180,8 @@ void DataFiles::collect(const std::function<void()>& begin,
   for (const DataFile file : files)
     if (!is_named(file)) erase(file);
   for (const std::string& folder : ended) {
-    // With its lock only where nothing is left that is named.
-    if (names_in(folder).size() > 1) continue;
-    ::unlink((folder + "/" + kLock).c_str());
-    ::rmdir(folder.c_str());
+    const auto names = names_in(folder);
+    if (names.empty() || (names.size() == 1 && names.front() == kLock)) erase_session(folder);
   }
 }
 

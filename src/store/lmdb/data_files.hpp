@@ -1,11 +1,11 @@
 // Blobs that are too large for a database, each a file. Names tell who has made a file: each object
-// of this class, in each process, has a folder of its own and holds a lock on it. So what a killed
+// of this class has a folder of its own, a session, and holds a lock on it. So what a killed
 // process has written and not put into the database is told from what another is about to put.
 //
 //   FOLDER/SESSION/NUMBER    a blob
 //   FOLDER/SESSION/lock      locked by flock() while its process may name more files there
 //
-// Any thread; in a child after fork() a new session begins.
+// Any thread; the process that made the object only. All functions throw Error.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class DataFiles {
   DataFiles& operator=(const DataFiles&) = delete;
   ~DataFiles();
 
-  // Makes a file of these bytes. Throws Error, as read() does, and has made none then.
+  // Makes a file of these bytes, or none.
   DataFile write(Bytes bytes);
   // Reads bytes from `offset` on. False where the file is gone.
   bool read(DataFile file, std::uint64_t offset, std::span<std::byte> bytes) const;
-  void erase(DataFile file) const;
+  void erase(DataFile file) const noexcept;
   [[nodiscard]] std::string path_of(DataFile file) const;
 
   // Erases the files of ended sessions that are none of those `is_named` knows. `begin` is called
@@ -45,15 +45,17 @@ class DataFiles {
                const std::function<bool(DataFile)>& is_named) const;
 
  private:
-  std::uint64_t begin_session();
+  void begin_session();
 
   std::string folder_;
   bool synced_;
   std::mutex mutex_;
-  long process_ = 0;  // that the session is of; 0: there is none yet
   std::uint64_t session_ = 0;
-  int lock_ = -1;
-  std::uint64_t numbers_ = 0;
+  int lock_ = -1;  // -1: it has not begun
+  std::uint64_t made_ = 0;
 };
+
+// Returns when the entries of a folder survive a power cut.
+void sync_folder(const std::string& folder);
 
 }  // namespace headrace::store

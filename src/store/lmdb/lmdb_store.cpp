@@ -1,7 +1,10 @@
 #include "store/lmdb/lmdb_store.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 
 #include "base/descriptor.hpp"
@@ -9,17 +12,27 @@
 #include "base/private_folder.hpp"
 #include "base/report/printable.hpp"
 #include "engine/io/local_file_system.hpp"
+#include "store/lmdb/data_files.hpp"
+#include "store/lmdb/lmdb_database.hpp"
 
 namespace headrace::store {
 namespace {
 
 constexpr std::string_view kFormat = "Headrace store 1\n";
 
+// How many forks lie between this process and the first one.
+std::atomic<unsigned> forks{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+void count_forks() {
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  if (registered != 0) throw Error("forks cannot be noticed", registered);
+}
+
 // What a blob's value begins with.
 constexpr std::byte kInside{0};
 constexpr std::byte kInFile{1};
 
-struct Value {
+struct BlobValue {
   Bytes inside;
   std::uint64_t size = 0;
   std::optional<DataFile> file;
@@ -35,11 +48,11 @@ FileValue value_of(DataFile file, std::uint64_t size) {
   return value;
 }
 
-Value parse(Bytes value) {
+BlobValue parse(Bytes value) {
   if (!value.empty() && value[0] == kInside)
     return {value.subspan(1), value.size() - 1, std::nullopt};
   if (value.size() != sizeof(FileValue) || value[0] != kInFile)
-    throw Error("a blob's entry is damaged", ErrorKind::corrupt);
+    throw Error("the entry of a blob is damaged", ErrorKind::corrupt);
   const auto word = [&](std::size_t at) { return little_endian<std::uint64_t>(&value[at]); };
   return {{}, word(1), DataFile{word(9), word(17)}};
 }
@@ -51,50 +64,34 @@ std::string key_in(std::string_view table, std::string_view key) {
   std::array<std::byte, 2> length{};
   put_little_endian(length.data(), static_cast<std::uint16_t>(table.size()));
   std::string all = "t";
-  all.append(reinterpret_cast<const char*>(length.data()), length.size());
-  return all.append(table).append(key);
+  return all.append(text_of(length)).append(table).append(key);
 }
 
-// As the module takes it. `key` outlives the result.
-LmdbChange change_of(const Change& change, const std::string& key, Bytes head, Bytes body) {
-  return {lent(key),
-          lent(head),
-          lent(body),
-          !change.value.has_value(),
-          change.expected.has_value(),
-          change.expected.value_or(kAbsent),
-          /*refused=*/false};
-}
-
+// A folder that others have put something else into is none of ours.
 void check_format(const std::string& folder) {
   const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
   if (!engine::io::is_on_local_file_system(opened.get()))
-    throw Error(folder + " is not on a local file system, which LMDB needs",
+    throw Error("store " + folder + " is not on a local file system, which LMDB needs",
                 ErrorKind::unsupported);
+  const std::string path = folder + "/format";
+  const std::filesystem::directory_iterator first(folder);
+  if (first != std::filesystem::directory_iterator() && !std::filesystem::exists(path))
+    throw Error(folder + " holds something else than a store", ErrorKind::conflict);
   // Whoever makes it writes it whole: it is shorter than what the system writes at once.
-  const Descriptor file(folder + "/format", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  const Descriptor file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   std::array<char, 64> text{};
   const ssize_t length = ::pread(file.get(), text.data(), text.size(), 0);
-  if (length < 0) throw file_error(file.path() + " cannot be read");
+  if (length < 0) throw file_error(path + " cannot be read");
   if (length == 0) {
     if (::pwrite(file.get(), kFormat.data(), kFormat.size(), 0) != std::ssize(kFormat))
-      throw file_error(file.path() + " cannot be written");
+      throw file_error(path + " cannot be written");
   } else if (std::string_view(text.data(), static_cast<std::size_t>(length)) != kFormat) {
     throw Error(folder + " holds no store, or one of another version of Headrace",
                 ErrorKind::conflict);
   }
 }
 
-std::string prepared(const std::string& folder) {
-  const auto database = folder + "/database";
-  make_private_folder(folder);
-  check_format(folder);
-  make_private_folder(database);
-  make_private_folder(folder + "/files");
-  return database;
-}
-
-// Files that a put has made, until they are named.
+// Files that a put has made, until others may know their names.
 class NewFiles {
  public:
   explicit NewFiles(const DataFiles& files) : files_(files) {}
@@ -103,41 +100,78 @@ class NewFiles {
   ~NewFiles() {
     for (const DataFile& file : made_) files_.erase(file);
   }
-  void add(DataFile file) { made_.insert(file); }
-  void keep(DataFile file) { made_.erase(file); }
+  void add(DataFile file) { made_.push_back(file); }
+  void keep() { made_.clear(); }
 
  private:
   const DataFiles& files_;
-  std::set<DataFile> made_;
+  std::vector<DataFile> made_;
 };
 
 }  // namespace
 
-LmdbStore::LmdbStore(const std::string& folder, Durability durability)
-    : synced_(durability == Durability::power),
-      database_(prepared(folder)),
-      files_(folder + "/files", synced_) {}
+// What each process has of its own.
+struct LmdbStore::Process {
+  Process(const std::string& folder, bool synced)
+      : database(folder + "/database", folder + "/lock", folder),
+        files(folder + "/files", synced) {}
+  unsigned of_forks = forks;
+  LmdbDatabase database;
+  DataFiles files;
+};
 
-std::optional<std::size_t> LmdbStore::commit(std::string_view table,
-                                             std::span<const Change> changes) {
-  std::vector<std::string> keys;
+LmdbStore::LmdbStore(const std::string& folder, Durability durability)
+    : folder_(std::filesystem::absolute(folder).lexically_normal()),
+      synced_(durability == Durability::power) {
+  count_forks();
+  make_private_folder(folder_);
+  check_format(folder_);
+  make_private_folder(folder_ + "/files");
+  process();
+  if (!synced_) return;
+  const Descriptor format(folder_ + "/format", O_RDONLY);
+  if (::fsync(format.get()) != 0) throw file_error(format.path());
+  sync_folder(folder_);
+  sync_folder(std::filesystem::path(folder_).parent_path());
+}
+
+// That of a parent is left as it is: its descriptors may be others by now.
+LmdbStore::~LmdbStore() {
+  Process* const last = process_;
+  if (last != nullptr && last->of_forks == forks) delete last;
+}
+
+// Without a lock: another thread may have had it in the parent.
+LmdbStore::Process& LmdbStore::process() const {
+  Process* found = process_.load(std::memory_order_acquire);
+  while (found == nullptr || found->of_forks != forks) {
+    auto made = std::make_unique<Process>(folder_, synced_);
+    if (process_.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel))
+      found = made.release();
+  }
+  return *found;
+}
+
+Commit LmdbStore::commit(std::string_view table, std::span<const Change> changes) {
+  std::vector<DatabaseChange> all;
   for (const Change& one : changes) {
     require_key(one.key);
-    keys.push_back(key_in(table, one.key));
+    all.push_back({key_in(table, one.key),
+                   one.value.value_or(Bytes{}),
+                   {},
+                   !one.value.has_value(),
+                   one.expected});
   }
-  std::vector<LmdbChange> all;
-  for (std::size_t i = 0; i < changes.size(); ++i)
-    all.push_back(change_of(changes[i], keys[i], changes[i].value.value_or(Bytes{}), {}));
-  database_.write(all, /*together=*/true, synced_, [](Bytes) {});
-  const auto refused = std::ranges::find(all, true, &LmdbChange::refused);
-  if (refused == all.end()) return std::nullopt;
-  return refused - all.begin();
+  const Version version = process().database.write(all, /*together=*/true, synced_, {});
+  const auto refused = std::ranges::find(all, true, &DatabaseChange::refused);
+  if (refused == all.end()) return {version};
+  return {kAbsent, refused - all.begin()};
 }
 
 std::optional<Entry> LmdbStore::find(std::string_view table, std::string_view key) {
   require_key(key);
   std::optional<Entry> found;
-  database_.read(key_in(table, key), [&](std::string_view, Bytes value, Version version) {
+  process().database.read(key_in(table, key), [&](std::string_view, Bytes value, Version version) {
     found = Entry{std::string(key), {value.begin(), value.end()}, version};
     return false;
   });
@@ -149,44 +183,48 @@ std::vector<Entry> LmdbStore::scan(std::string_view table, std::string_view from
   std::vector<Entry> found;
   const std::string prefix = key_in(table, {});
   if (most == 0) return found;
-  database_.scan(key_in(table, from), [&](std::string_view key, Bytes value, Version version) {
-    if (!key.starts_with(prefix)) return false;
-    found.push_back(
-        {std::string(key.substr(prefix.size())), {value.begin(), value.end()}, version});
-    return found.size() < most;
-  });
+  process().database.scan(
+      key_in(table, from), [&](std::string_view key, Bytes value, Version version) {
+        if (!key.starts_with(prefix)) return false;
+        found.push_back(
+            {std::string(key.substr(prefix.size())), {value.begin(), value.end()}, version});
+        return found.size() < most;
+      });
   return found;
 }
 
 std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
-  std::vector<std::string> keys;
+  auto& [forked, database, files] = process();
   std::vector<FileValue> in_files(blobs.size());
   std::vector<std::optional<DataFile>> made(blobs.size());
-  NewFiles unnamed(files_);
+  std::vector<Version> versions(blobs.size(), kAbsent);
+  NewFiles unnamed(files);
+  std::vector<DatabaseChange> all;
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     require_key(blobs[i].key);
-    keys.push_back(key_of_blob(blobs[i].key));
-    if (!blobs[i].value || blobs[i].value->size() <= kLargestInside) continue;
-    made[i] = files_.write(*blobs[i].value);
+    const Bytes value = blobs[i].value.value_or(Bytes{});
+    all.push_back({key_of_blob(blobs[i].key), std::span(&kInside, 1), value,
+                   !blobs[i].value.has_value(), blobs[i].expected});
+    if (value.size() <= kLargestInside) continue;
+    made[i] = files.write(value);
     unnamed.add(*made[i]);
-    in_files[i] = value_of(*made[i], blobs[i].value->size());
+    in_files[i] = value_of(*made[i], value.size());
+    all[i].head = in_files[i];
+    all[i].body = {};
   }
-  std::vector<LmdbChange> all;
-  for (std::size_t i = 0; i < blobs.size(); ++i)
-    all.push_back(made[i] ? change_of(blobs[i], keys[i], in_files[i], {})
-                          : change_of(blobs[i], keys[i], std::span(&kInside, 1),
-                                      blobs[i].value.value_or(Bytes{})));
-  std::vector<DataFile> replaced;
-  const Version version = database_.write(all, /*together=*/false, synced_, [&](Bytes value) {
-    if (const auto file = parse(value).file) replaced.push_back(*file);
-  });
-  std::vector<Version> versions(blobs.size(), kAbsent);
+  std::vector<DataFile> gone;
+  const auto note_file = [&](Bytes value) {
+    if (const auto file = parse(value).file) gone.push_back(*file);
+  };
+  gone.reserve(2 * blobs.size());
+  const Version version =
+      database.write(all, /*together=*/false, synced_, {note_file, [&] { unnamed.keep(); }});
+  unnamed.keep();
   for (std::size_t i = 0; i < blobs.size(); ++i) {
-    if (all[i].refused || all[i].erases) continue;
-    versions[i] = version;
-    if (made[i]) unnamed.keep(*made[i]);
+    if (all[i].refused && made[i]) gone.push_back(*made[i]);
+    if (!all[i].refused && !all[i].erases) versions[i] = version;
   }
-  for (const DataFile& file : replaced) files_.erase(file);
+  for (const DataFile& file : gone) files.erase(file);
   return versions;
 }
 
@@ -194,12 +232,13 @@ std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
 std::optional<BlobInfo> LmdbStore::get(std::string_view key, std::uint64_t offset,
                                        std::span<std::byte> room) {
   require_key(key);
+  auto& [forked, database, files] = process();
   std::optional<DataFile> gone;
   while (true) {
     std::optional<BlobInfo> info;
     std::optional<DataFile> file;
-    database_.read(key_of_blob(key), [&](std::string_view, Bytes stored, Version version) {
-      const Value value = parse(stored);
+    database.read(key_of_blob(key), [&](std::string_view, Bytes stored, Version version) {
+      const BlobValue value = parse(stored);
       info = BlobInfo{version, value.size};
       file = value.file;
       if (file) return false;
@@ -209,12 +248,11 @@ std::optional<BlobInfo> LmdbStore::get(std::string_view key, std::uint64_t offse
     });
     if (!info || !file) return info;
     const std::uint64_t rest = info->size - std::min(offset, info->size);
-    if (files_.read(*file, offset, room.first(std::min<std::uint64_t>(rest, room.size()))))
+    if (files.read(*file, offset, room.first(std::min<std::uint64_t>(rest, room.size()))))
       return info;
     if (gone == file)
-      throw Error(
-          "the file " + files_.path_of(*file) + " of blob " + printable(key) + " is missing",
-          ErrorKind::corrupt);
+      throw Error("the file " + files.path_of(*file) + " of blob " + printable(key) + " is missing",
+                  ErrorKind::corrupt);
     gone = file;
   }
 }
@@ -222,22 +260,25 @@ std::optional<BlobInfo> LmdbStore::get(std::string_view key, std::uint64_t offse
 std::vector<ListedBlob> LmdbStore::list(std::string_view from, std::size_t most) {
   std::vector<ListedBlob> found;
   if (most == 0) return found;
-  database_.scan(key_of_blob(from), [&](std::string_view key, Bytes value, Version version) {
-    if (!key.starts_with('b')) return false;
-    found.push_back({std::string(key.substr(1)), {version, parse(value).size}});
-    return found.size() < most;
-  });
+  process().database.scan(
+      key_of_blob(from), [&](std::string_view key, Bytes value, Version version) {
+        if (!key.starts_with('b')) return false;
+        found.push_back({std::string(key.substr(1)), {version, parse(value).size}});
+        return found.size() < most;
+      });
   return found;
 }
 
+// Of a database that is damaged nothing is erased: it is read to its end.
 void LmdbStore::collect() {
   std::set<DataFile> named;
-  files_.collect(
+  auto& [forked, database, files] = process();
+  files.collect(
       [&] {
-        // What a writer has put in the moment it was killed is seen after the next writer only.
-        database_.write({}, /*together=*/true, synced_, [](Bytes) {});
-        database_.scan("b", [&](std::string_view key, Bytes value, Version /*version*/) {
-          if (!key.starts_with('b')) return false;
+        database.scan({}, [&](std::string_view key, Bytes value, Version /*version*/) {
+          if (!key.starts_with('b') && !key.starts_with('t'))
+            throw Error("store " + folder_ + " has a key of no kind", ErrorKind::corrupt);
+          if (!key.starts_with('b')) return true;
           if (const auto file = parse(value).file) named.insert(*file);
           return true;
         });

@@ -1,17 +1,19 @@
 // A store in a folder of a local file system: LMDB for tables and small blobs, a file for each blob
 // of more than kLargestInside bytes. Nothing to set up; processes of one machine share it.
 //
-//   FOLDER/format       "Headrace store 1"
-//   FOLDER/database/    LMDB's files. Keys: 't', the length of the table's name in 2 bytes, the
-//                       name, the key; or 'b' and a blob's key. A blob's value: 0 and its bytes, or
-//                       1 and, in 8 bytes each, its size, its file's session and number
-//   FOLDER/files/       see data_files.hpp
+//   FOLDER/format      "Headrace store 1"
+//   FOLDER/lock        see file_locks.hpp
+//   FOLDER/database    LMDB's. Keys: 't', the length of the table's name in 2 bytes, the name, the
+//                      key; or 'b' and a blob's key. A blob's value: 0 and its bytes, or 1 and, in
+//                      8 bytes each, its size, its file's session and number
+//   FOLDER/files/      see data_files.hpp
 //
 // Integers have the lowest byte first. Only the user who made it may enter the folder.
 #pragma once
 
-#include "store/lmdb/data_files.hpp"
-#include "store/lmdb/lmdb_database.hpp"
+#include <atomic>
+#include <string>
+
 #include "store/store.hpp"
 
 namespace headrace::store {
@@ -25,11 +27,11 @@ class LmdbStore final : public Store {
   static constexpr std::size_t kLargestInside = std::size_t{64} << 10U;  // bytes
 
   // Makes what is not there. Throws Error: `unsupported` on a file system of a network, `conflict`
-  // where the folder holds something else, or is another user's.
+  // where the folder holds something else, or others may enter it.
   LmdbStore(const std::string& folder, Durability durability);
+  ~LmdbStore() override;
 
-  std::optional<std::size_t> commit(std::string_view table,
-                                    std::span<const Change> changes) override;
+  Commit commit(std::string_view table, std::span<const Change> changes) override;
   std::optional<Entry> find(std::string_view table, std::string_view key) override;
   std::vector<Entry> scan(std::string_view table, std::string_view from, std::size_t most) override;
   std::vector<Version> put(std::span<const Change> blobs) override;
@@ -39,9 +41,12 @@ class LmdbStore final : public Store {
   void collect() override;
 
  private:
+  struct Process;
+  Process& process() const;
+
+  std::string folder_;
   bool synced_;
-  LmdbDatabase database_;
-  DataFiles files_;
+  mutable std::atomic<Process*> process_{nullptr};
 };
 
 }  // namespace headrace::store

@@ -29,17 +29,16 @@ void MemoryStore::change(Values& values, const Change& change) {
     values.erase(change.key);
 }
 
-std::optional<std::size_t> MemoryStore::commit(std::string_view table,
-                                               std::span<const Change> changes) {
+Commit MemoryStore::commit(std::string_view table, std::span<const Change> changes) {
   require_table(table);
   for (const Change& one : changes) require_key(one.key);
   const std::scoped_lock lock(mutex_);
   auto& entries = tables_[std::string(table)];
   for (std::size_t i = 0; i < changes.size(); ++i)
-    if (!is_expected(entries, changes[i])) return i;
+    if (!is_expected(entries, changes[i])) return {kAbsent, i};
   ++version_;
   for (const Change& one : changes) change(entries, one);
-  return std::nullopt;
+  return {version_};
 }
 
 std::optional<Entry> MemoryStore::find(std::string_view table, std::string_view key) {

@@ -10,8 +10,7 @@ namespace headrace::store {
 
 class MemoryStore final : public Store {
  public:
-  std::optional<std::size_t> commit(std::string_view table,
-                                    std::span<const Change> changes) override;
+  Commit commit(std::string_view table, std::span<const Change> changes) override;
   std::optional<Entry> find(std::string_view table, std::string_view key) override;
   std::vector<Entry> scan(std::string_view table, std::string_view from, std::size_t most) override;
   std::vector<Version> put(std::span<const Change> blobs) override;

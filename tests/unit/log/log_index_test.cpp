@@ -11,7 +11,7 @@
 #include "engine/codec/deflate.hpp"
 #include "engine/log/index_reader.hpp"
 #include "engine/log/index_writer.hpp"
-#include "engine/log/varint.hpp"
+#include "engine/varint.hpp"
 #include "support/rounds.hpp"
 
 namespace headrace::engine::log {

@@ -1,7 +1,6 @@
 #include "engine/cache/disk/disk_store.hpp"
 
 #include <fcntl.h>
-#include <libdeflate.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
 #include "base/process/size_signal.hpp"
+#include "engine/checksum.hpp"
 
 namespace headrace::engine::cache {
 namespace {
@@ -31,12 +31,8 @@ constexpr std::size_t kTableAt = sizeof(Header);
 
 std::uint32_t now() { return static_cast<std::uint32_t>(since_1970() / kSecond); }
 
-std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t before) {
-  return libdeflate_crc32(before, bytes.data(), bytes.size());
-}
-
 std::uint32_t checksum_of(const std::array<std::uint64_t, Way::kKeyWords>& key) {
-  return checksum(std::as_bytes(std::span(key)), 0);
+  return checksum(std::as_bytes(std::span(key)));
 }
 
 bool read_at(int descriptor, std::uint64_t at, std::span<std::byte> to) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/little_endian.hpp"
-#include "engine/log/varint.hpp"
+#include "engine/varint.hpp"
 
 namespace headrace::trace {
 

@@ -14,8 +14,8 @@
 #include "base/error.hpp"
 #include "base/process/machine.hpp"
 #include "base/process/size_signal.hpp"
+#include "engine/checksum.hpp"
 #include "engine/codec/zstd.hpp"
-#include "engine/log/format.hpp"
 #include "layers/trace/recorder/columns.hpp"
 
 namespace headrace::trace {
@@ -37,7 +37,7 @@ std::string segment(Table table, std::uint32_t rows, std::string_view contents) 
   put_number(body, static_cast<std::uint32_t>(stored.size()));
   body.append(reinterpret_cast<const char*>(stored.data()), stored.size());
   std::string all(kMagic);
-  put_number(all, engine::log::checksum(bytes_of(body)));
+  put_number(all, engine::checksum(bytes_of(body)));
   return all + body;
 }
 

@@ -29,7 +29,7 @@ inline std::uint64_t take_varint(std::string_view& bytes) {
     value |= std::uint64_t{byte & 0x7fU} << shift;
     if (byte < 0x80) return value;
   }
-  throw Error("a number of the log's index is damaged");
+  throw Error("a number is damaged", ErrorKind::corrupt);
 }
 
 inline std::uint64_t take_signed(std::string_view& bytes) {

@@ -1,0 +1,53 @@
+// The keys of a container in a store. See docs/formats/container.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "objects/format/link.hpp"
+
+namespace headrace::objects {
+
+// In the order of numbers.
+template <typename Number>
+std::string in_order(Number number) {
+  std::string bytes(sizeof number, '\0');
+  for (std::size_t i = bytes.size(); i-- > 0; number >>= 8U) bytes[i] = static_cast<char>(number);
+  return bytes;
+}
+// Of as many bytes.
+inline std::uint64_t number_in(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8U | static_cast<unsigned char>(byte);
+  return number;
+}
+
+// Tables of a container: of a group, of the leases of its writers, and of where objects are.
+inline std::string table_of_group(std::string_view container, ObjectId group) {
+  return std::string(container) + "/t/" + in_order(group);
+}
+inline std::string table_of_leases(std::string_view container) {
+  return std::string(container) + "/leases";
+}
+inline std::string table_of_places(std::string_view container) {
+  return std::string(container) + "/places";
+}
+
+// Entries of a group's table. Names of kLongName bytes and more are together under what they begin
+// with: no store takes longer keys.
+inline constexpr char kName = 'n';
+inline constexpr char kOrder = 'o';   // a name, by its link's stamp and lease
+inline constexpr char kHeader = 'h';  // of an object that was first linked here
+inline constexpr std::size_t kLongName = 384;
+
+inline std::string key_of_name(std::string_view name) {
+  return kName + std::string(name.substr(0, kLongName));
+}
+inline std::string key_of_order(std::uint64_t stamp, std::uint32_t lease) {
+  return kOrder + in_order(stamp) + in_order(lease);
+}
+inline std::string key_of_header(ObjectId object) { return kHeader + in_order(object); }
+inline std::string key_of_sums() { return "s"; }
+
+}  // namespace headrace::objects

@@ -1,0 +1,51 @@
+// The links of a group, in its table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "objects/format/link.hpp"
+#include "objects/pending_table.hpp"
+
+namespace headrace::objects {
+
+using NamedLink = std::pair<std::string, Link>;
+
+// One thread. Throws Error; with `conflict` and EEXIST where a name is there already.
+class Links {
+ public:
+  // `table`, of the group, outlives the object. `in_order`: they can be listed by their stamps.
+  Links(PendingTable& table, bool in_order) : table_(table), in_order_(in_order) {}
+
+  [[nodiscard]] std::optional<Link> find(const std::string& name) const;
+  [[nodiscard]] std::uint64_t count() const;
+
+  // Gives the link its stamp. `lease`: the writer's.
+  void insert(const std::string& name, Link link, std::uint32_t lease);
+  // Throws `not_found` where there is none.
+  void erase(const std::string& name);
+
+  // At most so many, by their names' bytes: from a name on, or behind it.
+  [[nodiscard]] std::vector<NamedLink> by_name(const std::string& from, bool behind,
+                                               std::size_t most) const;
+  // By their stamps: behind that link, or from the first one on.
+  [[nodiscard]] std::vector<NamedLink> by_order(const Link* behind, std::size_t most) const;
+
+  // A Merge of the entries that links make. A link that another has made or erased, too, is not
+  // counted twice.
+  Value merge(const Meeting& meeting, Lost& lost);
+
+ private:
+  void add_to_count(std::uint64_t links);
+  struct MeetingLinks;
+  Value merge_alike(const Meeting& meeting, Lost& lost);
+  std::optional<Link> merge_one(const MeetingLinks& meeting, Lost& lost);
+
+  PendingTable& table_;
+  bool in_order_;
+};
+
+}  // namespace headrace::objects

@@ -1,0 +1,40 @@
+// An object of a container that a program has open: one for all of its handles.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "objects/format/header.hpp"
+#include "objects/format/link.hpp"
+#include "store/store.hpp"
+
+namespace headrace::objects {
+
+// Where an object is.
+struct Place {
+  ObjectId object = 0;
+  ObjectId home = 0;  // the group whose table has its header; 0 until it is linked first
+  bool operator==(const Place&) const = default;
+};
+
+class Object {
+ public:
+  Object(Place place, Header header, store::Version version)
+      : place_(place), header_(std::move(header)), stored_(header_), version_(version) {}
+
+  [[nodiscard]] Place place() const { return place_; }
+  [[nodiscard]] const Header& header() const { return header_; }
+
+ private:
+  friend class Container;
+  [[nodiscard]] bool is_new() const { return version_ == store::kAbsent; }
+
+  Place place_;
+  Header header_;
+  Header stored_;           // as it was read or written last
+  store::Version version_;  // of that; kAbsent: it was not written yet
+};
+
+using Handle = std::shared_ptr<Object>;
+
+}  // namespace headrace::objects

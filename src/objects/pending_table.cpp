@@ -1,0 +1,117 @@
+#include "objects/pending_table.hpp"
+
+#include <span>
+
+#include "base/error.hpp"
+
+namespace headrace::objects {
+namespace {
+
+std::string text_of(const store::Entry& entry) { return std::string(store::text_of(entry.value)); }
+
+std::size_t size_of(const std::string& key, const Value& value) {
+  return key.size() + (value ? value->size() : 0);
+}
+
+}  // namespace
+
+PendingTable::PendingTable(store::Store& store, std::string table)
+    : store_(store), table_(std::move(table)) {}
+
+Value PendingTable::find(const std::string& key) {
+  if (const auto found = pending_.find(key); found != pending_.end()) return found->second.value;
+  const auto entry = store_.find(table_, key);
+  if (!entry) return std::nullopt;
+  return text_of(*entry);
+}
+
+PendingTable::Pending& PendingTable::changed(const std::string& key) {
+  const auto found = pending_.find(key);
+  if (found != pending_.end()) {
+    size_ -= size_of(key, found->second.value);
+    return found->second;
+  }
+  Pending pending;
+  if (const auto entry = store_.find(table_, key)) {
+    pending.base = text_of(*entry);
+    pending.version = entry->version;
+  }
+  return pending_.emplace(key, std::move(pending)).first->second;
+}
+
+void PendingTable::set(const std::string& key, Value value) {
+  Pending& pending = changed(key);
+  pending.value = std::move(value);
+  size_ += size_of(key, pending.value);
+}
+
+void PendingTable::insert_new(const std::string& key, std::string value) {
+  replace(key, std::move(value), std::nullopt, store::kAbsent);
+}
+
+void PendingTable::replace(const std::string& key, Value value, Value base,
+                           store::Version version) {
+  const auto [at, is_new] = pending_.try_emplace(key);
+  if (!is_new) size_ -= size_of(key, at->second.value);
+  at->second = {std::move(value), std::move(base), version};
+  size_ += size_of(key, at->second.value);
+}
+
+std::vector<std::pair<std::string, std::string>> PendingTable::scan(const std::string& from,
+                                                                    std::size_t most) {
+  std::vector<std::pair<std::string, std::string>> found;
+  auto change = pending_.lower_bound(from);
+  std::string next = from;
+  // `key` is in front of all that is stored and was not looked at.
+  const auto take_changes_before = [&](const std::string* key) {
+    for (; change != pending_.end() && found.size() < most &&
+           (key == nullptr || change->first < *key);
+         ++change)
+      if (change->second.value) found.emplace_back(change->first, *change->second.value);
+  };
+  while (found.size() < most) {
+    const auto entries = store_.scan(table_, next, most - found.size());
+    for (const store::Entry& entry : entries) {
+      take_changes_before(&entry.key);
+      if (found.size() == most) return found;
+      if (!pending_.contains(entry.key)) found.emplace_back(entry.key, text_of(entry));
+    }
+    if (entries.empty()) {
+      take_changes_before(nullptr);
+      return found;
+    }
+    next = entries.back().key + '\0';
+  }
+  return found;
+}
+
+void PendingTable::rebase(const std::string& key, const Pending& pending, const Merge& merge,
+                          Lost& lost) {
+  const auto entry = store_.find(table_, key);
+  const Value theirs = entry ? Value(text_of(*entry)) : std::nullopt;
+  const store::Version version = entry ? entry->version : store::kAbsent;
+  replace(key, merge({key, pending.base, pending.value, theirs, version}, lost), theirs, version);
+}
+
+store::Version PendingTable::flush(const Merge& merge, Lost& lost) {
+  store::Version version = store::kAbsent;
+  while (!pending_.empty()) {
+    std::vector<store::Change> changes;
+    std::vector<Changes::iterator> places;
+    for (auto at = pending_.begin(); at != pending_.end(); ++at) {
+      const auto& [key, one] = *at;
+      places.push_back(at);
+      changes.push_back({key, std::nullopt, one.version});
+      if (one.value) changes.back().value = store::bytes_of(*one.value);
+    }
+    const auto made = store_.commit(table_, changes);
+    version = made.version;
+    if (!made.refused) break;
+    const auto& [key, pending] = *places[*made.refused];
+    rebase(key, pending, merge, lost);
+  }
+  drop();
+  return version;
+}
+
+}  // namespace headrace::objects

@@ -1,0 +1,78 @@
+// A table of a store with changes that are gathered in memory, and written all at once.
+//
+// One thread. Reads see the changes, and what others have written of all else. A flush that meets
+// changes of others merges, entry by entry, and tries again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "store/store.hpp"
+
+namespace headrace::objects {
+
+// A value; none where there is no entry.
+using Value = std::optional<std::string>;
+
+// An entry that was `base` when it was changed to `mine`, and is `theirs` now.
+struct Meeting {
+  const std::string& key;
+  const Value& base;
+  const Value& mine;
+  const Value& theirs;
+  store::Version version;  // of theirs
+};
+// What the entry is to be. Where not both changes can be, theirs stands, and what is lost of mine
+// is added to `lost`. May change other entries of the table.
+using Lost = std::vector<Error>;
+using Merge = std::function<Value(const Meeting& meeting, Lost& lost)>;
+
+class PendingTable {
+ public:
+  // `store` outlives the object.
+  PendingTable(store::Store& store, std::string table);
+
+  Value find(const std::string& key);
+  // An entry is put or erased in memory only. The first change of one looks at what is stored, but
+  // that of one that is known not to be there.
+  void set(const std::string& key, Value value);
+  void insert_new(const std::string& key, std::string value);
+  // One that was read before, by which way ever: it was `base`, of that version.
+  void replace(const std::string& key, Value value, Value base, store::Version version);
+  // At most so many entries from a key on, in the order of keys.
+  std::vector<std::pair<std::string, std::string>> scan(const std::string& from, std::size_t most);
+
+  // Writes all changes, or throws Error and keeps them. What cannot be merged is added to `lost`,
+  // and the rest is written. The version of what was written; kAbsent where nothing had changed.
+  store::Version flush(const Merge& merge, Lost& lost);
+  // Forgets all changes.
+  void drop() {
+    pending_.clear();
+    size_ = 0;
+  }
+
+  // Of the changes, in bytes.
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  struct Pending {
+    Value value;
+    Value base;
+    store::Version version = store::kAbsent;  // of base
+  };
+  using Changes = std::map<std::string, Pending>;
+
+  Pending& changed(const std::string& key);
+  void rebase(const std::string& key, const Pending& pending, const Merge& merge, Lost& lost);
+
+  store::Store& store_;
+  std::string table_;
+  Changes pending_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace headrace::objects

@@ -1,0 +1,49 @@
+// A store in memory that refuses its work from some commit on.
+#pragma once
+
+#include "base/error.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace headrace::store {
+
+class FailingStore final : public Store {
+ public:
+  explicit FailingStore(Store& store) : store_(store) {}
+  // How many more commits and puts are made.
+  unsigned left = ~0U;
+  unsigned made = 0;
+
+  Commit commit(std::string_view table, std::span<const Change> changes) override {
+    work();
+    return store_.commit(table, changes);
+  }
+  std::optional<Entry> find(std::string_view table, std::string_view key) override {
+    return store_.find(table, key);
+  }
+  std::vector<Entry> scan(std::string_view table, std::string_view from,
+                          std::size_t most) override {
+    return store_.scan(table, from, most);
+  }
+  std::vector<Version> put(std::span<const Change> blobs) override {
+    work();
+    return store_.put(blobs);
+  }
+  std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
+                              std::span<std::byte> room) override {
+    return store_.get(key, offset, room);
+  }
+  std::vector<ListedBlob> list(std::string_view from, std::size_t most) override {
+    return store_.list(from, most);
+  }
+  void collect() override { store_.collect(); }
+
+ private:
+  void work() {
+    if (left == 0) throw Error("the store is full", ErrorKind::no_space);
+    --left;
+    ++made;
+  }
+  Store& store_;
+};
+
+}  // namespace headrace::store
