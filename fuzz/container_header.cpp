@@ -1,5 +1,5 @@
-// Any bytes are the header of an object of a container, which is the same when it is written and read
-// again, or an Error. Their checksum is made right, or hardly anything would get past it.
+// Any bytes are the header of an object of a container, which is the same when it is written and
+// read again, or an Error. Their checksum is made right, or hardly anything would get past it.
 #include <array>
 #include <cstdlib>
 

@@ -293,6 +293,7 @@ TEST_F(Containers, that_are_flushed_in_part_lead_to_whole_objects) {
     Container container(store, "c");
     for (int i = 0; i < 60; ++i) change_at_random(container, random, "");
     container.flush();
+    const Tree before = tree_of(container);
     for (int i = 0; i < 30; ++i) change_at_random(container, random, "");
     const Tree expected = tree_of(container);
     store.left = commits % 10;
@@ -309,6 +310,11 @@ TEST_F(Containers, that_are_flushed_in_part_lead_to_whole_objects) {
       EXPECT_TRUE(tree.dangling.empty());
       for (const auto& [object, links] : tree.links)
         EXPECT_GE(another.open(another.place_of(object))->header().links, links) << object;
+      for (const auto& [object, text] : tree.objects) {  // what is new is there as a whole
+        if (!before.objects.contains(object)) {
+          EXPECT_EQ(text, expected.objects.at(object));
+        }
+      }
     }
     store.left = ~0U;
     container.flush();

@@ -155,6 +155,7 @@ TEST(Links, that_two_writers_make_are_an_error_of_the_second_flush) {
     EXPECT_EQ(one->links.count(), 4U);
     EXPECT_EQ(one->in_order().size(), 4U);
   }
+  EXPECT_EQ(first.table.scan("o", kAll).size(), 4U + 1U);  // and the sums
 }
 
 TEST(Links, that_two_writers_erase_are_erased_once) {
