@@ -238,7 +238,7 @@ void Container::save_places() {
   new_places_.clear();
 }
 
-// What is in new groups before what leads to them, so that who sees a group sees all of it.
+// New groups before those that were there: nothing leads to a new one before all of it is written.
 std::vector<ObjectId> Container::in_order_of_flush() const {
   std::vector<ObjectId> before;
   std::vector<ObjectId> after;
@@ -246,7 +246,6 @@ std::vector<ObjectId> Container::in_order_of_flush() const {
     const auto found = changed_.find(group);
     (found != changed_.end() && found->second->is_new() ? before : after).push_back(group);
   }
-  std::ranges::reverse(before);
   before.insert(before.end(), after.begin(), after.end());
   return before;
 }
