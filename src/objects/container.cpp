@@ -207,6 +207,7 @@ void Container::erase_unlinked() {
           .replace(key_of_header(id), std::nullopt,
                    object->is_new() ? std::nullopt : Value(encode(object->stored_)),
                    object->version_);
+      if (object->header_.kind == Header::Kind::dataset) erased_.push_back(id);
       if (object->header_.kind != Header::Kind::group) continue;
       empty_group(*object);
       again = true;
@@ -299,6 +300,21 @@ Value Container::merge(ObjectId group, const Meeting& meeting, Lost& lost) {
   return links_.at(group).merge(meeting, lost);
 }
 
+// After the names that lead to them. Who is killed before leaves chunks that nothing leads to.
+void Container::erase_chunks() {
+  constexpr std::size_t kAtOnce = 1000;
+  for (; !erased_.empty(); erased_.pop_back()) {
+    const std::string prefix = prefix_of_chunks(name_, erased_.back());
+    while (true) {
+      std::vector<store::Change> changes;
+      for (auto& [key, info] : store_.list(prefix, kAtOnce))
+        if (key.starts_with(prefix)) changes.push_back({std::move(key), std::nullopt});
+      if (changes.empty()) break;
+      store_.put(changes);
+    }
+  }
+}
+
 void Container::flush() {
   Lost lost;
   while (true) {
@@ -311,6 +327,7 @@ void Container::flush() {
   }
   links_.clear();
   tables_.clear();
+  erase_chunks();
   if (!lost.empty()) throw Error(lost.front());
 }
 

@@ -73,6 +73,7 @@ class Container {
   void drop_link(const Object& group, Place place);
   void empty_group(const Object& group);
   void erase_unlinked();
+  void erase_chunks();
   void save_headers();
   void save_places();
   std::vector<ObjectId> in_order_of_flush() const;
@@ -88,6 +89,7 @@ class Container {
   std::map<ObjectId, Handle> changed_;
   std::map<ObjectId, Handle> unlinked_;  // their headers are to go
   std::map<ObjectId, HeldBack> held_back_;
+  std::vector<ObjectId> erased_;             // datasets whose chunks are to go
   std::map<ObjectId, PendingTable> tables_;  // by the group
   std::map<ObjectId, Links> links_;
   PendingTable places_;

@@ -33,6 +33,10 @@ inline std::string table_of_leases(std::string_view container) {
 inline std::string table_of_places(std::string_view container) {
   return std::string(container) + "/places";
 }
+// What the keys of a dataset's chunks begin with; their coordinates follow, in order.
+inline std::string prefix_of_chunks(std::string_view container, ObjectId dataset) {
+  return std::string(container) + "/d/" + in_order(dataset);
+}
 
 // Entries of a group's table. Names of kLongName bytes and more are together under what they begin
 // with: no store takes longer keys.

@@ -35,7 +35,7 @@ def test_of_cmake(root: Path, asked: dict[str, str]) -> None:
     text = "".join(texts)
     assert f"cmake_minimum_required(VERSION {asked['cmake']})" in text
     bounds = dict(re.findall(r"(?<=[ (])(?:lib)?(\w+)>=([\d.]+)", text))
-    assert bounds.keys() == {"deflate", "lz4", "zstd", "tomlplusplus"}
+    assert bounds.keys() == {"deflate", "lmdb", "lz4", "zstd", "tomlplusplus"}
     for name, bound in bounds.items():
         assert asked["libdeflate" if name == "deflate" else name] == bound
     assert asked["hdf5"] == "1.14"

@@ -184,6 +184,26 @@ TEST_F(Containers, erase_a_group_with_all_that_only_it_leads_to) {
   EXPECT_EQ(at(again, again.root(), "kept")->header().links, 2U);
 }
 
+TEST_F(Containers, erase_the_chunks_of_a_dataset_with_it) {
+  Container container(store_, "c");
+  std::vector<ObjectId> ids;
+  for (const char* const name : {"a", "b", "c"})
+    ids.push_back(add(container, container.root(), name, dataset_header())->place().object);
+  container.flush();
+  for (const ObjectId id : ids)
+    for (std::uint64_t chunk = 0; chunk < 2500; ++chunk) {
+      const store::Change blob{prefix_of_chunks("c", id) + in_order(chunk),
+                               store::bytes_of("chunk")};
+      store_.put({&blob, 1});
+    }
+  container.unlink(*container.root(), "b");
+  EXPECT_EQ(store_.list("", kAll).size(), 7500U);
+  container.flush();
+  EXPECT_EQ(store_.list("", kAll).size(), 5000U);
+  EXPECT_EQ(store_.list(prefix_of_chunks("c", ids[0]), 2500).size(), 2500U);
+  EXPECT_FALSE(store_.list(prefix_of_chunks("c", ids[2]), 1).empty());
+}
+
 TEST_F(Containers, merge_what_two_writers_change_of_one_object) {
   Container first(store_, "c");
   const Handle mine = add(first, first.root(), "d", dataset_header());

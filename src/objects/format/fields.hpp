@@ -14,6 +14,8 @@ namespace headrace::objects {
 using engine::put_varint;
 using engine::take_varint;
 
+inline constexpr std::size_t kChecksum = 4;  // bytes; the lowest first
+
 [[noreturn]] inline void fail_damaged(const char* what) {
   throw Error(std::string(what) + " is damaged", ErrorKind::corrupt);
 }

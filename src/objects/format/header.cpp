@@ -12,8 +12,7 @@
 namespace headrace::objects {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kChecksum = 4;  // bytes
+constexpr std::uint8_t kHeaderVersion = 1;
 constexpr std::size_t kMostDims = 32;
 
 constexpr std::uint8_t kInOrder = 0x80;
@@ -134,7 +133,7 @@ const Attribute* Header::find(std::string_view name) const {
 
 std::string encode(const Header& header) {
   std::string bytes;
-  bytes += static_cast<char>(kVersion);
+  bytes += static_cast<char>(kHeaderVersion);
   bytes +=
       static_cast<char>(static_cast<unsigned>(header.kind) | (header.in_order ? kInOrder : 0U));
   for (const std::uint64_t number : {header.links, header.created, header.changed, header.stamps})
@@ -156,7 +155,7 @@ Header decode_header(std::string_view bytes) {
   bytes.remove_suffix(kChecksum);
   if (little_endian<std::uint32_t>(std::as_bytes(std::span(checksum)).data()) != checksum_of(bytes))
     fail_damaged("the header of an object");
-  if (take_byte(bytes) != kVersion)
+  if (take_byte(bytes) != kHeaderVersion)
     throw Error("the header of an object is of another version of Headrace",
                 ErrorKind::unsupported);
   Header header;

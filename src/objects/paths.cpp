@@ -1,0 +1,70 @@
+#include "objects/paths.hpp"
+
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/report/printable.hpp"
+
+namespace headrace::objects {
+namespace {
+
+// The parts of a path that are still to be walked, the next one last.
+using Parts = std::vector<std::string>;
+
+// In front of those that are there; empty ones and "." lead nowhere.
+void put_before(Parts& parts, std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t slash = path.rfind('/');
+    const std::string_view part = path.substr(slash == path.npos ? 0 : slash + 1);
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+    path = slash == path.npos ? std::string_view() : path.substr(0, slash);
+  }
+}
+
+std::string rest_of(const Parts& parts) {
+  std::string rest;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+    rest += (rest.empty() ? "" : "/") + *part;
+  return rest;
+}
+
+}  // namespace
+
+Split split(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return {"", std::string(path)};
+  return {std::string(path.substr(0, slash + 1)), std::string(path.substr(slash + 1))};
+}
+
+Destination find(Container& container, const Start& start, std::string_view path,
+                 unsigned most_soft_links) {
+  Start at = start;
+  Parts parts;
+  const auto walk_from = [&](std::string_view further) {
+    if (further.starts_with('/')) at = {container.root(), "/"};
+    put_before(parts, further);
+  };
+  walk_from(path);
+  unsigned soft_links = 0;
+  while (!parts.empty()) {
+    const std::string name = parts.back();
+    parts.pop_back();
+    std::optional<Link> link;
+    if (at.object->header().kind == Header::Kind::group)
+      link = container.links(*at.object).find(name);
+    if (!link) return {nullptr, at.path, {}, {}, name};
+    if (link->kind == Link::Kind::hard) {
+      at = {container.open({link->object, link->home}), joined(at.path, name)};
+    } else if (link->kind == Link::Kind::soft) {
+      if (++soft_links > most_soft_links)
+        throw Error("too many soft links on the way to " + printable(path));
+      walk_from(link->target);
+    } else {
+      return {nullptr, joined(at.path, name), std::move(link), rest_of(parts), {}};
+    }
+  }
+  return {at.object, at.path};
+}
+
+}  // namespace headrace::objects
