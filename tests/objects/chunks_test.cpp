@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -129,6 +130,23 @@ TEST_F(Chunks, that_two_write_in_part_have_what_both_have_written) {
     EXPECT_EQ(read(*first, 0, 0), both);
     EXPECT_EQ(read(*second, 0, 0), both);
   }
+}
+
+TEST_F(Chunks, that_two_write_in_part_at_once_have_what_both_have_written) {
+  constexpr Number kTurns = 2000;
+  const auto write_half = [&](std::size_t first) {
+    const auto chunks = open(store_);
+    for (Number turn = 1; turn <= kTurns; ++turn) {
+      write_part(*chunks, 0, 0, first, kElements / 2, turn);
+      chunks->flush();
+      ASSERT_EQ(read(*chunks, 0, 0)[first], turn);
+    }
+  };
+  {
+    const std::jthread first(write_half, 0);
+    const std::jthread second(write_half, kElements / 2);
+  }
+  EXPECT_EQ(read(*open(store_), 0, 0), all_of(kTurns));
 }
 
 TEST_F(Chunks, that_are_written_part_by_part_are_not_read_first) {
