@@ -4,12 +4,11 @@
 #include <array>
 #include <map>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
 #include "engine/threads/thread_pool.hpp"
-#include "objects/failing_store.hpp"
+#include "objects/hindered_store.hpp"
 #include "objects/pending_chunks.hpp"
 #include "store/memory/memory_store.hpp"
 
@@ -132,21 +131,22 @@ TEST_F(Chunks, that_two_write_in_part_have_what_both_have_written) {
   }
 }
 
-TEST_F(Chunks, that_two_write_in_part_at_once_have_what_both_have_written) {
-  constexpr Number kTurns = 2000;
-  const auto write_half = [&](std::size_t first) {
-    const auto chunks = open(store_);
-    for (Number turn = 1; turn <= kTurns; ++turn) {
-      write_part(*chunks, 0, 0, first, kElements / 2, turn);
-      chunks->flush();
-      ASSERT_EQ(read(*chunks, 0, 0)[first], turn);
-    }
-  };
-  {
-    const std::jthread first(write_half, 0);
-    const std::jthread second(write_half, kElements / 2);
+TEST_F(Chunks, that_another_stores_between_a_look_and_a_put_have_what_both_have_written) {
+  store::HinderedStore hindered(store_);
+  const auto chunks = open(hindered);
+  const auto another = open(store_);
+  for (const std::uint64_t row : {0U, 1U}) {
+    if (row == 1) write(*another, row, 0, all_of(3));
+    another->flush();
+    write_part(*chunks, row, 0, 0, 10, 1);
+    write_part(*another, row, 0, 5, 20, 2);
+    hindered.meanwhile = [&] { another->flush(); };
+    chunks->flush();
+    Values both = all_of(row == 1 ? 3 : kFill);
+    std::fill_n(both.begin() + 5, 20, 2);
+    std::fill_n(both.begin(), 10, 1);
+    EXPECT_EQ(read(*open(store_), row, 0), both);
   }
-  EXPECT_EQ(read(*open(store_), 0, 0), all_of(kTurns));
 }
 
 TEST_F(Chunks, that_are_written_part_by_part_are_not_read_first) {
@@ -163,7 +163,7 @@ TEST_F(Chunks, that_are_written_part_by_part_are_not_read_first) {
 }
 
 TEST_F(Chunks, that_cannot_be_stored_are_stored_by_the_next_flush) {
-  store::FailingStore failing(store_);
+  store::HinderedStore failing(store_);
   const auto chunks = open(failing);
   for (unsigned i = 0; i < 30; ++i) write(*chunks, i, i, all_of(i));
   failing.left = 10;

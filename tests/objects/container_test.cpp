@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "objects/failing_store.hpp"
+#include "objects/hindered_store.hpp"
 #include "objects/keys.hpp"
 #include "store/memory/memory_store.hpp"
 
@@ -309,7 +309,7 @@ TEST_F(Containers, that_are_flushed_in_part_lead_to_whole_objects) {
     SCOPED_TRACE(commits);
     store::MemoryStore all;
     Container::make(all, "c", group_header());
-    store::FailingStore store(all);
+    store::HinderedStore store(all);
     std::mt19937 random(commits / 4);
     Container container(store, "c");
     for (int i = 0; i < 60; ++i) change_at_random(container, random, "");

@@ -1,17 +1,21 @@
-// A store in memory that refuses its work from some commit on.
+// A store that refuses its work from some commit on, or lets others work before one.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "base/error.hpp"
-#include "store/memory/memory_store.hpp"
+#include "store/store.hpp"
 
 namespace headrace::store {
 
-class FailingStore final : public Store {
+class HinderedStore final : public Store {
  public:
-  explicit FailingStore(Store& store) : store_(store) {}
+  explicit HinderedStore(Store& store) : store_(store) {}
   // How many more commits and puts are made.
   unsigned left = ~0U;
-  unsigned made = 0;
+  // Done before the next of them.
+  std::function<void()> meanwhile{};
 
   Commit commit(std::string_view table, std::span<const Change> changes) override {
     work();
@@ -41,7 +45,7 @@ class FailingStore final : public Store {
   void work() {
     if (left == 0) throw Error("the store is full", ErrorKind::no_space);
     --left;
-    ++made;
+    if (auto once = std::exchange(meanwhile, nullptr)) once();
   }
   Store& store_;
 };
