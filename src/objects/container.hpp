@@ -2,7 +2,8 @@
 //
 // One thread. What is changed is gathered in memory until flush(), and written then, each group's
 // table as a whole. What others have flushed is seen in what is looked at first after that; an
-// object that is open stays as it was, until refresh(). See docs/formats/container.md.
+// object that is open stays as it was, until refresh(). In a child after fork() nothing can be
+// changed, and what its parent has gathered is its parent's. See docs/formats/container.md.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ class Container {
   Container(store::Store& store, std::string name);
   Container(const Container&) = delete;
   Container& operator=(const Container&) = delete;
+  ~Container() = default;
 
   Handle root() { return open(kRoot); }
   // Error (not_found) where the object is gone.
@@ -39,7 +41,7 @@ class Container {
   // To be changed: it is written by the next flush.
   Header& change(const Handle& object);
 
-  // Those of a group. Only to be looked at.
+  // Those of a group. Only to be looked at, while a handle of the group is open.
   const Links& links(const Object& group) { return links_of(group); }
   // One to an object.
   void link(const Object& group, const std::string& name, const Handle& object, bool utf8);
@@ -67,33 +69,51 @@ class Container {
 
   PendingTable& table(ObjectId group);
   Links& links_of(const Object& group);
+  void require_own_process() const;
   std::uint32_t lease();
   Handle held(Place place, Header header, store::Version version);
+
+  [[nodiscard]] Header to_be_stored(const Object& object) const;
   void raise_links(Object& object);
-  void drop_link(const Object& group, Place place);
-  void empty_group(const Object& group);
-  void erase_unlinked();
-  void erase_chunks();
+  void drop_link(ObjectId group, const Handle& object);
+  void undo(ObjectId group, const std::optional<Link>& base, const std::optional<Link>& mine);
+  void adjust(ObjectId group, Place place, int links);
+
+  void write_all();
+  void drop_what_nothing_leads_to();
   void save_headers();
+  void save_header(const Handle& object);
   void save_places();
-  std::vector<ObjectId> in_order_of_flush() const;
-  void flush_tables(Lost& lost);
-  Value merge(ObjectId group, const Meeting& meeting, Lost& lost);
-  Value merge_header(ObjectId object, const Meeting& meeting, Lost& lost);
+  [[nodiscard]] std::vector<ObjectId> in_order_of_flush() const;
+  void flush_tables();
+  void note_stored(ObjectId home, store::Version version);
+  void require_group(ObjectId group);
+  bool erase_unlinked();
+  bool erase_header(Object& object);
+  void empty_group(Object& group);
+  void erase_chunks();
+  Value merge(ObjectId group, const Meeting& meeting);
+  Value merge_header(ObjectId object, const Meeting& meeting);
 
   store::Store& store_;
   std::string name_;
+  long process_;             // that may change it
   std::uint32_t lease_ = 0;  // of what this object makes; 0: it has made nothing yet
-  std::uint64_t made_ = 0;   // objects
+  std::uint64_t made_ = 0;   // objects of that lease
   std::unordered_map<ObjectId, std::weak_ptr<Object>> open_;
   std::map<ObjectId, Handle> changed_;
   std::map<ObjectId, Handle> unlinked_;  // their headers are to go
   std::map<ObjectId, HeldBack> held_back_;
-  std::vector<ObjectId> erased_;             // datasets whose chunks are to go
-  std::map<ObjectId, PendingTable> tables_;  // by the group
-  std::map<ObjectId, Links> links_;
+  std::vector<Handle> emptying_;                  // groups that are erased, but for their links
+  std::vector<ObjectId> erased_;                  // datasets whose chunks are to go
+  std::map<ObjectId, ObjectId> linked_;           // objects that were linked, and the last group
+  std::set<ObjectId> unnamed_;                    // objects that were made and not linked yet
+  std::map<ObjectId, PendingTable> tables_;       // by the group
+  std::map<ObjectId, Links> links_;               // as well
+  std::map<ObjectId, std::set<ObjectId>> saved_;  // objects whose headers are in that home's table
   PendingTable places_;
-  std::vector<Place> new_places_;  // in the order of ids
+  std::vector<Place> new_places_;
+  Lost lost_;
 };
 
 }  // namespace headrace::objects

@@ -93,11 +93,14 @@ std::uint64_t Links::count() const { return decode_sums(table_.find(key_of_sums(
 
 void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
   if (find(name)) throw Error("name already exists: " + printable(name), EEXIST);
+  const std::string key = key_of_name(name);
+  table_.prepare(key);
+  table_.prepare(key_of_sums());
   Sums sums = decode_sums(table_.find(key_of_sums()));
   ++sums.links;
   link.stamp = sums.stamps++;
   link.lease = lease;
-  const std::string key = key_of_name(name);
+  if (in_order_) table_.prepare(key_of_order(link.stamp, lease));
   if (is_long(name)) {
     Alike alike = decode_alike(table_.find(key));
     alike.emplace(rest_of(name), link);
@@ -113,6 +116,9 @@ void Links::erase(const std::string& name) {
   const auto link = find(name);
   if (!link) throw Error("no link " + printable(name), ErrorKind::not_found);
   const std::string key = key_of_name(name);
+  table_.prepare(key);
+  table_.prepare(key_of_sums());
+  if (in_order_) table_.prepare(key_of_order(link->stamp, link->lease));
   if (is_long(name)) {
     Alike alike = decode_alike(table_.find(key));
     alike.erase(rest_of(name));
@@ -172,6 +178,8 @@ std::optional<Link> Links::merge_one(const MeetingLinks& meeting, Lost& lost) {
   const auto& [name, base, mine, theirs] = meeting;
   if (mine == base) return theirs;
   if (theirs == base) return mine;
+  if (mine && mine == theirs) return theirs;  // it was made, though that was not known
+  if (undo_) undo_(base, mine);
   // What this writer has added to the count goes, as another's link, or erasure, stands.
   add_to_count(static_cast<std::uint64_t>(base.has_value()) -
                static_cast<std::uint64_t>(mine.has_value()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,11 +15,18 @@ namespace headrace::objects {
 
 using NamedLink = std::pair<std::string, Link>;
 
-// One thread. Throws Error; with `conflict` and EEXIST where a name is there already.
+// One thread. Throws Error, and has changed nothing then; with `conflict` and EEXIST where a name
+// is there already.
 class Links {
  public:
+  // Of a change that comes to nothing, as another has changed the link, too: what the link was, and
+  // what it was to be.
+  using Undo =
+      std::function<void(const std::optional<Link>& base, const std::optional<Link>& mine)>;
+
   // `table`, of the group, outlives the object. `in_order`: they can be listed by their stamps.
-  Links(PendingTable& table, bool in_order) : table_(table), in_order_(in_order) {}
+  Links(PendingTable& table, bool in_order, Undo undo = {})
+      : table_(table), in_order_(in_order), undo_(std::move(undo)) {}
 
   [[nodiscard]] std::optional<Link> find(const std::string& name) const;
   [[nodiscard]] std::uint64_t count() const;
@@ -46,6 +54,7 @@ class Links {
 
   PendingTable& table_;
   bool in_order_;
+  Undo undo_;
 };
 
 }  // namespace headrace::objects

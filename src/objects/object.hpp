@@ -28,6 +28,8 @@ class Object {
  private:
   friend class Container;
   [[nodiscard]] bool is_new() const { return version_ == store::kAbsent; }
+  // Not in the container any more.
+  bool is_gone_ = false;
 
   Place place_;
   Header header_;

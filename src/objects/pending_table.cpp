@@ -85,30 +85,30 @@ std::vector<std::pair<std::string, std::string>> PendingTable::scan(const std::s
   return found;
 }
 
-void PendingTable::rebase(const std::string& key, const Pending& pending, const Merge& merge,
-                          Lost& lost) {
+// Where another has changed it.
+void PendingTable::rebase(const std::string& key, const Merge& merge, Lost& lost) {
   const auto entry = store_.find(table_, key);
-  const Value theirs = entry ? Value(text_of(*entry)) : std::nullopt;
   const store::Version version = entry ? entry->version : store::kAbsent;
-  replace(key, merge({key, pending.base, pending.value, theirs, version}, lost), theirs, version);
+  const Pending& pending = pending_.at(key);
+  if (version == pending.version) return;
+  const Value theirs = entry ? Value(text_of(*entry)) : std::nullopt;
+  Value merged = merge({key, pending.base, pending.value, theirs, version}, lost);
+  replace(key, std::move(merged), theirs, version);
 }
 
 store::Version PendingTable::flush(const Merge& merge, Lost& lost) {
   store::Version version = store::kAbsent;
   while (!pending_.empty()) {
     std::vector<store::Change> changes;
-    std::vector<Changes::iterator> places;
-    for (auto at = pending_.begin(); at != pending_.end(); ++at) {
-      const auto& [key, one] = *at;
-      places.push_back(at);
+    changes.reserve(pending_.size());
+    for (const auto& [key, one] : pending_) {
       changes.push_back({key, std::nullopt, one.version});
       if (one.value) changes.back().value = store::bytes_of(*one.value);
     }
     const auto made = store_.commit(table_, changes);
     version = made.version;
     if (!made.refused) break;
-    const auto& [key, pending] = *places[*made.refused];
-    rebase(key, pending, merge, lost);
+    for (const store::Change& one : changes) rebase(one.key, merge, lost);
   }
   drop();
   return version;

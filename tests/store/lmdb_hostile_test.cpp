@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "base/descriptor.hpp"
+#include "store/lmdb/file_locks.hpp"
 #include "store/lmdb_folder.hpp"
 #include "support/child.hpp"
 
@@ -74,6 +76,58 @@ TEST_F(LmdbFolder, a_folder_of_something_else_is_refused) {
   fs::remove_all(path_);
   std::ofstream(path_ + "") << "a file";
   EXPECT_EQ(kind_of_failure(), ErrorKind::conflict);
+}
+
+// Not a new database: it would have all files collected.
+TEST_F(LmdbFolder, a_database_that_is_gone_or_empty_is_an_error) {
+  renew(*open(), 1);
+  fs::resize_file(path_ + "/database", 0);
+  EXPECT_EQ(kind_of_failure(), ErrorKind::corrupt);
+  fs::remove(path_ + "/database");
+  EXPECT_EQ(kind_of_failure(), ErrorKind::corrupt);
+  EXPECT_FALSE(fs::exists(path_ + "/database"));
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(LmdbFolder, a_lock_goes_with_its_process_though_a_child_of_it_lives) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    FileLocks locks(folder_ / "lock");
+    locks.lock();
+    if (::fork() == 0) {
+      ::alarm(60);
+      ::pause();
+    }
+    while (::write(ready[1], "x", 1) == 1) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  FileLocks locks(folder_ / "lock");
+  locks.lock();  // or the watchdog
+  locks.unlock();
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_F(LmdbFolder, a_lock_whose_file_was_erased_is_that_of_the_new_file) {
+  FileLocks first(folder_ / "lock");
+  first.lock();
+  first.unlock();
+  fs::remove(folder_ / "lock");
+  first.lock();
+  const Child child([&] {
+    FileLocks second(folder_ / "lock");
+    second.lock();
+    return fs::exists(folder_ / "told");
+  });
+  ::usleep(20000);
+  std::ofstream(folder_ / "told") << "x";
+  first.unlock();
+  EXPECT_TRUE(child.ends_well());
 }
 
 // What LMDB does not write of the end of its file is no damage.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 
 #include "base/little_endian.hpp"
 #include "base/report/printable.hpp"
@@ -189,9 +190,12 @@ Header merge(const Header& base, const Header& mine, const Header& theirs,
   result.stamps = std::max(mine.stamps, theirs.stamps);
   result.comment = merged(base.comment, mine.comment, theirs.comment, "the comment", lost);
   merge_attributes(base, mine, result, lost);
-  result.dims = merged(base.dims, mine.dims, theirs.dims, "the extent", lost);
-  result.epoch = std::max(mine.epoch, theirs.epoch);
-  result.data = merged(base.data, mine.data, theirs.data, "the elements", lost);
+  // They belong together: elements that were cut off are of an extent and an epoch.
+  const auto elements_of = [](const Header& header) {
+    return std::tuple(header.dims, header.epoch, header.data);
+  };
+  std::tie(result.dims, result.epoch, result.data) = merged(
+      elements_of(base), elements_of(mine), elements_of(theirs), "the extent or elements", lost);
   return result;
 }
 

@@ -1,7 +1,13 @@
 #include "store/lmdb/file_locks.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <utility>
 
 #include "base/descriptor.hpp"
 
@@ -11,6 +17,36 @@ namespace {
 // Bytes of the file. Whoever wants kData goes through kGate.
 constexpr off_t kGate = 0;
 constexpr off_t kData = 1;
+
+// Of all objects of the process, each with one more: 0 is none. A child closes them when it begins,
+// or it would have its parent's locks as long as it lives; they are still the parent's then.
+std::array<std::atomic<int>, 4096>
+    all;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+void note(int descriptor) {
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+    for (auto& one : all)
+      if (const int open = one.exchange(0); open != 0) ::close(open - 1);
+  });
+  if (registered != 0) throw Error("forks cannot be noticed", registered);
+  for (auto& one : all) {
+    int none = 0;
+    if (one.compare_exchange_strong(none, descriptor + 1)) return;
+  }
+}
+
+void close_noted(int descriptor) {
+  for (auto& one : all) {
+    int noted = descriptor + 1;
+    if (one.compare_exchange_strong(noted, 0)) break;
+  }
+  ::close(descriptor);
+}
+
+bool has_name(int descriptor) {
+  struct stat status{};
+  return ::fstat(descriptor, &status) == 0 && status.st_nlink > 0;
+}
 
 void set(int descriptor, off_t byte, short kind, const std::string& path) {
   struct flock lock{};
@@ -25,7 +61,7 @@ void set(int descriptor, off_t byte, short kind, const std::string& path) {
 }  // namespace
 
 FileLocks::~FileLocks() {
-  for (const int descriptor : free_) ::close(descriptor);
+  for (const int descriptor : free_) close_noted(descriptor);
 }
 
 int FileLocks::take_descriptor() {
@@ -36,6 +72,7 @@ int FileLocks::take_descriptor() {
     shared_.reserve(made_ + 1);
     const int made = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (made < 0) throw file_error(path_ + " cannot be opened");
+    note(made);
     ++made_;
     return made;
   }
@@ -44,17 +81,27 @@ int FileLocks::take_descriptor() {
   return descriptor;
 }
 
+void FileLocks::drop_descriptor(int descriptor) {
+  close_noted(descriptor);
+  const std::scoped_lock lock(mutex_);
+  --made_;
+}
+
+// One at a time through the gate, or readers that follow each other would let no writer in.
 void FileLocks::lock_as(bool alone) {
-  const int descriptor = take_descriptor();
-  const short kind = alone ? F_WRLCK : F_RDLCK;
+  int descriptor = take_descriptor();
   try {
-    set(descriptor, kGate, kind, path_);
-    set(descriptor, kData, kind, path_);
-    set(descriptor, kGate, F_UNLCK, path_);
+    while (true) {
+      set(descriptor, kGate, F_WRLCK, path_);
+      set(descriptor, kData, alone ? F_WRLCK : F_RDLCK, path_);
+      set(descriptor, kGate, F_UNLCK, path_);
+      if (has_name(descriptor)) break;
+      // Somebody has erased the file, and others may lock a new one.
+      drop_descriptor(std::exchange(descriptor, -1));
+      descriptor = take_descriptor();
+    }
   } catch (const Error&) {
-    ::close(descriptor);
-    const std::scoped_lock lock(mutex_);
-    --made_;
+    if (descriptor >= 0) drop_descriptor(descriptor);
     throw;
   }
   {

@@ -31,6 +31,7 @@ class FileLocks {
   void lock_as(bool alone);
   void unlock_as(bool alone);
   int take_descriptor();
+  void drop_descriptor(int descriptor);
 
   std::string path_;
   // Held with the file's lock: between the threads of a process it orders what the system's lock

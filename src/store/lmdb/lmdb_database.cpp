@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <lmdb.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <utility>
 
 #include "base/descriptor.hpp"
 #include "base/little_endian.hpp"
 #include "base/report/printable.hpp"
 #include "engine/checksum.hpp"
+#include "store/lmdb/not_cancelled.hpp"
 
 namespace headrace::store {
 namespace {
@@ -29,16 +31,10 @@ constexpr int kCutOff = -1;
 
 using Head = std::array<std::byte, 12>;
 
-// A thread that is cancelled goes on to the end of a transaction.
-class NotCancelled {
- public:
-  NotCancelled() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  NotCancelled(const NotCancelled&) = delete;
-  NotCancelled& operator=(const NotCancelled&) = delete;
-  ~NotCancelled() { ::pthread_setcancelstate(before_, nullptr); }
-
- private:
-  int before_ = PTHREAD_CANCEL_ENABLE;
+// A code of LMDB's, or an errno.
+struct Failure : std::exception {
+  explicit Failure(int its) : code(its) {}
+  int code;
 };
 
 ErrorKind kind_of_code(int code) {
@@ -109,11 +105,12 @@ int unpack(std::string_view key, const MDB_val& value, Stored* stored) {
 
 class LmdbDatabase::Environment {
  public:
-  // Alone. Throws one of LMDB's codes, or an errno.
+  // Alone. Throws Failure.
   explicit Environment(const std::string& path) {
     require(mdb_env_create(&env_));
     try {
       require(mdb_env_set_mapsize(env_, map_size()));
+      require_content(path);
       constexpr unsigned kFlags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD;
       require(mdb_env_open(env_, path.c_str(), kFlags, 0600));
       check_size();
@@ -132,7 +129,13 @@ class LmdbDatabase::Environment {
 
  private:
   static void require(int code) {
-    if (code != 0) throw code;
+    if (code != 0) throw Failure(code);
+  }
+
+  // LMDB takes an empty file for a new one.
+  static void require_content(const std::string& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && status.st_size == 0) throw Failure(kCutOff);
   }
 
   void open_dbi() {
@@ -154,17 +157,19 @@ class LmdbDatabase::Environment {
     require(mdb_env_stat(env_, &stat));
     require(mdb_env_get_fd(env_, &file));
     // Programs that this one starts do not get it.
-    if (::fcntl(file, F_SETFD, FD_CLOEXEC) != 0 || ::fstat(file, &status) != 0) throw errno;
+    if (::fcntl(file, F_SETFD, FD_CLOEXEC) != 0 || ::fstat(file, &status) != 0)
+      throw Failure(errno);
     const std::size_t page = stat.ms_psize;
-    const std::size_t have = static_cast<std::size_t>(status.st_size);
+    const auto have = static_cast<std::size_t>(status.st_size);
     const std::size_t pages = info.me_last_pgno + 1;
+    if (pages > info.me_mapsize / page) throw Failure(MDB_CORRUPTED);
     if (have >= pages * page) return;
-    if (::ftruncate(file, static_cast<off_t>(pages * page)) != 0) throw errno;
+    if (::ftruncate(file, static_cast<off_t>(pages * page)) != 0) throw Failure(errno);
     std::vector<bool> is_missing(pages - have / page, true);
     const int code = note_free_pages(have / page, is_missing);
     if (code == 0 && std::ranges::find(is_missing, true) == is_missing.end()) return;
-    if (::ftruncate(file, static_cast<off_t>(have)) != 0) throw errno;
-    throw kCutOff;
+    if (::ftruncate(file, static_cast<off_t>(have)) != 0) throw Failure(errno);
+    throw Failure(kCutOff);
   }
 
   // Of those from `first` on. They are in lists, in LMDB's own first table.
@@ -266,8 +271,28 @@ class LmdbDatabase::Transaction {
 };
 
 LmdbDatabase::LmdbDatabase(std::string path, std::string lock_path, std::string name)
-    : path_(std::move(path)), name_(std::move(name)), locks_(std::move(lock_path)) {
-  environment();
+    : path_(std::move(path)), name_(std::move(name)), locks_(std::move(lock_path)) {}
+
+// It is whole when it gets its name.
+void LmdbDatabase::make(const std::function<void()>& finish) {
+  const NotCancelled whole;
+  const std::scoped_lock alone(locks_);
+  const std::string made = path_ + ".new";
+  try {
+    if (::access(path_.c_str(), F_OK) != 0) {
+      if (errno != ENOENT) throw Failure(errno);
+      ::unlink(made.c_str());
+      {
+        const Environment empty(made);
+      }
+      if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0)
+        throw Failure(errno);
+    }
+    finish();
+  } catch (const Failure& failure) {
+    ::unlink(made.c_str());
+    fail(failure.code, "made", {});
+  }
 }
 
 LmdbDatabase::~LmdbDatabase() = default;
@@ -282,24 +307,18 @@ void LmdbDatabase::fail(int code, const char* what, std::string_view key) const 
               kind_of_code(code));
 }
 
-// A new file is whole when it gets its name.
 std::shared_ptr<LmdbDatabase::Environment> LmdbDatabase::environment() {
   const NotCancelled whole;
   const std::scoped_lock mine(mutex_);
   if (environment_ != nullptr) return environment_;
   const std::scoped_lock alone(locks_);
-  const std::string made = path_ + ".new";
+  if (::access(path_.c_str(), F_OK) != 0)
+    throw Error("the database of store " + name_ + ": " + file_error(path_).what(),
+                errno == ENOENT ? ErrorKind::corrupt : ErrorKind::failed);
   try {
-    if (::access(path_.c_str(), F_OK) != 0) {
-      ::unlink(made.c_str());
-      {
-        const Environment empty(made);
-      }
-      if (::rename(made.c_str(), path_.c_str()) != 0) throw errno;
-    }
     environment_ = std::make_shared<Environment>(path_);
-  } catch (const int code) {
-    fail(code, "opened", {});
+  } catch (const Failure& failure) {
+    fail(failure.code, "opened", {});
   }
   return environment_;
 }

@@ -26,7 +26,7 @@ struct DatabaseChange {
   Bytes head;       // of the value, and what follows it; lent
   Bytes body;
   bool erases = false;
-  std::optional<Version> expected{};
+  std::optional<Version> expected;
   bool refused = false;  // set: the entry is not of that version
 };
 
@@ -39,8 +39,10 @@ struct Writing {
 
 class LmdbDatabase {
  public:
-  // Makes the file where it is not there. `name`: the store's, for errors.
+  // Of a file that is there when it is used first. `name`: the store's, for errors.
   LmdbDatabase(std::string path, std::string lock_path, std::string name);
+  // Makes the file where it is not there, and calls `finish` before another does so.
+  void make(const std::function<void()>& finish);
   ~LmdbDatabase();
   LmdbDatabase(const LmdbDatabase&) = delete;
   LmdbDatabase& operator=(const LmdbDatabase&) = delete;

@@ -14,6 +14,7 @@
 #include "engine/io/local_file_system.hpp"
 #include "store/lmdb/data_files.hpp"
 #include "store/lmdb/lmdb_database.hpp"
+#include "store/lmdb/not_cancelled.hpp"
 
 namespace headrace::store {
 namespace {
@@ -67,46 +68,80 @@ std::string key_in(std::string_view table, std::string_view key) {
   return all.append(text_of(length)).append(table).append(key);
 }
 
-// A folder that others have put something else into is none of ours.
-void check_format(const std::string& folder) {
+// Throws Error where a folder has something else in it, or another version's store. Whether it is
+// one: else it is to be made, or somebody was killed while he made it.
+bool is_made(const std::string& folder) {
   const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
   if (!engine::io::is_on_local_file_system(opened.get()))
     throw Error("store " + folder + " is not on a local file system, which LMDB needs",
                 ErrorKind::unsupported);
   const std::string path = folder + "/format";
-  const std::filesystem::directory_iterator first(folder);
-  if (first != std::filesystem::directory_iterator() && !std::filesystem::exists(path))
-    throw Error(folder + " holds something else than a store", ErrorKind::conflict);
-  // Whoever makes it writes it whole: it is shorter than what the system writes at once.
-  const Descriptor file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  constexpr std::array<std::string_view, 6> kOurs{"lock",  "database",   "database.new",
+                                                  "files", "format.new", "format"};
+  bool has_format = false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (std::ranges::find(kOurs, name) == kOurs.end())
+      throw Error(folder + " holds something else than a store: " + name, ErrorKind::conflict);
+    has_format = has_format || name == "format";
+  }
+  if (!has_format) return false;
+  const Descriptor file(path, O_RDONLY | O_NOFOLLOW);
   std::array<char, 64> text{};
   const ssize_t length = ::pread(file.get(), text.data(), text.size(), 0);
   if (length < 0) throw file_error(path + " cannot be read");
-  if (length == 0) {
-    if (::pwrite(file.get(), kFormat.data(), kFormat.size(), 0) != std::ssize(kFormat))
-      throw file_error(path + " cannot be written");
-  } else if (std::string_view(text.data(), static_cast<std::size_t>(length)) != kFormat) {
+  if (std::string_view(text.data(), static_cast<std::size_t>(length)) != kFormat)
     throw Error(folder + " holds no store, or one of another version of Headrace",
                 ErrorKind::conflict);
-  }
+  return true;
 }
 
-// Files that a put has made, until others may know their names.
+// Last of all: what has it is a store.
+void write_format(const std::string& folder) {
+  const std::string made = folder + "/format.new";
+  {
+    const Descriptor file(made, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    if (::pwrite(file.get(), kFormat.data(), kFormat.size(), 0) != std::ssize(kFormat))
+      throw file_error(made + " cannot be written");
+    if (::fsync(file.get()) != 0) throw file_error(made + " cannot be written to the disk");
+  }
+  if (::rename(made.c_str(), (folder + "/format").c_str()) != 0)
+    throw file_error(made + " cannot be renamed");
+}
+
+// Files that a put makes, for each blob one or none. Those that are not kept are erased.
 class NewFiles {
  public:
-  explicit NewFiles(const DataFiles& files) : files_(files) {}
+  NewFiles(DataFiles& files, std::size_t blobs) : files_(files), made_(blobs) {}
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles() {
-    for (const DataFile& file : made_) files_.erase(file);
+    for (const auto& file : made_)
+      if (file) files_.erase(*file);
   }
-  void add(DataFile file) { made_.push_back(file); }
-  void keep() { made_.clear(); }
+  DataFile write(std::size_t blob, Bytes bytes) {
+    const DataFile made = files_.write(bytes);
+    made_[blob] = made;
+    return made;
+  }
+  void keep(std::size_t blob) { made_[blob] = std::nullopt; }
 
  private:
-  const DataFiles& files_;
-  std::vector<DataFile> made_;
+  DataFiles& files_;
+  std::vector<std::optional<DataFile>> made_;
 };
+
+// Whether the entry of a blob is sure not to have that value.
+bool is_without(LmdbDatabase& database, const std::string& key, const FileValue& value) {
+  bool has_value = false;
+  return error_of([&] {
+           database.read(key, [&](std::string_view, Bytes stored, Version) {
+             has_value = std::ranges::equal(stored, value);
+             return false;
+           });
+         }) == nullptr &&
+         !has_value;
+}
 
 }  // namespace
 
@@ -123,16 +158,18 @@ struct LmdbStore::Process {
 LmdbStore::LmdbStore(const std::string& folder, Durability durability)
     : folder_(std::filesystem::absolute(folder).lexically_normal()),
       synced_(durability == Durability::power) {
+  const NotCancelled whole;
   count_forks();
   make_private_folder(folder_);
-  check_format(folder_);
-  make_private_folder(folder_ + "/files");
-  process();
-  if (!synced_) return;
-  const Descriptor format(folder_ + "/format", O_RDONLY);
-  if (::fsync(format.get()) != 0) throw file_error(format.path());
-  sync_folder(folder_);
-  sync_folder(std::filesystem::path(folder_).parent_path());
+  if (!is_made(folder_)) {
+    make_private_folder(folder_ + "/files");
+    process().database.make([&] { write_format(folder_); });
+    if (synced_) {
+      sync_folder(folder_);
+      sync_folder(std::filesystem::path(folder_).parent_path());
+    }
+  }
+  process().database.read("t", [](std::string_view, Bytes, Version) { return false; });
 }
 
 // That of a parent is left as it is: its descriptors may be others by now.
@@ -153,6 +190,7 @@ LmdbStore::Process& LmdbStore::process() const {
 }
 
 Commit LmdbStore::commit(std::string_view table, std::span<const Change> changes) {
+  const NotCancelled whole;
   std::vector<DatabaseChange> all;
   for (const Change& one : changes) {
     require_key(one.key);
@@ -169,6 +207,7 @@ Commit LmdbStore::commit(std::string_view table, std::span<const Change> changes
 }
 
 std::optional<Entry> LmdbStore::find(std::string_view table, std::string_view key) {
+  const NotCancelled whole;
   require_key(key);
   std::optional<Entry> found;
   process().database.read(key_in(table, key), [&](std::string_view, Bytes value, Version version) {
@@ -180,6 +219,7 @@ std::optional<Entry> LmdbStore::find(std::string_view table, std::string_view ke
 
 std::vector<Entry> LmdbStore::scan(std::string_view table, std::string_view from,
                                    std::size_t most) {
+  const NotCancelled whole;
   std::vector<Entry> found;
   const std::string prefix = key_in(table, {});
   if (most == 0) return found;
@@ -193,36 +233,43 @@ std::vector<Entry> LmdbStore::scan(std::string_view table, std::string_view from
   return found;
 }
 
+// Puts of files whose outcome is not known leave those that are named.
 std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
+  const NotCancelled whole;
   auto& [forked, database, files] = process();
   std::vector<FileValue> in_files(blobs.size());
-  std::vector<std::optional<DataFile>> made(blobs.size());
   std::vector<Version> versions(blobs.size(), kAbsent);
-  NewFiles unnamed(files);
+  NewFiles unnamed(files, blobs.size());
   std::vector<DatabaseChange> all;
+  all.reserve(blobs.size());
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     require_key(blobs[i].key);
     const Bytes value = blobs[i].value.value_or(Bytes{});
     all.push_back({key_of_blob(blobs[i].key), std::span(&kInside, 1), value,
-                   !blobs[i].value.has_value(), blobs[i].expected});
+                   !blobs[i].value.has_value(), blobs[i].expected, false});
     if (value.size() <= kLargestInside) continue;
-    made[i] = files.write(value);
-    unnamed.add(*made[i]);
-    in_files[i] = value_of(*made[i], value.size());
+    in_files[i] = value_of(unnamed.write(i, value), value.size());
     all[i].head = in_files[i];
     all[i].body = {};
   }
   std::vector<DataFile> gone;
+  gone.reserve(blobs.size());
   const auto note_file = [&](Bytes value) {
     if (const auto file = parse(value).file) gone.push_back(*file);
   };
-  gone.reserve(2 * blobs.size());
-  const Version version =
-      database.write(all, /*together=*/false, synced_, {note_file, [&] { unnamed.keep(); }});
-  unnamed.keep();
-  for (std::size_t i = 0; i < blobs.size(); ++i) {
-    if (all[i].refused && made[i]) gone.push_back(*made[i]);
-    if (!all[i].refused && !all[i].erases) versions[i] = version;
+  bool is_known = true;
+  try {
+    const Version version =
+        database.write(all, /*together=*/false, synced_, {note_file, [&] { is_known = false; }});
+    for (std::size_t i = 0; i < blobs.size(); ++i) {
+      if (all[i].refused) continue;
+      unnamed.keep(i);
+      if (!all[i].erases) versions[i] = version;
+    }
+  } catch (...) {
+    for (std::size_t i = 0; i < blobs.size() && !is_known; ++i)
+      if (!is_without(database, all[i].key, in_files[i])) unnamed.keep(i);
+    throw;
   }
   for (const DataFile& file : gone) files.erase(file);
   return versions;
@@ -231,6 +278,7 @@ std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
 // Between a look at the entry and that at its file another may have replaced both.
 std::optional<BlobInfo> LmdbStore::get(std::string_view key, std::uint64_t offset,
                                        std::span<std::byte> room) {
+  const NotCancelled whole;
   require_key(key);
   auto& [forked, database, files] = process();
   std::optional<DataFile> gone;
@@ -258,6 +306,7 @@ std::optional<BlobInfo> LmdbStore::get(std::string_view key, std::uint64_t offse
 }
 
 std::vector<ListedBlob> LmdbStore::list(std::string_view from, std::size_t most) {
+  const NotCancelled whole;
   std::vector<ListedBlob> found;
   if (most == 0) return found;
   process().database.scan(
@@ -271,6 +320,7 @@ std::vector<ListedBlob> LmdbStore::list(std::string_view from, std::size_t most)
 
 // Of a database that is damaged nothing is erased: it is read to its end.
 void LmdbStore::collect() {
+  const NotCancelled whole;
   std::set<DataFile> named;
   auto& [forked, database, files] = process();
   files.collect(
