@@ -261,7 +261,7 @@ void Container::empty_group(Object& group) {
     }
     last = part.back().first;
   }
-  table(id).set(key_of_sums(), std::nullopt);
+  table(id).set(std::string(kSums), std::nullopt);
 }
 
 // Of an object without links. False where another has linked it meanwhile.

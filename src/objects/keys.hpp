@@ -52,6 +52,6 @@ inline std::string key_of_order(std::uint64_t stamp, std::uint32_t lease) {
   return kOrder + in_order(stamp) + in_order(lease);
 }
 inline std::string key_of_header(ObjectId object) { return kHeader + in_order(object); }
-inline std::string key_of_sums() { return "s"; }
+inline constexpr std::string_view kSums = "s";  // of the links
 
 }  // namespace headrace::objects

@@ -35,6 +35,8 @@ Sums decode_sums(const Value& value) {
   return sums;
 }
 
+std::string sums_key() { return std::string(kSums); }
+
 // Links whose names begin alike, by the rest of their names.
 using Alike = std::map<std::string, Link, std::less<>>;
 
@@ -89,14 +91,14 @@ std::optional<Link> Links::find(const std::string& name) const {
   return in(decode_alike(value), rest_of(name));
 }
 
-std::uint64_t Links::count() const { return decode_sums(table_.find(key_of_sums())).links; }
+std::uint64_t Links::count() const { return decode_sums(table_.find(sums_key())).links; }
 
 void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
   if (find(name)) throw Error("name already exists: " + printable(name), EEXIST);
   const std::string key = key_of_name(name);
   table_.prepare(key);
-  table_.prepare(key_of_sums());
-  Sums sums = decode_sums(table_.find(key_of_sums()));
+  table_.prepare(sums_key());
+  Sums sums = decode_sums(table_.find(sums_key()));
   ++sums.links;
   link.stamp = sums.stamps++;
   link.lease = lease;
@@ -109,7 +111,7 @@ void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
     table_.set(key, encode(link));
   }
   if (in_order_) table_.set(key_of_order(link.stamp, lease), name);
-  table_.set(key_of_sums(), encode(sums));
+  table_.set(sums_key(), encode(sums));
 }
 
 void Links::erase(const std::string& name) {
@@ -117,7 +119,7 @@ void Links::erase(const std::string& name) {
   if (!link) throw Error("no link " + printable(name), ErrorKind::not_found);
   const std::string key = key_of_name(name);
   table_.prepare(key);
-  table_.prepare(key_of_sums());
+  table_.prepare(sums_key());
   if (in_order_) table_.prepare(key_of_order(link->stamp, link->lease));
   if (is_long(name)) {
     Alike alike = decode_alike(table_.find(key));
@@ -131,9 +133,9 @@ void Links::erase(const std::string& name) {
 }
 
 void Links::add_to_count(std::uint64_t links) {
-  Sums sums = decode_sums(table_.find(key_of_sums()));
+  Sums sums = decode_sums(table_.find(sums_key()));
   sums.links += links;
-  table_.set(key_of_sums(), encode(sums));
+  table_.set(sums_key(), encode(sums));
 }
 
 std::vector<NamedLink> Links::by_name(const std::string& from, bool behind,
@@ -210,7 +212,7 @@ Value Links::merge_alike(const Meeting& meeting, Lost& lost) {
 
 Value Links::merge(const Meeting& meeting, Lost& lost) {
   const auto& [key, base, mine, theirs, version] = meeting;
-  if (key == key_of_sums()) {
+  if (key == kSums) {
     Sums sums = decode_sums(theirs);
     const Sums own = decode_sums(mine);
     sums.links += own.links - decode_sums(base).links;

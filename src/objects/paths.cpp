@@ -1,5 +1,6 @@
 #include "objects/paths.hpp"
 
+#include <ranges>
 #include <vector>
 
 #include "base/error.hpp"
@@ -23,8 +24,8 @@ void put_before(Parts& parts, std::string_view path) {
 
 std::string rest_of(const Parts& parts) {
   std::string rest;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-    rest += (rest.empty() ? "" : "/") + *part;
+  for (const std::string& part : parts | std::views::reverse)
+    rest += (rest.empty() ? "" : "/") + part;
   return rest;
 }
 
@@ -46,14 +47,18 @@ Destination find(Container& container, const Start& start, std::string_view path
     put_before(parts, further);
   };
   walk_from(path);
-  unsigned soft_links = 0;
-  while (!parts.empty()) {
+  Destination found;
+  for (unsigned soft_links = 0; !parts.empty();) {
     const std::string name = parts.back();
     parts.pop_back();
     std::optional<Link> link;
     if (at.object->header().kind == Header::Kind::group)
       link = container.links(*at.object).find(name);
-    if (!link) return {nullptr, at.path, {}, {}, name};
+    if (!link) {
+      found.missing = name;
+      found.path = at.path;
+      return found;
+    }
     if (link->kind == Link::Kind::hard) {
       at = {container.open({link->object, link->home}), joined(at.path, name)};
     } else if (link->kind == Link::Kind::soft) {
@@ -61,10 +66,15 @@ Destination find(Container& container, const Start& start, std::string_view path
         throw Error("too many soft links on the way to " + printable(path));
       walk_from(link->target);
     } else {
-      return {nullptr, joined(at.path, name), std::move(link), rest_of(parts), {}};
+      found.path = joined(at.path, name);
+      found.outside = std::move(link);
+      found.rest = rest_of(parts);
+      return found;
     }
   }
-  return {at.object, at.path};
+  found.object = at.object;
+  found.path = at.path;
+  return found;
 }
 
 }  // namespace headrace::objects

@@ -14,9 +14,9 @@ namespace headrace::objects {
 struct Destination {
   Handle object;
   std::string path;  // of it, as it was walked from `start`'s; soft links are those they lead to
-  std::optional<Link> outside{};
-  std::string rest{};
-  std::string missing{};
+  std::optional<Link> outside = std::nullopt;
+  std::string rest;
+  std::string missing;
 };
 
 struct Start {

@@ -52,6 +52,7 @@ class PendingChunks {
   PendingChunks(store::Store& store, const Codec& codec, ChunksOf dataset);
   PendingChunks(const PendingChunks&) = delete;
   PendingChunks& operator=(const PendingChunks&) = delete;
+  ~PendingChunks() = default;
 
   // The chunk as it is now, into `chunk_bytes` of memory. Throws Error.
   void read(const Coordinates& at, std::span<std::byte> chunk) const;

@@ -36,8 +36,8 @@ inline constexpr Version kAbsent = 0;  // of what is not there
 // What becomes of an entry or a blob.
 struct Change {
   std::string key;
-  std::optional<Bytes> value;         // none: erased. Lent for the call
-  std::optional<Version> expected{};  // only where it has this version, or is absent
+  std::optional<Bytes> value;                      // none: erased. Lent for the call
+  std::optional<Version> expected = std::nullopt;  // only where it has this version, or is absent
 };
 
 struct Entry {
@@ -60,7 +60,7 @@ struct ListedBlob {
 struct Commit {
   Version version = kAbsent;  // of all entries that were put
   // Nothing was changed: the entry of this change is not of the version that it expects.
-  std::optional<std::size_t> refused{};
+  std::optional<std::size_t> refused = std::nullopt;
 };
 
 class Store {

@@ -17,7 +17,7 @@ TEST_F(Containers, have_what_was_made_before_a_flush_and_when_opened_again) {
     const Handle group = add(container, container.root(), "g", group_header());
     const Handle data = add(container, group, "d", dataset_header("list"));
     container.change(data).attributes.push_back(attribute("a", "1"));
-    container.link(*group, "soft", Link{.kind = Link::Kind::soft, .target = "/g/d"});
+    container.link(*group, "soft", soft_link("/g/d"));
     container.link(*container.root(), "again", data, true);
     before = tree_of(container);
     EXPECT_EQ(before.objects.size(), 3U);
@@ -178,7 +178,7 @@ void change_at_random(Container& container, std::mt19937& random, const std::str
   else if (what == 5 && links_again && !all.empty())
     container.link(*group, name, all[random() % all.size()], true);
   else if (what == 6)
-    container.link(*group, name, Link{.kind = Link::Kind::soft, .target = name});
+    container.link(*group, name, soft_link(name));
   else if (!all.empty())
     container.change(all[random() % all.size()]).comment = std::to_string(random());
 }

@@ -15,7 +15,7 @@ class HinderedStore final : public Store {
   // How many more commits and puts are made.
   unsigned left = ~0U;
   // Done before the next of them.
-  std::function<void()> meanwhile{};
+  std::function<void()> meanwhile = nullptr;
 
   Commit commit(std::string_view table, std::span<const Change> changes) override {
     work();

@@ -6,12 +6,16 @@
 #include <cerrno>
 #include <map>
 #include <random>
+#include <ranges>
 
 #include "base/error.hpp"
 #include "store/memory/memory_store.hpp"
+#include "support/present.hpp"
 
 namespace headrace::objects {
 namespace {
+
+using test::present;
 
 constexpr std::size_t kAll = 100'000;
 
@@ -20,7 +24,10 @@ struct Writer {
   Writer(store::Store& store, std::uint32_t its_lease) : table(store, "group"), lease(its_lease) {}
 
   void insert(const std::string& name, ObjectId object = 7) {
-    links.insert(name, {.object = object, .home = 1}, lease);
+    Link link;
+    link.object = object;
+    link.home = 1;
+    links.insert(name, link, lease);
   }
   // What is lost.
   std::vector<std::string> flush() {
@@ -41,6 +48,7 @@ struct Writer {
   }
   static std::vector<std::string> names_of(const std::vector<NamedLink>& links) {
     std::vector<std::string> names;
+    names.reserve(links.size());
     for (const auto& [name, link] : links) names.push_back(name);
     return names;
   }
@@ -59,12 +67,15 @@ TEST(Links, are_what_was_inserted_before_a_flush_and_after_it) {
     if (name.empty()) continue;
     writer.insert(name);
   }
-  writer.links.insert("soft", {.kind = Link::Kind::soft, .target = "/a"}, 1);
+  Link soft;
+  soft.kind = Link::Kind::soft;
+  soft.target = "/a";
+  writer.links.insert("soft", soft, 1);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(writer.names(), (Names{"a", "b", "soft", "ü\n"}));
     EXPECT_EQ(writer.in_order(), (Names{"b", "a", "ü\n", "soft"}));
-    EXPECT_EQ(writer.links.find("soft")->target, "/a");
-    EXPECT_EQ(writer.links.find("a")->object, 7U);
+    EXPECT_EQ(present(writer.links.find("soft")).target, "/a");
+    EXPECT_EQ(present(writer.links.find("a")).object, 7U);
     EXPECT_FALSE(writer.links.find("c"));
     EXPECT_EQ(writer.links.count(), 4U);
     EXPECT_EQ(writer.flush(), Names());
@@ -90,7 +101,7 @@ TEST(Links, with_long_names_are_told_apart) {
   Writer writer(store, 1);
   const std::string alike(500, 'x');
   const Names names{alike.substr(0, 383), alike.substr(0, 384), alike, alike + "a", alike + "b"};
-  for (auto name = names.rbegin(); name != names.rend(); ++name) writer.insert(*name);
+  for (const std::string& name : names | std::views::reverse) writer.insert(name);
   EXPECT_EQ(writer.flush(), Names());
   EXPECT_EQ(writer.names(), names);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -151,7 +162,7 @@ TEST(Links, that_two_writers_make_are_an_error_of_the_second_flush) {
   EXPECT_EQ(second.flush(), Names());
   for (const Writer* const one : {&first, &second}) {
     EXPECT_EQ(one->names(), (Names{"another", "both", alike + "another", alike + "both"}));
-    EXPECT_EQ(one->links.find("both")->object, 10U);
+    EXPECT_EQ(present(one->links.find("both")).object, 10U);
     EXPECT_EQ(one->links.count(), 4U);
     EXPECT_EQ(one->in_order().size(), 4U);
   }
@@ -183,6 +194,7 @@ TEST(Links, after_random_changes_are_what_a_map_has) {
   std::mt19937 random(3);
   store::MemoryStore store;
   std::vector<std::unique_ptr<Writer>> writers;
+  writers.reserve(3);
   for (std::uint32_t i = 0; i < 3; ++i) writers.push_back(std::make_unique<Writer>(store, i));
   std::map<std::string, ObjectId> expected;
   for (unsigned i = 1; i < 5000; ++i) {

@@ -22,6 +22,12 @@ inline Header group_header() {
   header.in_order = true;
   return header;
 }
+inline Link soft_link(std::string target) {
+  Link link;
+  link.kind = Link::Kind::soft;
+  link.target = std::move(target);
+  return link;
+}
 inline Header dataset_header(std::string creation = {}) {
   Header header;
   header.kind = Header::Kind::dataset;

@@ -131,10 +131,7 @@ TEST_F(Writers, a_conflict_is_told_though_the_flush_it_was_met_in_has_failed) {
   Container first(hindered, "c");
   const Handle group = add(first, first.root(), "g", group_header());
   first.flush();
-  Link link;
-  link.kind = Link::Kind::soft;
-  link.target = "mine";
-  first.link(*first.root(), "n", link);
+  first.link(*first.root(), "n", soft_link("mine"));
   add(first, group, "more", dataset_header());
   Container second(store_, "c");
   add(second, second.root(), "n", dataset_header("theirs"));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "store/store.hpp"
+#include "support/present.hpp"
 #include "unit/files.hpp"
 
 namespace headrace::store {
@@ -19,7 +20,13 @@ struct Maker {
   std::function<std::unique_ptr<Store>(const std::string& folder)> make;
 };
 
-inline void PrintTo(const Maker& maker, std::ostream* out) { *out << maker.name; }
+// GoogleTest's name.
+inline void PrintTo(  // NOLINT(readability-identifier-naming)
+    const Maker& maker, std::ostream* out) {
+  *out << maker.name;
+}
+
+using test::present;
 
 class Conformance : public testing::TestWithParam<Maker> {
  protected:

@@ -12,7 +12,7 @@ namespace headrace::store {
 std::string sample(std::size_t size, unsigned number) {
   std::string text(size, '\0');
   for (std::size_t i = 0; i < size; ++i)
-    text[i] = static_cast<char>((i * 2654435761U) >> 13U) + static_cast<char>(number);
+    text[i] = static_cast<char>(((i * 2654435761U) >> 13U) + number);
   return text;
 }
 
@@ -38,7 +38,7 @@ std::optional<std::size_t> commit(Store& store, std::string_view table,
   const auto [version, refused] = store.commit(table, changes);
   for (const Change& one : changes)
     if (!refused && one.value) {
-      EXPECT_EQ(store.find(table, one.key)->version, version);
+      EXPECT_EQ(present(store.find(table, one.key)).version, version);
     }
   return refused;
 }
@@ -89,7 +89,7 @@ TEST_P(Conformance, ABlobIsPutWhereItHasTheVersionExpected) {
     EXPECT_EQ(put(store_, change(key, sample(size, 3), first)), kAbsent);
     EXPECT_EQ(put(store_, erasure(key, first)), kAbsent);
     EXPECT_EQ(whole(store_, key), sample(size, 2));
-    EXPECT_EQ(store_.get(key, 0, {})->version, second);
+    EXPECT_EQ(present(store_.get(key, 0, {})).version, second);
     put(store_, erasure(key, second));
     EXPECT_FALSE(whole(store_, key));
     put(store_, erasure(key));
@@ -120,7 +120,7 @@ TEST_P(Conformance, ATableChangesAsAWholeOrNotAtAll) {
   EXPECT_EQ(commit(store_, "t", {change("c", "3"), change("b", "4", kAbsent)}), 1U);
   EXPECT_EQ(value_in(store_, "t", "c"), "none");
   EXPECT_EQ(value_in(store_, "t", "b"), "2");
-  const Version version = store_.find("t", "b")->version;
+  const Version version = present(store_.find("t", "b")).version;
   EXPECT_EQ(commit(store_, "t", {erasure("a", version + 1), change("b", "5", version)}), 0U);
   EXPECT_EQ(value_in(store_, "t", "b"), "2");
   EXPECT_EQ(commit(store_, "t", {erasure("a"), change("b", "5", version)}), std::nullopt);
@@ -149,8 +149,8 @@ TEST_P(Conformance, TablesAndBlobsDoNotMix) {
 
 TEST_P(Conformance, KeysAreAnyBytesInTheirOrder) {
   std::vector<std::string> keys{std::string(1, '\0'), "\x7f", "\x80", "\xff"};
-  keys.push_back(std::string(kLongestKey, '\xff'));
-  keys.push_back(std::string(kLongestKey, '\0'));
+  keys.emplace_back(kLongestKey, '\xff');
+  keys.emplace_back(kLongestKey, '\0');
   for (unsigned i = 0; i < 200; ++i) keys.push_back(sample(1 + i * 2, i));
   std::ranges::sort(keys, {}, [](const std::string& key) {
     return std::vector<unsigned char>(key.begin(), key.end());
@@ -198,6 +198,7 @@ TEST_P(Conformance, ALongTableIsScannedInParts) {
     return std::string(6 - key.size(), '0') + key;
   };
   std::vector<Change> changes;
+  changes.reserve(kAll);
   for (std::size_t i = 0; i < kAll; ++i) changes.push_back(change(key_of(i), "value"));
   ASSERT_FALSE(store_.commit("t", changes).refused);
   std::size_t seen = 0;
@@ -227,7 +228,7 @@ void count(Store& store, unsigned times, std::size_t blob_size) {
     const auto info = store.get("n", 0, room);
     EXPECT_EQ(std::ranges::count(room, room[0]), std::ssize(room));
     std::string next(blob_size, static_cast<char>(std::to_integer<int>(room[0]) + 1));
-    if (put(store, change("n", next, info->version)) != kAbsent) ++i;
+    if (put(store, change("n", next, present(info).version)) != kAbsent) ++i;
   }
 }
 
@@ -238,6 +239,7 @@ TEST_P(Conformance, WritersLoseNothingOfEachOther) {
     ASSERT_FALSE(commit(store_, "t", {change("a", "0"), change("b", "0")}));
     put(store_, change("n", std::string(size, '\0')));
     std::vector<std::jthread> writers;
+    writers.reserve(kWriters);
     for (unsigned i = 0; i < kWriters; ++i)
       writers.emplace_back([&] { count(store_, kTimes, size); });
     writers.clear();

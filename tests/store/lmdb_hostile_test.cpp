@@ -90,25 +90,24 @@ TEST_F(LmdbFolder, a_database_that_is_gone_or_empty_is_an_error) {
 }
 
 TEST_F(LmdbFolder, a_lock_goes_with_its_process_though_a_child_of_it_lives) {
-  int ready[2];
-  ASSERT_EQ(::pipe(ready), 0);
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
   const pid_t holder = ::fork();
   if (holder == 0) {
     FileLocks locks(folder_ / "lock");
     locks.lock();
-    if (::fork() == 0) {
-      ::alarm(60);
-      ::pause();
-    }
-    while (::write(ready[1], "x", 1) == 1) ::pause();
+    const pid_t child = ::fork();
+    if (child == 0) ::pause();
+    while (::write(ready[1], &child, sizeof child) == sizeof child) ::pause();
   }
-  char byte = 0;
-  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  pid_t child = 0;
+  ASSERT_EQ(::read(ready[0], &child, sizeof child), sizeof child);
   ::kill(holder, SIGKILL);
   ::waitpid(holder, nullptr, 0);
   FileLocks locks(folder_ / "lock");
   locks.lock();  // or the watchdog
   locks.unlock();
+  ::kill(child, SIGKILL);
   ::close(ready[0]);
   ::close(ready[1]);
 }
@@ -225,7 +224,7 @@ TEST_F(LmdbFolder, a_full_disk_is_an_error_and_what_was_there_stays) {
     } catch (const Error& error) {
       kind = error.kind();
     }
-    const unsigned number = static_cast<unsigned>(std::stoul(last));
+    const auto number = static_cast<unsigned>(std::stoul(last));
     const auto is_there = [&] {
       return whole(*store, last) == sample(number % 3 == 0 ? kLarge : 3000, number);
     };
@@ -292,6 +291,7 @@ TEST_F(LmdbFolder, a_fork_beside_threads_that_work_has_a_store_that_works) {
   const auto store = open();
   std::atomic<bool> done = false;
   std::vector<std::jthread> threads;
+  threads.reserve(3);
   for (unsigned i = 0; i < 3; ++i)
     threads.emplace_back([&, i] {
       while (!done) {
@@ -318,6 +318,7 @@ TEST_F(LmdbFolder, a_daemon_that_closes_all_and_changes_its_folder_goes_on) {
     for (int descriptor = 3; descriptor < 100; ++descriptor) ::close(descriptor);
     const std::string own = folder_ / "own";
     std::vector<int> opened;
+    opened.reserve(20);
     for (int i = 0; i < 20; ++i) opened.push_back(::open(own.c_str(), O_RDWR | O_CREAT, 0600));
     if (::chdir("/") != 0) return false;
     put(used, change("c", sample(kLarge, 2)));

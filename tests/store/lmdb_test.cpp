@@ -42,7 +42,7 @@ TEST_F(LmdbFolder, what_was_put_is_there_when_it_is_opened_again) {
   const auto store = open();
   EXPECT_EQ(whole(*store, "b"), sample(kLarge, 1));
   EXPECT_EQ(whole(*store, "c"), "small");
-  EXPECT_EQ(text_of(store->find("t", "b")->value), "3");
+  EXPECT_EQ(text_of(present(store->find("t", "b")).value), "3");
   store->collect();
   EXPECT_EQ(whole(*store, "b"), sample(kLarge, 1));
 }
@@ -77,13 +77,13 @@ TEST_F(LmdbFolder, a_child_goes_on_with_the_store_of_its_parent) {
   const Child child([&] {
     const auto another = open();
     put(*store, change("child", sample(kLarge, 2)));
-    return whole(*another, "parent")->size() == kLarge && commit_pair(*another, 2) &&
+    return present(whole(*another, "parent")).size() == kLarge && commit_pair(*another, 2) &&
            whole(*another, "child") == sample(kLarge, 2);
   });
   for (unsigned i = 0; i < 50; ++i) put(*store, change("parent", sample(kLarge, i)));
   EXPECT_TRUE(child.ends_well());
   EXPECT_EQ(whole(*store, "child"), sample(kLarge, 2));
-  EXPECT_EQ(text_of(store->find("t", "a")->value), "2");
+  EXPECT_EQ(text_of(present(store->find("t", "a")).value), "2");
 }
 
 // What a process keeps for itself of readers it frees: there are as many places as there are
@@ -94,6 +94,7 @@ TEST_F(LmdbFolder, many_children_one_after_the_other_leave_no_readers) {
   for (unsigned i = 0; i < 300; ++i) {
     const Child child([&] {
       std::vector<std::jthread> readers;
+      readers.reserve(20);
       for (unsigned j = 0; j < 20; ++j) readers.emplace_back([&] { whole(*store, "b"); });
       readers.clear();
       if (i % 2 == 0) ::raise(SIGKILL);
@@ -129,7 +130,7 @@ TEST_F(LmdbFolder, processes_lose_nothing_of_each_other) {
 
 // The numbers of the blob and of both entries.
 std::array<std::string, 3> numbers_in(Store& store) {
-  const std::string blob = *whole(store, "b");
+  const std::string blob = present(whole(store, "b"));
   std::string number = "none";
   for (unsigned i = 0; i < 3; ++i)
     if (blob == sample(kLarge, i)) number = std::to_string(i);

@@ -19,7 +19,7 @@ struct Link {
   ObjectId object = 0;      // a hard link's
   ObjectId home = 0;        // the group whose table has that object's header
   std::uint8_t user_class = 0;  // H5L_type_t of a user-defined one
-  std::string target{};  // a soft link's path; what HDF5 keeps of an external or user-defined one
+  std::string target;  // a soft link's path; what HDF5 keeps of an external or user-defined one
 
   bool operator==(const Link&) const = default;
 };

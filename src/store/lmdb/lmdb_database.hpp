@@ -26,7 +26,7 @@ struct DatabaseChange {
   Bytes head;       // of the value, and what follows it; lent
   Bytes body;
   bool erases = false;
-  std::optional<Version> expected;
+  std::optional<Version> expected = std::nullopt;
   bool refused = false;  // set: the entry is not of that version
 };
 

@@ -82,7 +82,8 @@ bool is_made(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     if (std::ranges::find(kOurs, name) == kOurs.end())
-      throw Error(folder + " holds something else than a store: " + name, ErrorKind::conflict);
+      throw Error("no store, as there is something else: " + entry.path().string(),
+                  ErrorKind::conflict);
     has_format = has_format || name == "format";
   }
   if (!has_format) return false;

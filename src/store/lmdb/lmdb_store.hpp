@@ -29,6 +29,8 @@ class LmdbStore final : public Store {
   // Makes what is not there. Throws Error: `unsupported` on a file system of a network, `conflict`
   // where the folder holds something else, or others may enter it.
   LmdbStore(const std::string& folder, Durability durability);
+  LmdbStore(const LmdbStore&) = delete;
+  LmdbStore& operator=(const LmdbStore&) = delete;
   ~LmdbStore() override;
 
   Commit commit(std::string_view table, std::span<const Change> changes) override;
