@@ -87,10 +87,20 @@ std::uint32_t Container::lease() {
   return lease_;
 }
 
+// Of an object whose last handle is gone: a program may look at any number of groups.
+void Container::forget(ObjectId object) noexcept {
+  const auto found = open_.find(object);
+  if (found == open_.end() || !found->second.expired()) return;
+  open_.erase(found);
+  const auto table = tables_.find(object);
+  if (table == tables_.end() || table->second.size() > 0) return;
+  links_.erase(object);
+  tables_.erase(table);
+}
+
 Handle Container::held(Place place, Header header, store::Version version) {
   Handle object(new Object(place, std::move(header), version), [this](Object* last) {
-    const auto found = open_.find(last->place_.object);
-    if (found != open_.end() && found->second.expired()) open_.erase(found);
+    forget(last->place_.object);
     delete last;
   });
   open_[place.object] = object;
@@ -473,7 +483,7 @@ void Container::write_all() {
   }
   linked_.clear();
   const auto is_closed = [&](const auto& entry) { return !open_.contains(entry.first); };
-  std::erase_if(links_, is_closed);
+  std::erase_if(links_, is_closed);  // of those that had changes
   std::erase_if(tables_, is_closed);
   erase_chunks();
 }

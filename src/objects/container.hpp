@@ -56,8 +56,10 @@ class Container {
   // What could not be written is tried again by the next flush. Where others have made or changed
   // the same, theirs stands, all else is written, and that is thrown (conflict).
   void flush();
-  // Of what is gathered, in bytes.
+  // Of what is gathered, in bytes; takes the longer the more that is.
   [[nodiscard]] std::size_t size() const;
+  // Groups whose tables are in memory: those that are open and were looked into, or have changed.
+  [[nodiscard]] std::size_t tables() const { return tables_.size(); }
 
  private:
   static constexpr Place kRoot{1, 1};
@@ -72,6 +74,7 @@ class Container {
   void require_own_process() const;
   std::uint32_t lease();
   Handle held(Place place, Header header, store::Version version);
+  void forget(ObjectId object) noexcept;
 
   [[nodiscard]] Header to_be_stored(const Object& object) const;
   void raise_links(Object& object);
@@ -100,7 +103,10 @@ class Container {
   long process_;             // that may change it
   std::uint32_t lease_ = 0;  // of what this object makes; 0: it has made nothing yet
   std::uint64_t made_ = 0;   // objects of that lease
+  // What the end of a handle needs comes before the handles.
   std::unordered_map<ObjectId, std::weak_ptr<Object>> open_;
+  std::map<ObjectId, PendingTable> tables_;  // by the group
+  std::map<ObjectId, Links> links_;          // as well
   std::map<ObjectId, Handle> changed_;
   std::map<ObjectId, Handle> unlinked_;  // their headers are to go
   std::map<ObjectId, HeldBack> held_back_;
@@ -108,8 +114,6 @@ class Container {
   std::vector<ObjectId> erased_;                  // datasets whose chunks are to go
   std::map<ObjectId, ObjectId> linked_;           // objects that were linked, and the last group
   std::set<ObjectId> unnamed_;                    // objects that were made and not linked yet
-  std::map<ObjectId, PendingTable> tables_;       // by the group
-  std::map<ObjectId, Links> links_;               // as well
   std::map<ObjectId, std::set<ObjectId>> saved_;  // objects whose headers are in that home's table
   PendingTable places_;
   std::vector<Place> new_places_;

@@ -38,6 +38,22 @@ TEST_F(Containers, are_made_once_and_opened_where_they_are) {
   EXPECT_THROW(Container(store_, "d"), Error);
 }
 
+TEST_F(Containers, keep_nothing_of_groups_that_were_looked_at) {
+  Container container(store_, "c");
+  for (int i = 0; i < 2000; ++i) {
+    const Handle group = add(container, container.root(), std::to_string(i), group_header());
+    add(container, group, "d", dataset_header());
+  }
+  container.flush();
+  const auto kept = [&] { return container.tables(); };
+  EXPECT_LE(kept(), 1U);
+  for (int i = 0; i < 2000; ++i) {
+    const Handle group = at(container, container.root(), std::to_string(i));
+    EXPECT_EQ(container.links(*group).count(), 1U);
+  }
+  EXPECT_LE(kept(), 1U);  // the root's
+}
+
 TEST_F(Containers, forget_what_was_never_linked) {
   Container container(store_, "c");
   const ObjectId id = container.create(dataset_header())->place().object;
