@@ -160,6 +160,15 @@ LmdbStore::LmdbStore(const std::string& folder, Durability durability)
     : folder_(std::filesystem::absolute(folder).lexically_normal()),
       synced_(durability == Durability::power) {
   const NotCancelled whole;
+  try {
+    open();
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void LmdbStore::open() {
   count_forks();
   make_private_folder(folder_);
   if (!is_made(folder_)) {
@@ -174,7 +183,7 @@ LmdbStore::LmdbStore(const std::string& folder, Durability durability)
 }
 
 // That of a parent is left as it is: its descriptors may be others by now.
-LmdbStore::~LmdbStore() {
+void LmdbStore::end() noexcept {
   Process* const last = process_;
   if (last != nullptr && last->of_forks == forks) delete last;
 }

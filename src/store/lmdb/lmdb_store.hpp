@@ -31,7 +31,7 @@ class LmdbStore final : public Store {
   LmdbStore(const std::string& folder, Durability durability);
   LmdbStore(const LmdbStore&) = delete;
   LmdbStore& operator=(const LmdbStore&) = delete;
-  ~LmdbStore() override;
+  ~LmdbStore() override { end(); }
 
   Commit commit(std::string_view table, std::span<const Change> changes) override;
   std::optional<Entry> find(std::string_view table, std::string_view key) override;
@@ -44,6 +44,8 @@ class LmdbStore final : public Store {
 
  private:
   struct Process;
+  void open();
+  void end() noexcept;
   Process& process() const;
 
   std::string folder_;
