@@ -53,7 +53,7 @@ class Headrace(PythonPackage):
     requires("%gcc@12:", "%clang@16:", policy="one_of", msg="C++20 is needed")
 
     def config_settings(self, spec, prefix):
-        return {"cmake.define.HEADRACE_FETCH_ZSTD": "OFF"}
+        return {f"cmake.define.HEADRACE_FETCH_{name}": "OFF" for name in ("LMDB", "ZSTD")}
 
     def setup_build_environment(self, env):
         env.set("HDF5_ROOT", self.spec["hdf5"].prefix)
