@@ -131,9 +131,14 @@ TEST_F(LmdbFolder, a_lock_whose_file_was_erased_is_that_of_the_new_file) {
 
 // What LMDB does not write of the end of its file is no damage.
 TEST_F(LmdbFolder, a_database_can_be_opened_after_any_changes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr unsigned kTurns = 200;
+#else
+  constexpr unsigned kTurns = 1500;
+#endif
   std::mt19937 random(2);
   const auto store = open();
-  for (unsigned i = 0; i < 1500; ++i) {
+  for (unsigned i = 0; i < kTurns; ++i) {
     const std::string value(random() % 3000, 'x');
     const bool erases = random() % 2 == 0;
     const unsigned first = random() % 1000;

@@ -89,6 +89,9 @@ TEST_F(LmdbFolder, a_child_goes_on_with_the_store_of_its_parent) {
 // What a process keeps for itself of readers it frees: there are as many places as there are
 // readers.
 TEST_F(LmdbFolder, many_children_one_after_the_other_leave_no_readers) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "a child under tsan cannot start threads";
+#endif
   const auto store = open();
   put(*store, change("b", "1"));
   for (unsigned i = 0; i < 300; ++i) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -22,8 +21,13 @@
 namespace headrace::store {
 namespace {
 
-// Of address space: nothing of it is used before it holds something.
+// Of address space: nothing of it is used before it holds something. The thread sanitizer has
+// little of it, and more work for each byte.
+#ifdef __SANITIZE_THREAD__
+constexpr std::size_t kLargestMap = std::size_t{1} << 32U;
+#else
 constexpr std::size_t kLargestMap = std::size_t{1} << 40U;
+#endif
 constexpr std::size_t kSmallestMap = std::size_t{1} << 28U;
 
 // A code of our own: what the file should hold lies beyond its end.
@@ -61,18 +65,6 @@ int told(int code, const std::string& path) {
   return code == EIO && is_full ? ENOSPC : code;
 }
 
-// The largest that this process may have.
-std::size_t map_size() {
-  for (std::size_t size = kLargestMap; size > kSmallestMap; size /= 2) {
-    void* const trial =
-        ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
-    if (trial == MAP_FAILED) continue;
-    ::munmap(trial, size);
-    return size;
-  }
-  return kSmallestMap;
-}
-
 MDB_val value_of(std::string_view text) { return {text.size(), const_cast<char*>(text.data())}; }
 
 Bytes bytes_of_value(const MDB_val& value) {
@@ -107,12 +99,14 @@ class LmdbDatabase::Environment {
  public:
   // Alone. Throws Failure.
   explicit Environment(const std::string& path) {
-    require(mdb_env_create(&env_));
+    require_content(path);
+    // As large a map as this process may have.
+    for (std::size_t map = kLargestMap; true; map /= 2) {
+      const int code = open(path, map);
+      if (code == 0) break;
+      if (code != ENOMEM || map <= kSmallestMap) throw Failure(code);
+    }
     try {
-      require(mdb_env_set_mapsize(env_, map_size()));
-      require_content(path);
-      constexpr unsigned kFlags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD;
-      require(mdb_env_open(env_, path.c_str(), kFlags, 0600));
       check_size();
       open_dbi();
     } catch (...) {
@@ -130,6 +124,16 @@ class LmdbDatabase::Environment {
  private:
   static void require(int code) {
     if (code != 0) throw Failure(code);
+  }
+
+  int open(const std::string& path, std::size_t map) {
+    constexpr unsigned kFlags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD;
+    int code = mdb_env_create(&env_);
+    if (code != 0) return code;
+    code = mdb_env_set_mapsize(env_, map);
+    if (code == 0) code = mdb_env_open(env_, path.c_str(), kFlags, 0600);
+    if (code != 0) mdb_env_close(env_);
+    return code;
   }
 
   // LMDB takes an empty file for a new one.

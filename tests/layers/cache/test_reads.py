@@ -242,7 +242,7 @@ def test_behind_links_and_mounts_lie_other_files(cache: Cache) -> None:
     def make_two() -> None:
         for name, value in (("x.h5", 1), ("y.h5", 2)):
             with h5py.File(name, "w") as f:
-                f.create_dataset("d", data=np.full(100, value), chunks=(10,), compression="gzip")
+                f.create_dataset("d", data=np.full(1000, value), chunks=(100,), compression="gzip")
                 f["other"] = h5py.ExternalLink("y.h5", "/d")
                 f.create_group("at")
 
@@ -252,6 +252,6 @@ def test_behind_links_and_mounts_lie_other_files(cache: Cache) -> None:
 
     cache.plain(make_two)
     for _ in range(2):
-        assert cache.python(read_both).out.decode().split() == ["100", "200", "200"]
+        assert cache.python(read_both).out.decode().split() == ["1000", "2000", "2000"]
     assert cache.counted("left_for_other_file") == 2
     assert cache.counted("cache_hits") > 0
