@@ -224,7 +224,8 @@ setup-demo:
 
 setup-test:
 	@scripts/setup/apt.sh test
-	@$(MAKE) --silent $(VENV)/.test & packages=$$!; $(MAKE) --silent setup-hdf5; wait $$packages
+	@$(MAKE) --silent $(VENV)/.test & packages=$$!; \
+	    $(MAKE) --silent setup-hdf5; hdf5=$$?; wait $$packages && exit $$hdf5
 	@$(MAKE) --silent dev
 	@$(MAKE) --silent $(VENV)/.headrace
 

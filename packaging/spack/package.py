@@ -34,7 +34,7 @@ class Headrace(PythonPackage):
         depends_on("libdeflate@1.8:")
         depends_on("lz4@1.9: libs=static")
         depends_on("zstd@1.4: libs=static")
-    # Of stores, where its source cannot be fetched.
+    # Of stores: its source is fetched elsewhere.
     depends_on("lmdb@0.9.24:")
     # Of headrace-bench: Spack builds it as a shared library.
     depends_on("inih")

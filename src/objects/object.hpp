@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "objects/format/header.hpp"
@@ -16,6 +17,9 @@ struct Place {
   ObjectId home = 0;  // the group whose table has its header; 0 until it is linked first
   bool operator==(const Place&) const = default;
 };
+
+// For errors.
+inline std::string named(ObjectId object) { return "object " + std::to_string(object); }
 
 class Object {
  public:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
@@ -42,11 +43,18 @@ class HinderedStore final : public Store {
   void collect() override { store_.collect(); }
 
  private:
+  // Of workers, too, that put chunks.
   void work() {
-    if (left == 0) throw Error("the store is full", ErrorKind::no_space);
-    --left;
-    if (auto once = std::exchange(meanwhile, nullptr)) once();
+    std::function<void()> once;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (left == 0) throw Error("the store is full", ErrorKind::no_space);
+      --left;
+      once = std::exchange(meanwhile, nullptr);
+    }
+    if (once) once();
   }
+  std::mutex mutex_;
   Store& store_;
 };
 

@@ -1,0 +1,289 @@
+// How a container is written.
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "objects/container.hpp"
+#include "objects/keys.hpp"
+
+namespace headrace::objects {
+namespace {
+
+// Objects of ids in a row whose headers are in one table, under the last of them.
+std::string encode_places(ObjectId first, ObjectId home) {
+  return in_order(first) + in_order(home);
+}
+
+}  // namespace
+
+Header Container::to_be_stored(const Object& object) const {
+  Header header = object.header_;
+  if (const auto held = held_back_.find(object.place_.object); held != held_back_.end())
+    header.links += held->second.links;
+  return header;
+}
+
+// A change of a link has come to nothing, as another's stands: nor does what it has counted count.
+void Container::undo(ObjectId group, const std::optional<Link>& base,
+                     const std::optional<Link>& mine) {
+  if (base && base->kind == Link::Kind::hard) adjust(group, {base->object, base->home}, 1);
+  if (mine && mine->kind == Link::Kind::hard) adjust(group, {mine->object, mine->home}, -1);
+}
+
+void Container::adjust(ObjectId group, Place place, int links) {
+  Handle object;
+  try {
+    object = open(place);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found) throw;
+    return;
+  }
+  if (object->is_gone_) return;
+  if (links > 0) {
+    ++change(object).links;
+    const auto held = held_back_.find(place.object);
+    if (place.home != group && held != held_back_.end() && --held->second.links == 0)
+      held_back_.erase(held);
+  } else {
+    drop_link(group, object);
+  }
+  // In the table that is being written; another one is written again.
+  if (place.home == group) save_header(object);
+}
+
+// Erases a group's links, a thousand at a time; what they lead to goes with its last one.
+void Container::empty_group(Object& group) {
+  constexpr std::size_t kAtOnce = 1000;
+  const ObjectId id = group.place_.object;
+  Links& links = links_of(group);
+  for (std::string last; true;) {
+    const auto part = links.by_name(last, /*behind=*/!last.empty(), kAtOnce);
+    if (part.empty()) break;
+    for (const auto& [name, link] : part) {
+      Handle object;
+      if (link.kind == Link::Kind::hard &&
+          error_of([&] { object = open({link.object, link.home}); }) != nullptr)
+        object = nullptr;  // another has erased it, or it cannot be read: it is not counted down
+      links.erase(name);
+      if (object != nullptr) drop_link(id, object);
+    }
+    last = part.back().first;
+  }
+  table(id).set(std::string(kSums), std::nullopt);
+}
+
+// Of an object without links. False where another has linked it meanwhile.
+bool Container::erase_header(Object& object) {
+  const auto [id, home] = object.place_;
+  while (!object.is_new()) {
+    const auto entry = store_.find(table_of_group(name_, home), key_of_header(id));
+    if (!entry) break;
+    Header header = decode_header(store::text_of(entry->value));
+    if (header.links > 0) {
+      object.header_ = object.stored_ = std::move(header);
+      object.version_ = entry->version;
+      return false;
+    }
+    const store::Change change{key_of_header(id), std::nullopt, entry->version};
+    if (!store_.commit(table_of_group(name_, home), {&change, 1}).refused) break;
+  }
+  object.is_gone_ = true;
+  return true;
+}
+
+// Those that the program has open wait for their last handle. Whether there is more to be written.
+bool Container::erase_unlinked() {
+  for (auto at = unlinked_.begin(); at != unlinked_.end();) {
+    const auto& [id, object] = *at;
+    constexpr long kOurs = 1;
+    const bool is_linked = object->header_.links > 0;
+    if (!is_linked && (changed_.contains(id) || object.use_count() > kOurs)) {
+      ++at;
+      continue;
+    }
+    if (!is_linked && erase_header(*object)) {
+      if (object->header_.kind == Header::Kind::dataset) erased_.push_back(id);
+      if (object->header_.kind == Header::Kind::group) emptying_.push_back(object);
+    }
+    at = unlinked_.erase(at);
+  }
+  const bool is_more = !emptying_.empty();
+  for (; !emptying_.empty(); emptying_.pop_back()) empty_group(*emptying_.back());
+  return is_more;
+}
+
+// What was made in groups that were never linked and are closed.
+void Container::drop_what_nothing_leads_to() {
+  std::vector<ObjectId> lost;
+  for (const ObjectId id : unnamed_)
+    if (const auto found = open_.find(id); found == open_.end() || found->second.expired())
+      lost.push_back(id);
+  while (!lost.empty()) {
+    const ObjectId group = lost.back();
+    lost.pop_back();
+    unnamed_.erase(group);
+    links_.erase(group);
+    if (tables_.erase(group) == 0) continue;
+    std::erase_if(new_places_, [&](Place place) { return place.home == group; });
+    for (auto at = changed_.begin(); at != changed_.end();) {
+      const auto [id, home] = at->second->place_;
+      if (home == group && at->second->is_new()) {
+        lost.push_back(id);
+        at = changed_.erase(at);
+      } else {
+        ++at;
+      }
+    }
+  }
+}
+
+void Container::save_header(const Handle& object) {
+  const auto [id, home] = object->place_;
+  const Value base = object->is_new() ? std::nullopt : Value(encode(object->stored_));
+  table(home).replace(key_of_header(id), encode(to_be_stored(*object)), base, object->version_);
+  saved_[home].insert(id);
+}
+
+void Container::save_headers() {
+  for (auto at = changed_.begin(); at != changed_.end();) {
+    const Handle& object = at->second;
+    const bool was_never = object->is_new() && object->header_.links == 0;
+    if (was_never || object->is_gone_) {
+      at = changed_.erase(at);
+      continue;
+    }
+    save_header(object);
+    ++at;
+  }
+}
+
+void Container::save_places() {
+  std::ranges::sort(new_places_, {}, &Place::object);
+  for (std::size_t i = 0; i < new_places_.size();) {
+    const auto [first, home] = new_places_[i];
+    ObjectId last = first;
+    for (++i; i < new_places_.size() && new_places_[i] == Place{last + 1, home}; ++i) ++last;
+    places_.insert_new(in_order(last), encode_places(first, home));
+  }
+  // Nobody else has this lease.
+  places_.flush([](const Meeting& meeting, Lost&) { return meeting.mine; }, lost_);
+  new_places_.clear();
+}
+
+// New groups before those that were there: nothing leads to a new one before all of it is written.
+std::vector<ObjectId> Container::in_order_of_flush() const {
+  std::vector<ObjectId> before;
+  std::vector<ObjectId> after;
+  for (const auto& [group, table] : tables_) {
+    const auto found = changed_.find(group);
+    (found != changed_.end() && found->second->is_new() ? before : after).push_back(group);
+  }
+  before.insert(before.end(), after.begin(), after.end());
+  return before;
+}
+
+void Container::flush_tables() {
+  for (const ObjectId group : in_order_of_flush()) {
+    if (table(group).size() == 0) continue;
+    const auto version = table(group).flush(
+        [&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_);
+    note_stored(group, version);
+    require_group(group);
+  }
+}
+
+void Container::note_stored(ObjectId home, store::Version version) {
+  for (const ObjectId id : std::exchange(saved_[home], {})) {
+    const auto found = changed_.find(id);
+    if (found == changed_.end()) continue;
+    const Handle object = found->second;
+    changed_.erase(found);
+    if (object->is_gone_) continue;
+    object->stored_ = to_be_stored(*object);
+    object->version_ = version;
+  }
+}
+
+// Another may have erased the group that something was made in.
+void Container::require_group(ObjectId group) {
+  const auto found = open_.find(group);
+  const Handle open = found == open_.end() ? nullptr : found->second.lock();
+  if (open == nullptr || open->is_gone_ || open->is_new() || open->place_.home == 0) return;
+  const auto [id, home] = open->place_;
+  if (store_.find(table_of_group(name_, home), key_of_header(id))) return;
+  open->is_gone_ = true;
+  lost_.emplace_back("another has erased " + named(group) + ", in which something was changed",
+                     ErrorKind::conflict);
+}
+
+Value Container::merge_header(ObjectId object, const Meeting& meeting) {
+  const auto& [key, base, mine, theirs, version] = meeting;
+  const auto found = changed_.find(object);
+  const Handle open = found == changed_.end() ? nullptr : found->second;
+  const Header before = base ? decode_header(*base) : Header{};
+  if (!mine) return theirs;
+  Header now = decode_header(*mine);
+  if (!theirs) {
+    lost_.emplace_back("another has erased " + named(object), ErrorKind::conflict);
+    // A new link keeps it: what it had is gone.
+    now.links -= std::min(now.links, before.links);
+    if (open != nullptr && now.links == 0) open->is_gone_ = true;
+    if (now.links == 0) return std::nullopt;
+  } else {
+    std::vector<std::string> words;
+    now = objects::merge(before, now, decode_header(*theirs), words);
+    for (const std::string& what : words)
+      lost_.emplace_back("another has changed " + what + " of " + named(object) + ", too",
+                         ErrorKind::conflict);
+  }
+  if (open == nullptr) return encode(now);
+  open->stored_ = theirs ? decode_header(*theirs) : Header{};
+  open->version_ = version;
+  open->header_ = now;
+  if (const auto held = held_back_.find(object); held != held_back_.end())
+    open->header_.links -= std::min(open->header_.links, held->second.links);
+  return encode(now);
+}
+
+Value Container::merge(ObjectId group, const Meeting& meeting) {
+  if (meeting.key.starts_with(kHeader))
+    return merge_header(number_in(std::string_view(meeting.key).substr(1)), meeting);
+  return links_.at(group).merge(meeting, lost_);
+}
+
+// After the names that lead to them. Who is killed before leaves chunks that nothing leads to.
+void Container::erase_chunks() {
+  constexpr std::size_t kAtOnce = 1000;
+  for (; !erased_.empty(); erased_.pop_back()) {
+    const std::string prefix = prefix_of_chunks(name_, erased_.back());
+    while (true) {
+      std::vector<store::Change> changes;
+      for (auto& [key, info] : store_.list(prefix, kAtOnce))
+        if (key.starts_with(prefix))
+          changes.push_back({std::move(key), std::nullopt, std::nullopt});
+      if (changes.empty()) break;
+      store_.put(changes);
+    }
+  }
+}
+
+// In rounds: what is written may have others to be written, counts that are lowered and objects
+// that are erased when a link is gone.
+void Container::write_all() {
+  while (true) {
+    drop_what_nothing_leads_to();
+    save_headers();
+    save_places();
+    flush_tables();
+    for (const auto& [id, held] : std::exchange(held_back_, {})) changed_[id] = held.object;
+    const bool is_more = erase_unlinked();
+    if (!is_more && changed_.empty()) break;
+  }
+  linked_.clear();
+  const auto is_closed = [&](const auto& entry) { return !open_.contains(entry.first); };
+  std::erase_if(links_, is_closed);  // of those that had changes
+  std::erase_if(tables_, is_closed);
+  erase_chunks();
+}
+
+}  // namespace headrace::objects
