@@ -118,9 +118,14 @@ Place Container::place_of(ObjectId object) {
   fail_gone(object, name_);
 }
 
-Handle Container::create(Header header) {
+ObjectId Container::new_id() {
   require_own_process();
-  const ObjectId id = (ObjectId{lease()} << kNumberBits) + ++made_;
+  const ObjectId of_lease = ObjectId{lease()} << kNumberBits;
+  return of_lease + ++made_;
+}
+
+Handle Container::create(Header header) {
+  const ObjectId id = new_id();
   unnamed_.insert(id);
   return held({id, 0}, std::move(header), store::kAbsent);
 }
@@ -194,6 +199,20 @@ void Container::unlink(const Object& group, const std::string& name) {
   }
   links_of(group).erase(name);
   if (object != nullptr) drop_link(group.place_.object, object);
+}
+
+void Container::hold(const Handle& object) {
+  require_own_process();
+  if (object->place_.home == 0) return;
+  if (object->is_new())
+    ++change(object).links;
+  else
+    raise_links(*object);
+}
+
+void Container::release(const Handle& object) {
+  require_own_process();
+  if (object->place_.home != 0) drop_link(0, object);
 }
 
 void Container::drop_link(ObjectId group, const Handle& object) {

@@ -26,16 +26,21 @@ class Container {
  public:
   // Makes one of that name, with its root group; Error (conflict) where there is one.
   static void make(store::Store& store, const std::string& name, Header root);
+  // Erases one, which nobody may have open, with all that it has; none, too.
+  static void remove(store::Store& store, const std::string& name);
   // Opens one; Error (not_found). `store` outlives the object, and the object its handles.
   Container(store::Store& store, std::string name);
   Container(const Container&) = delete;
   Container& operator=(const Container&) = delete;
   ~Container() = default;
 
+  [[nodiscard]] const std::string& name() const { return name_; }
   Handle root() { return open(kRoot); }
   // Error (not_found) where the object is gone.
   Handle open(Place place);
   Place place_of(ObjectId object);
+  // Of an object, or of anything else: no number is used twice.
+  ObjectId new_id();
   // It has no link yet, and is gone with its last handle as long as that is so.
   Handle create(Header header);
   // To be changed: it is written by the next flush.
@@ -49,6 +54,11 @@ class Container {
   void link(const Object& group, const std::string& name, Link link);
   // An object goes with its last link and last handle, a group with all of its links.
   void unlink(const Object& group, const std::string& name);
+
+  // References to an object that are no links, and are counted as if they were. Nothing of one that
+  // has no link yet.
+  void hold(const Handle& object);
+  void release(const Handle& object);
 
   // Takes what others have written of it. What this program has changed is flushed before.
   void refresh(const Handle& object);

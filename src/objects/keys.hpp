@@ -37,6 +37,10 @@ inline std::string table_of_places(std::string_view container) {
 inline std::string prefix_of_chunks(std::string_view container, ObjectId dataset) {
   return std::string(container) + "/d/" + in_order(dataset);
 }
+// Of values of no fixed size.
+inline std::string key_of_heap(std::string_view container, std::uint64_t heap) {
+  return std::string(container) + "/v/" + in_order(heap);
+}
 
 // Entries of a group's table. Names of kLongName bytes and more are together under what they begin
 // with: no store takes longer keys.

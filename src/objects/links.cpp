@@ -93,6 +93,8 @@ std::optional<Link> Links::find(const std::string& name) const {
 
 std::uint64_t Links::count() const { return decode_sums(table_.find(sums_key())).links; }
 
+std::uint64_t Links::stamps() const { return decode_sums(table_.find(sums_key())).stamps; }
+
 void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
   if (find(name)) throw Error("name already exists: " + printable(name), EEXIST);
   const std::string key = key_of_name(name);
@@ -135,6 +137,7 @@ void Links::erase(const std::string& name) {
 void Links::add_to_count(std::uint64_t links) {
   Sums sums = decode_sums(table_.find(sums_key()));
   sums.links += links;
+  if (sums.links == 0) sums.stamps = 0;
   table_.set(sums_key(), encode(sums));
 }
 

@@ -30,6 +30,8 @@ class Links {
 
   [[nodiscard]] std::optional<Link> find(const std::string& name) const;
   [[nodiscard]] std::uint64_t count() const;
+  // The next link's stamp; they begin anew when the last link is erased.
+  [[nodiscard]] std::uint64_t stamps() const;
 
   // Gives the link its stamp. `lease`: the writer's.
   void insert(const std::string& name, Link link, std::uint32_t lease);

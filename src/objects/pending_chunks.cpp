@@ -1,33 +1,20 @@
 #include "objects/pending_chunks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "engine/threads/ordered.hpp"
 #include "engine/threads/thread_pool.hpp"
-#include "objects/format/stored_chunk.hpp"
+#include "objects/cut_off.hpp"
 #include "objects/keys.hpp"
+#include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
-namespace {
-
-// The blob of a key; of version kAbsent where there is none.
-store::BlobInfo whole_blob(store::Store& store, const std::string& key,
-                           std::vector<std::byte>& bytes) {
-  while (true) {
-    const auto info = store.get(key, 0, bytes);
-    if (!info) return {};
-    if (info->size <= bytes.size()) {
-      bytes.resize(info->size);
-      return *info;
-    }
-    bytes.resize(info->size);
-  }
-}
-
-}  // namespace
-
 // Stores a chunk on a worker.
 class PendingChunks::Job final : public engine::Job {
  public:
@@ -42,6 +29,28 @@ class PendingChunks::Job final : public engine::Job {
   const Pending& pending_;
 };
 
+// Reads a chunk on a worker, unless it lies in memory.
+class PendingChunks::Reading final : public engine::Job {
+ public:
+  Reading(const PendingChunks& chunks, const Coordinates& at, const std::byte* whole, std::size_t i,
+          const Deliver& deliver)
+      : chunks_(chunks), at_(at), whole_(whole), i_(i), deliver_(deliver) {}
+  void work() override {
+    if (whole_ != nullptr) return;
+    chunk_ = engine::Buffer(chunks_.of_.chunk_bytes);
+    chunks_.read(at_, chunk_.bytes());
+  }
+  void finish() override { deliver_(i_, whole_ != nullptr ? whole_ : chunk_.data()); }
+
+ private:
+  const PendingChunks& chunks_;
+  const Coordinates& at_;
+  const std::byte* whole_;
+  std::size_t i_;
+  const Deliver& deliver_;
+  engine::Buffer chunk_;
+};
+
 PendingChunks::PendingChunks(store::Store& store, const Codec& codec, ChunksOf dataset)
     : store_(store), codec_(codec), of_(std::move(dataset)) {}
 
@@ -51,18 +60,45 @@ std::string PendingChunks::key_of(const Coordinates& at) const {
   return key;
 }
 
+Coordinates PendingChunks::coordinates_in(const std::string& key) const {
+  constexpr std::size_t kNumber = sizeof(std::uint64_t);
+  std::string_view left = std::string_view(key).substr(of_.prefix.size());
+  if (left.size() != kNumber * of_.rank)
+    throw Error("the key of a chunk is damaged", ErrorKind::corrupt);
+  Coordinates at{};
+  for (unsigned d = 0; d < of_.rank; ++d, left.remove_prefix(kNumber))
+    at[d] = number_in(left.substr(0, kNumber));
+  return at;
+}
+
+// What counts of a chunk that was stored under an epoch: so many elements from its first one on.
+Coordinates PendingChunks::left_of(const Coordinates& at, std::uint64_t epoch) const {
+  const auto cut = std::ranges::upper_bound(of_.cuts, epoch, {}, &Cut::epoch);
+  return cut == of_.cuts.end() ? of_.chunk : within(of_.rank, at, of_.chunk, cut->dims);
+}
+
+bool PendingChunks::is_nothing(const Coordinates& left) const {
+  return engine::volume(of_.rank, left) == 0;
+}
+
+void PendingChunks::decode(const StoredChunk& stored, const Coordinates& left,
+                           std::span<std::byte> chunk) const {
+  codec_.decode(stored.left_out, stored.bytes, chunk);
+  fill_beyond(of_.rank, left, of_.chunk, of_.fill, chunk);
+}
+
 // As it is stored, or filled.
-store::Version PendingChunks::load(const std::string& key, std::span<std::byte> chunk) const {
-  constexpr std::size_t kHead = 32;  // more than a chunk has in front
-  std::vector<std::byte> bytes(chunk.size() + kHead);
+PendingChunks::Loaded PendingChunks::load(const std::string& key,
+                                          std::span<std::byte> chunk) const {
+  engine::Buffer bytes(chunk.size() + kMostHead);
   const store::BlobInfo info = whole_blob(store_, key, bytes);
   if (info.version == store::kAbsent) {
     engine::fill_all(of_.fill, chunk);
-    return store::kAbsent;
+    return {};
   }
-  const StoredChunk stored = decode_chunk(bytes);
-  codec_.decode(stored.left_out, stored.bytes, chunk);
-  return info.version;
+  const StoredChunk stored = decode_chunk(bytes.bytes());
+  decode(stored, left_of(coordinates_in(key), stored.epoch), chunk);
+  return {info.version, stored.epoch};
 }
 
 void PendingChunks::overlay(const Pending& pending, std::span<std::byte> chunk) const {
@@ -89,6 +125,29 @@ void PendingChunks::read(const Coordinates& at, std::span<std::byte> chunk) cons
   if (found != pending_.end()) overlay(found->second, chunk);
 }
 
+const std::byte* PendingChunks::whole_pending(const Coordinates& at) const {
+  const auto found = pending_.find(key_of(at));
+  const bool is_whole = found != pending_.end() && found->second.written.empty();
+  return is_whole ? found->second.chunk.data() : nullptr;
+}
+
+void PendingChunks::read_all(std::span<const Coordinates> all, const Deliver& deliver) const {
+  engine::Ordered jobs(std::size_t{2} * std::max(engine::workers(), 1U));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::byte* const whole = whole_pending(all[i]);
+    auto job = std::make_unique<Reading>(*this, all[i], whole, i, deliver);
+    jobs.finish_done();
+    const bool here = whole != nullptr || all.size() == 1 || !codec_.any_thread();
+    if (jobs.empty() && here) {
+      job->work();
+      job->finish();
+    } else {
+      jobs.give(std::move(job));
+    }
+  }
+  jobs.finish();
+}
+
 void PendingChunks::write(const Coordinates& at, engine::Buffer chunk) {
   const std::string key = key_of(at);
   forget(key);
@@ -110,26 +169,35 @@ void PendingChunks::write_part(const Coordinates& at, const Put& put) {
   pending.written = {};
 }
 
+store::Version PendingChunks::put(const std::string& key, const StoredChunk& chunk,
+                                  std::optional<store::Version> expected) const {
+  const std::string head = encode_head(chunk);
+  engine::Buffer blob(head.size() + chunk.bytes.size());
+  std::ranges::copy(store::bytes_of(head), blob.data());
+  std::ranges::copy(chunk.bytes, blob.data() + head.size());
+  const store::Change change{key, blob.bytes(), expected};
+  return store_.put({&change, 1}).front();
+}
+
 void PendingChunks::store_one(const std::string& key, const Pending& pending) const {
   engine::Buffer merged;
   while (true) {
     std::span<const std::byte> chunk = pending.chunk.bytes();
+    std::uint64_t epoch = of_.epoch;
     std::optional<store::Version> expected;
     if (!pending.written.empty()) {
       merged = engine::Buffer(of_.chunk_bytes);
-      expected = load(key, merged.bytes());
+      const Loaded before = load(key, merged.bytes());
+      expected = before.version;
+      // Another that has cut the dataset may have stored it since: nothing of that is cut off.
+      epoch = std::max(epoch, before.epoch);
       overlay(pending, merged.bytes());
       chunk = merged.bytes();
     }
-    StoredChunk stored{of_.epoch, 0, chunk};
+    StoredChunk stored{epoch, 0, chunk};
     const engine::Buffer encoded = codec_.encode(chunk, stored.left_out);
     if (encoded.size() > 0) stored.bytes = encoded.bytes();
-    const std::string head = encode_head(stored);
-    engine::Buffer blob(head.size() + stored.bytes.size());
-    std::ranges::copy(store::bytes_of(head), blob.data());
-    std::ranges::copy(stored.bytes, blob.data() + head.size());
-    const store::Change change{key, blob.bytes(), expected};
-    if (store_.put({&change, 1}).front() != store::kAbsent) return;
+    if (put(key, stored, expected) != store::kAbsent) return;
   }
 }
 
@@ -143,9 +211,112 @@ void PendingChunks::forget(const std::string& key) {
 void PendingChunks::flush() {
   engine::Ordered jobs(std::size_t{2} * std::max(engine::workers(), 1U));
   // Jobs erase what they have stored, behind this place.
-  for (auto at = pending_.cbegin(); at != pending_.cend();)
-    jobs.give(std::make_unique<Job>(*this, at++));
+  for (auto at = pending_.cbegin(); at != pending_.cend();) {
+    auto job = std::make_unique<Job>(*this, at++);
+    if (codec_.any_thread()) {
+      jobs.give(std::move(job));
+    } else {
+      job->work();
+      job->finish();
+    }
+  }
   jobs.finish();
+}
+
+// Whether anything of it is left.
+bool PendingChunks::cut_pending(const std::string& key, Pending& pending,
+                                const std::vector<std::uint64_t>& dims) const {
+  const Coordinates left = within(of_.rank, coordinates_in(key), of_.chunk, dims);
+  if (is_nothing(left)) return false;
+  if (left == of_.chunk) return true;
+  constexpr std::byte kNotWritten{0};
+  if (pending.written.empty()) pending.written.resize(elements(), std::byte{1});
+  fill_beyond(of_.rank, left, of_.chunk, {&kNotWritten, 1}, pending.written);
+  return std::ranges::find(pending.written, std::byte{1}) != pending.written.end();
+}
+
+void PendingChunks::cut(std::uint64_t epoch, const std::vector<std::uint64_t>& dims,
+                        std::vector<Cut> cuts) {
+  of_.epoch = epoch;
+  of_.cuts = std::move(cuts);
+  for (auto at = pending_.begin(); at != pending_.end();) {
+    auto& [key, pending] = *at;
+    size_ -= pending.written.size();
+    const bool is_left = cut_pending(key, pending, dims);
+    size_ += pending.written.size();
+    const auto next = std::next(at);
+    if (!is_left) forget(std::string(key));
+    at = next;
+  }
+}
+
+std::optional<RawChunk> PendingChunks::stored(const std::string& key) const {
+  engine::Buffer blob(of_.chunk_bytes + kMostHead);
+  if (whole_blob(store_, key, blob).version == store::kAbsent) return std::nullopt;
+  const StoredChunk stored = decode_chunk(blob.bytes());
+  const Coordinates left = left_of(coordinates_in(key), stored.epoch);
+  if (is_nothing(left)) return std::nullopt;
+  RawChunk raw;
+  if (left == of_.chunk) {
+    raw.left_out = stored.left_out;
+    raw.bytes = engine::Buffer(stored.bytes.size());
+    std::ranges::copy(stored.bytes, raw.bytes.data());
+    return raw;
+  }
+  engine::Buffer chunk(of_.chunk_bytes);
+  decode(stored, left, chunk.bytes());
+  raw.bytes = codec_.encode(chunk.bytes(), raw.left_out);
+  if (raw.bytes.size() == 0) raw.bytes = std::move(chunk);
+  return raw;
+}
+
+std::optional<RawChunk> PendingChunks::read_stored(const Coordinates& at) {
+  const std::string key = key_of(at);
+  if (const auto found = pending_.find(key); found != pending_.end()) {
+    store_one(key, found->second);
+    forget(key);
+  }
+  return stored(key);
+}
+
+void PendingChunks::write_stored(const Coordinates& at, std::uint32_t left_out,
+                                 store::Bytes bytes) {
+  const std::string key = key_of(at);
+  put(key, {of_.epoch, left_out, bytes}, std::nullopt);
+  forget(key);
+}
+
+// Of a chunk that is cut off in part what it would be, not what the store still has.
+std::optional<StoredInfo> PendingChunks::info_of(const std::string& key,
+                                                 const Coordinates& at) const {
+  std::array<std::byte, kMostHead> front{};
+  const auto blob = store_.get(key, 0, front);
+  if (!blob) return std::nullopt;
+  const std::span read(front.data(), std::min<std::uint64_t>(front.size(), blob->size));
+  const ChunkHead head = decode_head(read);
+  const Coordinates left = left_of(at, head.epoch);
+  if (is_nothing(left)) return std::nullopt;
+  if (left == of_.chunk) return StoredInfo{at, blob->size - head.size, head.left_out};
+  const auto raw = stored(key);
+  if (!raw) return std::nullopt;
+  return StoredInfo{at, raw->bytes.size(), raw->left_out};
+}
+
+std::vector<StoredInfo> PendingChunks::list(const std::vector<std::uint64_t>& dims) {
+  constexpr std::size_t kAtOnce = 1000;
+  flush();
+  std::vector<StoredInfo> found;
+  for (std::string from = of_.prefix; true;) {
+    const auto blobs = store_.list(from, kAtOnce);
+    for (const auto& [key, blob] : blobs) {
+      if (!key.starts_with(of_.prefix)) return found;
+      const Coordinates at = coordinates_in(key);
+      if (is_nothing(within(of_.rank, at, of_.chunk, dims))) continue;
+      if (const auto one = info_of(key, at)) found.push_back(*one);
+    }
+    if (blobs.empty()) return found;
+    from = blobs.back().key + '\0';
+  }
 }
 
 }  // namespace headrace::objects

@@ -9,17 +9,20 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/box.hpp"
 #include "engine/buffer.hpp"
+#include "objects/format/header.hpp"
+#include "objects/format/stored_chunk.hpp"
 #include "store/store.hpp"
 
 namespace headrace::objects {
 
-// How chunks are stored. Any thread. Throws Error.
+// How chunks are stored. Throws Error.
 class Codec {
  public:
   Codec() = default;
@@ -32,19 +35,34 @@ class Codec {
                                 std::uint32_t& left_out) const = 0;
   virtual void decode(std::uint32_t left_out, store::Bytes stored,
                       std::span<std::byte> chunk) const = 0;
-};
-
-struct ChunksOf {
-  std::string prefix;  // of the keys of chunks
-  unsigned rank = 0;
-  std::size_t element = 0;      // bytes
-  std::size_t chunk_bytes = 0;  // of a decoded chunk
-  std::vector<std::byte> fill;  // an element where nothing was written
-  std::uint64_t epoch = 0;
+  // Whether both may be called on the workers, at once; else by the thread of PendingChunks only.
+  [[nodiscard]] virtual bool any_thread() const { return true; }
 };
 
 // Of a chunk, counted in chunks along each dimension.
 using Coordinates = engine::Index;
+
+struct ChunksOf {
+  std::string prefix;  // of the keys of chunks
+  unsigned rank = 0;
+  Coordinates chunk{};          // its elements along each dimension
+  std::size_t element = 0;      // bytes
+  std::size_t chunk_bytes = 0;  // of a decoded chunk
+  std::vector<std::byte> fill;  // an element where nothing was written
+  std::uint64_t epoch = 0;
+  std::vector<Cut> cuts;
+};
+
+// A chunk as it is stored.
+struct RawChunk {
+  std::uint32_t left_out = 0;  // a bit for each filter that was not applied
+  engine::Buffer bytes;
+};
+struct StoredInfo {
+  Coordinates at{};
+  std::uint64_t size = 0;  // of its bytes
+  std::uint32_t left_out = 0;
+};
 
 class PendingChunks {
  public:
@@ -57,12 +75,30 @@ class PendingChunks {
   // The chunk as it is now, into `chunk_bytes` of memory. Throws Error.
   void read(const Coordinates& at, std::span<std::byte> chunk) const;
 
+  // Many of them, each lent to `deliver` on this thread, in order; it changes nothing here. They
+  // are read, and decoded, on the workers where the codec allows it.
+  using Deliver = std::function<void(std::size_t i, const std::byte* chunk)>;
+  void read_all(std::span<const Coordinates> all, const Deliver& deliver) const;
+
   // All of a chunk, of `chunk_bytes`.
   void write(const Coordinates& at, engine::Buffer chunk);
   // A part: `put` writes elements into the chunk, and sets a byte of `written`, unless that is
   // null, to 1 for each of them.
   using Put = std::function<void(std::byte* chunk, std::byte* written)>;
   void write_part(const Coordinates& at, const Put& put);
+
+  // The dataset has shrunk to `dims`: what is pending beyond them is forgotten, and what is stored
+  // beyond them is as if it had not been written.
+  void cut(std::uint64_t epoch, const std::vector<std::uint64_t>& dims, std::vector<Cut> cuts);
+
+  // What is stored of a chunk; none where nothing was written, or all of it was cut off. What is
+  // pending of it is stored before. Throws Error.
+  std::optional<RawChunk> read_stored(const Coordinates& at);
+  // Stores one at once, in place of what is pending of it. Throws Error.
+  void write_stored(const Coordinates& at, std::uint32_t left_out, store::Bytes bytes);
+  // All that read_stored() has within an extent, in the order of their coordinates. What is pending
+  // is stored before. Throws Error.
+  std::vector<StoredInfo> list(const std::vector<std::uint64_t>& dims);
 
   // Throws Error: what is not stored yet stays, and is tried again by the next flush.
   void flush();
@@ -74,13 +110,30 @@ class PendingChunks {
     std::vector<std::byte> written;  // 1 for each element that was; empty: all of them were
   };
   using Chunks = std::map<std::string, Pending>;
+  struct Loaded {
+    store::Version version = store::kAbsent;
+    std::uint64_t epoch = 0;
+  };
   class Job;
+  class Reading;
 
   [[nodiscard]] std::string key_of(const Coordinates& at) const;
+  [[nodiscard]] Coordinates coordinates_in(const std::string& key) const;
   [[nodiscard]] std::size_t elements() const { return of_.chunk_bytes / of_.element; }
-  store::Version load(const std::string& key, std::span<std::byte> chunk) const;
+  [[nodiscard]] Coordinates left_of(const Coordinates& at, std::uint64_t epoch) const;
+  [[nodiscard]] bool is_nothing(const Coordinates& left) const;
+  [[nodiscard]] const std::byte* whole_pending(const Coordinates& at) const;
+  void decode(const StoredChunk& stored, const Coordinates& left, std::span<std::byte> chunk) const;
+  Loaded load(const std::string& key, std::span<std::byte> chunk) const;
   void overlay(const Pending& pending, std::span<std::byte> chunk) const;
   void store_one(const std::string& key, const Pending& pending) const;
+  store::Version put(const std::string& key, const StoredChunk& chunk,
+                     std::optional<store::Version> expected) const;
+  [[nodiscard]] std::optional<RawChunk> stored(const std::string& key) const;
+  [[nodiscard]] std::optional<StoredInfo> info_of(const std::string& key,
+                                                  const Coordinates& at) const;
+  [[nodiscard]] bool cut_pending(const std::string& key, Pending& pending,
+                                 const std::vector<std::uint64_t>& dims) const;
   void forget(const std::string& key);
 
   store::Store& store_;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "engine/threads/thread_pool.hpp"
 #include "objects/hindered_store.hpp"
+#include "objects/keys.hpp"
 #include "objects/pending_chunks.hpp"
 #include "store/memory/memory_store.hpp"
 
@@ -45,6 +46,7 @@ class Chunks : public testing::Test {
   Chunks() : threads_(2) {
     of_.prefix = "c/d/";
     of_.rank = 2;
+    of_.chunk = {5, 10};
     of_.element = sizeof(Number);
     of_.chunk_bytes = kBytes;
     of_.fill.resize(sizeof kFill);
@@ -60,6 +62,7 @@ class Chunks : public testing::Test {
   ChunksOf of_;
 };
 
+using store::bytes_of;
 using Values = std::array<Number, kElements>;
 
 Values all_of(Number number) {
@@ -151,8 +154,7 @@ TEST_F(Chunks, that_another_stores_between_a_look_and_a_put_have_what_both_have_
 
 TEST_F(Chunks, that_are_written_part_by_part_are_not_read_first) {
   const auto chunks = open(store_);
-  store_.put(
-      std::vector{store::Change{"c/d/" + std::string(16, '\0'), store::bytes_of("damaged")}});
+  store_.put(std::vector{store::Change{"c/d/" + std::string(16, '\0'), bytes_of("damaged")}});
   EXPECT_THROW(read(*chunks, 0, 0), Error);
   write_part(*chunks, 0, 0, 0, 30, 1);
   EXPECT_THROW(chunks->flush(), Error);
@@ -206,6 +208,140 @@ TEST_F(Chunks, after_random_writes_of_two_are_what_a_map_has) {
   for (const auto& writer : writers) writer->flush();
   for (const auto& [row, values] : expected)
     EXPECT_EQ(read(*open(store_), row, row), values) << row;
+}
+
+std::vector<Coordinates> in_a_row(std::uint64_t count) {
+  std::vector<Coordinates> all(count);
+  for (std::uint64_t i = 0; i < count; ++i) all[i] = {i, 0};
+  return all;
+}
+
+TEST_F(Chunks, that_are_read_together_come_in_order) {
+  const auto chunks = open(store_);
+  for (Number i = 0; i < 100; ++i) {
+    if (i % 3 == 0) write(*chunks, i, 0, all_of(i));
+    if (i % 3 == 1) write_part(*chunks, i, 0, 0, kElements - 1, i);
+    if (i == 50) chunks->flush();
+  }
+  std::vector<Coordinates> all = in_a_row(100);
+  std::ranges::reverse(all);
+  for (const std::size_t count : {0U, 1U, 100U}) {
+    std::size_t next = 0;
+    chunks->read_all(std::span(all).first(count), [&](std::size_t i, const std::byte* chunk) {
+      EXPECT_EQ(i, next++);
+      const Values expected = read(*chunks, all[i][0], 0);
+      EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(expected)), std::span(chunk, kBytes)));
+    });
+    EXPECT_EQ(next, count);
+  }
+}
+
+TEST_F(Chunks, that_are_read_together_throw_what_one_of_them_does) {
+  const auto chunks = open(store_);
+  for (Number i = 0; i < 40; ++i) write(*chunks, i, 0, all_of(i));
+  chunks->flush();
+  const std::vector<Coordinates> all = in_a_row(40);
+  EXPECT_THROW(chunks->read_all(all,
+                                [](std::size_t i, const std::byte*) {
+                                  if (i == 20) throw Error("enough");
+                                }),
+               Error);
+  store_.put(std::vector{
+      store::Change{"c/d/" + in_order(std::uint64_t{30}) + std::string(8, '\0'), bytes_of("x")}});
+  std::size_t delivered = 0;
+  EXPECT_THROW(chunks->read_all(all, [&](std::size_t, const std::byte*) { ++delivered; }), Error);
+  EXPECT_EQ(delivered, 30U);
+}
+
+TEST_F(Chunks, that_are_pending_lose_what_is_cut_off) {
+  const auto chunks = open(store_);
+  write(*chunks, 0, 0, all_of(1));
+  write(*chunks, 0, 1, all_of(2));
+  write(*chunks, 1, 0, all_of(3));
+  write_part(*chunks, 0, 2, 0, 20, 4);
+  write_part(*chunks, 0, 3, 25, 5, 5);  // the elements 5 to 9 of the third row
+  chunks->cut(1, {2, 40}, {{1, {2, 40}}});
+  EXPECT_EQ(chunks->size(), 3 * (kBytes + kElements));
+  Values left = all_of(kFill);
+  const auto two_rows_of = [&](Number number) {
+    std::fill_n(left.begin(), 20, number);
+    return left;
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(read(*chunks, 0, 0), two_rows_of(1));
+    EXPECT_EQ(read(*chunks, 0, 1), two_rows_of(2));
+    EXPECT_EQ(read(*chunks, 1, 0), all_of(kFill));
+    EXPECT_EQ(read(*chunks, 0, 2), two_rows_of(4));
+    EXPECT_EQ(read(*chunks, 0, 3), all_of(kFill));
+    chunks->flush();
+  }
+  EXPECT_EQ(store_.list("", 10).size(), 3U);
+}
+
+TEST_F(Chunks, that_another_has_cut_and_written_since_are_not_cut_again) {
+  const auto late = open(store_);
+  write_part(*late, 0, 0, 0, 1, 3);
+  of_.epoch = 1;
+  of_.cuts = {{1, {2, 10}}};
+  const auto first = open(store_);
+  write(*first, 0, 0, all_of(2));
+  first->flush();
+  late->flush();
+  Values both = all_of(2);
+  both[0] = 3;
+  EXPECT_EQ(read(*first, 0, 0), both);
+}
+
+TEST_F(Chunks, that_are_cut_off_in_part_are_handed_out_without_that) {
+  const Values stored = all_of(8);
+  open(store_)->write_stored({0, 0}, 1, std::as_bytes(std::span(stored)));
+  open(store_)->write_stored({1, 0}, 1, std::as_bytes(std::span(stored)));
+  of_.epoch = 2;
+  of_.cuts = {{2, {2, 10}}};
+  const auto chunks = open(store_);
+  const auto raw = chunks->read_stored({0, 0});
+  ASSERT_TRUE(raw);
+  if (!raw) return;
+  Values expected = all_of(kFill);
+  std::fill_n(expected.begin(), 20, 8);
+  Values values{};
+  codec_.decode(raw->left_out, raw->bytes.bytes(), std::as_writable_bytes(std::span(values)));
+  EXPECT_EQ(values, expected);
+  EXPECT_EQ(raw->left_out, 0U);  // stored again, by the codec
+  EXPECT_FALSE(chunks->read_stored({1, 0}));
+  EXPECT_FALSE(chunks->read_stored({2, 0}));
+  EXPECT_EQ(chunks->list({100, 100}).size(), 1U);
+}
+
+TEST_F(Chunks, that_are_stored_as_they_are_take_the_place_of_pending_ones) {
+  const auto chunks = open(store_);
+  write_part(*chunks, 0, 0, 0, 10, 1);
+  EXPECT_TRUE(chunks->read_stored({0, 0}));
+  EXPECT_EQ(chunks->size(), 0U);
+  write_part(*chunks, 0, 0, 0, 10, 2);
+  const Values stored = all_of(3);
+  chunks->write_stored({0, 0}, 1, std::as_bytes(std::span(stored)));
+  EXPECT_EQ(chunks->size(), 0U);
+  EXPECT_EQ(read(*chunks, 0, 0), all_of(3));
+}
+
+TEST_F(Chunks, that_are_listed_are_those_within_an_extent) {
+  const auto chunks = open(store_);
+  for (const char* const other : {"c/c/", "c/e/"})
+    store_.put(std::vector{store::Change{other + std::string(16, 'x'), bytes_of("other")}});
+  for (std::uint64_t i = 0; i < 2500; ++i) write(*chunks, i, i % 3, all_of(2 * (i % 2) + i % 2));
+  const std::vector<StoredInfo> list = chunks->list({11'000, 15});
+  std::size_t next = 0;
+  for (std::uint64_t i = 0; i < 2200; ++i) {
+    if (i % 3 == 2) continue;
+    ASSERT_LT(next, list.size());
+    EXPECT_EQ(list[next].at, (Coordinates{i, i % 3}));
+    EXPECT_EQ(list[next].size, kBytes);
+    EXPECT_EQ(list[next++].left_out, i % 2);
+  }
+  EXPECT_EQ(next, list.size());
+  store_.put(std::vector{store::Change{"c/d/x", bytes_of("other")}});
+  EXPECT_THROW(chunks->list({1, 1}), Error);
 }
 
 }  // namespace

@@ -66,6 +66,16 @@ TEST_F(Containers, forget_what_was_never_linked) {
   EXPECT_EQ(at(container, container.root(), "d")->header().comment, "later");
 }
 
+TEST_F(Containers, give_numbers_that_no_object_has) {
+  Container container(store_, "c");
+  EXPECT_EQ(container.name(), "c");
+  const ObjectId number = container.new_id();
+  const ObjectId before = add(container, container.root(), "d", dataset_header())->place().object;
+  EXPECT_GT(before, number);
+  EXPECT_GT(container.new_id(), before);
+  EXPECT_NE(Container(store_, "c").new_id() >> 36U, number >> 36U);
+}
+
 TEST_F(Containers, keep_an_object_without_links_as_long_as_it_is_open) {
   Container container(store_, "c");
   Handle data = add(container, container.root(), "d", dataset_header());

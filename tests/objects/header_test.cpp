@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "base/error.hpp"
+
 namespace headrace::objects {
 namespace {
 
@@ -43,6 +47,72 @@ TEST(HeaderMerge, links_are_added_up) {
   Header theirs = base;
   theirs.links = 5;
   EXPECT_EQ(merge(base, mine, theirs, lost).links, 4U);
+}
+
+TEST(HeaderMerge, cuts_belong_to_the_extent) {
+  std::vector<std::string> lost;
+  Header base = extended(10, 0);
+  Header mine = base;
+  cut(mine, {3});
+  cut(mine, {8});
+  Header theirs = base;
+  theirs.comment = "another";
+  Header merged = merge(base, mine, theirs, lost);
+  EXPECT_EQ(merged.cuts, mine.cuts);
+  EXPECT_EQ(merged.epoch, 1U);
+  EXPECT_TRUE(lost.empty());
+  cut(theirs, {5});
+  merged = merge(base, mine, theirs, lost);
+  EXPECT_EQ(merged.cuts, theirs.cuts);
+  EXPECT_EQ(merged.dims, theirs.dims);
+  EXPECT_EQ(lost.size(), 1U);
+}
+
+TEST(HeaderCuts, are_only_of_what_shrinks) {
+  Header header = extended(10, 4);
+  cut(header, {10});
+  cut(header, {12});
+  EXPECT_EQ(header.dims, std::vector<std::uint64_t>{12});
+  EXPECT_EQ(header.epoch, 4U);
+  EXPECT_TRUE(header.cuts.empty());
+  cut(header, {3});
+  EXPECT_EQ(header.dims, std::vector<std::uint64_t>{3});
+  EXPECT_EQ(header.epoch, 5U);
+  EXPECT_EQ(header.cuts, (std::vector<Cut>{{5, {3}}}));
+}
+
+TEST(HeaderCuts, are_lowered_by_later_ones_and_are_few) {
+  Header header = extended(10, 0);
+  for (const std::uint64_t rows : {5U, 20U, 8U, 30U, 9U}) cut(header, {rows});
+  EXPECT_EQ(header.cuts, (std::vector<Cut>{{1, {5}}, {2, {8}}, {3, {9}}}));
+  cut(header, {8});
+  EXPECT_EQ(header.cuts, (std::vector<Cut>{{1, {5}}, {4, {8}}}));
+  cut(header, {0});
+  EXPECT_EQ(header.cuts, (std::vector<Cut>{{5, {0}}}));
+}
+
+TEST(HeaderCuts, of_two_dimensions_are_the_least_of_each) {
+  Header header;
+  header.kind = Header::Kind::dataset;
+  header.dims = header.max_dims = {10, 10};
+  cut(header, {5, 20});
+  cut(header, {9, 10});
+  EXPECT_EQ(header.cuts, (std::vector<Cut>{{1, {5, 10}}, {2, {9, 10}}}));
+  EXPECT_EQ(decode_header(encode(header)), header);
+  EXPECT_GT(header.size(), Header{}.size());
+}
+
+TEST(HeaderCuts, that_cannot_be_are_damage) {
+  Header header = extended(10, 7);
+  const auto is_damage = [&](std::vector<Cut> cuts) {
+    header.cuts = std::move(cuts);
+    return error_of([&] { decode_header(encode(header)); }) != nullptr;
+  };
+  EXPECT_FALSE(is_damage({{1, {5}}, {7, {5}}}));
+  EXPECT_TRUE(is_damage({{0, {5}}}));
+  EXPECT_TRUE(is_damage({{8, {5}}}));
+  EXPECT_TRUE(is_damage({{2, {5}}, {2, {6}}}));
+  EXPECT_TRUE(is_damage({{1, {5}}, {2, {4}}}));
 }
 
 }  // namespace

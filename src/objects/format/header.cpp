@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/little_endian.hpp"
 #include "base/report/printable.hpp"
@@ -57,11 +58,37 @@ Attribute take_attribute(std::string_view& bytes) {
   return attribute;
 }
 
+void put_cuts(std::string& bytes, const std::vector<Cut>& cuts) {
+  put_varint(bytes, cuts.size());
+  for (const Cut& one : cuts) {
+    put_varint(bytes, one.epoch);
+    for (const std::uint64_t dim : one.dims) put_varint(bytes, dim);
+  }
+}
+
+// Of a header whose dims and epoch are known.
+void take_cuts(std::string_view& bytes, Header& header) {
+  Cut before{0, std::vector<std::uint64_t>(header.dims.size())};
+  for (std::size_t left = take_count(bytes); left > 0; --left) {
+    Cut one = before;
+    one.epoch = take_varint(bytes);
+    bool is_damaged = one.epoch <= before.epoch || one.epoch > header.epoch;
+    for (std::size_t d = 0; d < one.dims.size(); ++d) {
+      one.dims[d] = take_varint(bytes);
+      is_damaged = is_damaged || one.dims[d] < before.dims[d];
+    }
+    if (is_damaged) fail_damaged("an extent that was cut");
+    before = one;
+    header.cuts.push_back(std::move(one));
+  }
+}
+
 void put_dataset(std::string& bytes, const Header& header) {
   put_dims(bytes, header.dims);
   put_dims(bytes, header.max_dims);
   bytes += static_cast<char>((header.is_null ? kIsNull : 0) | (header.data ? kHasData : 0));
   put_varint(bytes, header.epoch);
+  put_cuts(bytes, header.cuts);
   if (header.data) put_text(bytes, *header.data);
 }
 
@@ -74,6 +101,7 @@ void take_dataset(std::string_view& bytes, Header& header) {
       (header.is_null && !header.dims.empty()))
     fail_damaged("an extent");
   header.epoch = take_varint(bytes);
+  take_cuts(bytes, header);
   if ((flags & kHasData) != 0) header.data = take_text(bytes);
 }
 
@@ -124,12 +152,30 @@ std::size_t Header::size() const {
   std::size_t bytes = creation.size() + comment.size() + type.size() + (data ? data->size() : 0);
   for (const Attribute& one : attributes)
     bytes += sizeof one + one.name.size() + one.type.size() + one.space.size() + one.value.size();
+  for (const Cut& one : cuts) bytes += sizeof one + one.dims.size() * sizeof one.dims[0];
   return bytes;
 }
 
 const Attribute* Header::find(std::string_view name) const {
   const auto at = std::ranges::lower_bound(attributes, name, {}, &Attribute::name);
   return at == attributes.end() || at->name != name ? nullptr : &*at;
+}
+
+// Of the cuts after a chunk was stored, the first one has the smallest dims: it tells all.
+void cut(Header& header, const std::vector<std::uint64_t>& dims) {
+  bool shrinks = false;
+  for (std::size_t d = 0; d < dims.size(); ++d) shrinks = shrinks || dims[d] < header.dims[d];
+  header.dims = dims;
+  if (!shrinks) return;
+  std::vector<Cut> cuts = std::exchange(header.cuts, {});
+  cuts.push_back({++header.epoch, dims});
+  for (Cut& one : cuts) {
+    for (std::size_t d = 0; d < dims.size(); ++d) one.dims[d] = std::min(one.dims[d], dims[d]);
+    if (!header.cuts.empty() && header.cuts.back().dims == one.dims)
+      header.cuts.back().epoch = one.epoch;
+    else
+      header.cuts.push_back(std::move(one));
+  }
 }
 
 std::string encode(const Header& header) {
@@ -192,9 +238,9 @@ Header merge(const Header& base, const Header& mine, const Header& theirs,
   merge_attributes(base, mine, result, lost);
   // They belong together: elements that were cut off are of an extent and an epoch.
   const auto elements_of = [](const Header& header) {
-    return std::tuple(header.dims, header.epoch, header.data);
+    return std::tuple(header.dims, header.epoch, header.cuts, header.data);
   };
-  std::tie(result.dims, result.epoch, result.data) = merged(
+  std::tie(result.dims, result.epoch, result.cuts, result.data) = merged(
       elements_of(base), elements_of(mine), elements_of(theirs), "the extent or elements", lost);
   return result;
 }

@@ -22,6 +22,15 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
+// Of a chunk that was stored under an earlier epoch only elements within `dims` are left, and the
+// rest of it is fill.
+struct Cut {
+  std::uint64_t epoch = 0;
+  std::vector<std::uint64_t> dims;
+
+  bool operator==(const Cut&) const = default;
+};
+
 struct Header {
   enum class Kind : std::uint8_t { group, dataset, datatype };
   Kind kind = Kind::group;
@@ -40,6 +49,7 @@ struct Header {
   std::vector<std::uint64_t> max_dims;  // as many
   bool is_null = false;                 // no elements and no dims
   std::uint64_t epoch = 0;              // grows when elements are cut off
+  std::vector<Cut> cuts;                // by their epochs; none has larger dims than a later one
   std::optional<std::string> data;      // all elements, where they are kept here
 
   bool operator==(const Header&) const = default;
@@ -49,6 +59,9 @@ struct Header {
   // Null where none has that name.
   [[nodiscard]] const Attribute* find(std::string_view name) const;
 };
+
+// Gives a dataset another extent. Where a dimension shrinks the epoch grows, and there is a cut.
+void cut(Header& header, const std::vector<std::uint64_t>& dims);
 
 std::string encode(const Header& header);
 // Throws Error (corrupt).

@@ -28,21 +28,26 @@ std::string encode_head(const StoredChunk& chunk) {
   return head.append(store::text_of(checksum));
 }
 
-StoredChunk decode_chunk(store::Bytes blob) {
-  const std::string_view all = store::text_of(blob);
-  std::string_view left = all;
+ChunkHead decode_head(store::Bytes blob) {
+  std::string_view left = store::text_of(blob);
   if (take_byte(left) != kChunkVersion)
     throw Error("a chunk is of another version of Headrace", ErrorKind::unsupported);
-  StoredChunk chunk;
-  chunk.epoch = take_varint(left);
+  ChunkHead head;
+  head.epoch = take_varint(left);
   const std::uint64_t left_out = take_varint(left);
-  const std::size_t head = all.size() - left.size();
   if (left.size() < kChecksum || left_out > std::numeric_limits<std::uint32_t>::max())
     fail_damaged("a chunk");
-  chunk.left_out = static_cast<std::uint32_t>(left_out);
-  chunk.bytes = blob.subspan(head + kChecksum);
-  if (little_endian<std::uint32_t>(blob.data() + head) !=
-      checksum_of(all.substr(0, head), chunk.bytes))
+  head.left_out = static_cast<std::uint32_t>(left_out);
+  head.size = blob.size() - left.size() + kChecksum;
+  return head;
+}
+
+StoredChunk decode_chunk(store::Bytes blob) {
+  const ChunkHead head = decode_head(blob);
+  const StoredChunk chunk{head.epoch, head.left_out, blob.subspan(head.size)};
+  const store::Bytes front = blob.first(head.size - kChecksum);
+  if (little_endian<std::uint32_t>(blob.data() + front.size()) !=
+      checksum_of(store::text_of(front), chunk.bytes))
     fail_damaged("a chunk");
   return chunk;
 }

@@ -14,8 +14,17 @@ struct StoredChunk {
   store::Bytes bytes;          // encoded; lent
 };
 
+struct ChunkHead {
+  std::uint64_t epoch = 0;
+  std::uint32_t left_out = 0;
+  std::size_t size = 0;  // of the head itself
+};
+inline constexpr std::size_t kMostHead = 32;  // more than any has
+
 // What is in front of the bytes.
 std::string encode_head(const StoredChunk& chunk);
+// Of a blob, or of kMostHead bytes of it. Throws Error (corrupt).
+ChunkHead decode_head(store::Bytes blob);
 // Of a whole blob. Throws Error (corrupt).
 StoredChunk decode_chunk(store::Bytes blob);
 
