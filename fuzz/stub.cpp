@@ -10,6 +10,7 @@
 #include <string>
 
 #include "percent.hpp"
+#include "sidecar/unique_id.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace::sidecar;
@@ -22,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       text.compare(stub.superblock_at, stub.superblock.size(), stub.superblock) != 0)
     std::abort();
   if (stub.number.find_first_not_of("0123456789") != std::string::npos) std::abort();
-  if (!stub.id.empty() && !is_set_id(stub.id)) std::abort();
-  const std::string id = new_set_id();
+  if (!stub.id.empty() && !is_unique_id(stub.id)) std::abort();
+  const std::string id = new_unique_id();
   write_stub(path, {4096, 3}, "4711", id);
   const Stub ours = read_stub(path);
   if (ours.kind != Stub::Kind::text || ours.number != "4711" || ours.id != id) std::abort();

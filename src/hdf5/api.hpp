@@ -49,9 +49,13 @@ struct Api {
   IdVariable access_list;     // H5P_FILE_ACCESS_DEFAULT
   IdVariable attribute_list;  // H5P_ATTRIBUTE_CREATE_DEFAULT
   IdVariable dataset_list;    // H5P_DATASET_CREATE_DEFAULT
-  // H5P_DATASET_ACCESS_DEFAULT and H5P_GROUP_ACCESS_DEFAULT
+  IdVariable datatype_list;   // H5P_DATATYPE_CREATE_DEFAULT
+  IdVariable file_list;       // H5P_FILE_CREATE_DEFAULT
+  IdVariable group_list;      // H5P_GROUP_CREATE_DEFAULT
+  // H5P_DATASET_ACCESS_DEFAULT, H5P_GROUP_ACCESS_DEFAULT and H5P_ATTRIBUTE_ACCESS_DEFAULT
   [[nodiscard]] hid_t dataset_access_list() const { return default_lists[1].get(); }
   [[nodiscard]] hid_t group_access_list() const { return default_lists[2].get(); }
+  [[nodiscard]] hid_t attribute_access_list() const { return default_lists[4].get(); }
   // H5T_C_S1. Ids grow, and HDF5 makes this one after those of all numbers that it defines.
   IdVariable string_type;
   [[nodiscard]] bool is_predefined_type(hid_t type) const { return type <= string_type.get(); }
@@ -60,6 +64,9 @@ struct Api {
   IdVariable error_class;
   IdVariable error_major;
   IdVariable error_minor;
+  // H5Tdecode of 1.14, or H5Tdecode2 of 2.x; null in the other.
+  hid_t (*decode_type)(const void* bytes) = nullptr;
+  hid_t (*decode_type_of)(const void* bytes, std::size_t size) = nullptr;
   // Deprecated functions that a library may be built without; null then.
   decltype(&::H5Eget_auto1) Eget_auto1 = nullptr;
   decltype(&::H5Eset_auto1) Eset_auto1 = nullptr;

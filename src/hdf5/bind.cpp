@@ -75,6 +75,9 @@ void bind_ids(void* handle) {
   h5.access_list = variable(handle, "H5P_LST_FILE_ACCESS_ID_g");
   h5.attribute_list = variable(handle, "H5P_LST_ATTRIBUTE_CREATE_ID_g");
   h5.dataset_list = variable(handle, "H5P_LST_DATASET_CREATE_ID_g");
+  h5.datatype_list = variable(handle, "H5P_LST_DATATYPE_CREATE_ID_g");
+  h5.file_list = variable(handle, "H5P_LST_FILE_CREATE_ID_g");
+  h5.group_list = variable(handle, "H5P_LST_GROUP_CREATE_ID_g");
   h5.string_type = variable(handle, "H5T_C_S1_g");
   h5.default_lists = {variable(handle, "H5P_LST_LINK_ACCESS_ID_g"),
                       variable(handle, "H5P_LST_DATASET_ACCESS_ID_g"),
@@ -83,10 +86,13 @@ void bind_ids(void* handle) {
                       variable(handle, "H5P_LST_ATTRIBUTE_ACCESS_ID_g")};
 }
 
-void bind_context(void* handle) {
+// What the two major versions have by other names.
+void bind_versions(void* handle) {
   const auto look_up = [handle](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
   };
+  look_up(h5.decode_type, "H5Tdecode");
+  look_up(h5.decode_type_of, "H5Tdecode2");
   look_up(h5.start_state, "H5VLstart_lib_state");
   look_up(h5.finish_state, "H5VLfinish_lib_state");
   look_up(h5.open_context, "H5VLopen_lib_context");
@@ -156,7 +162,7 @@ std::string bind(const void* caller) {
       dlsym(handle, "H5VL_pass_through_register"));
   bind_drivers(handle, major >= 2);
   bind_properties(handle);
-  bind_context(handle);
+  bind_versions(handle);
   h5.id_types = dlsym(handle, "H5I_type_info_array_g");
   hbool_t safe = false;
   library.thread_safe = h5.is_library_threadsafe(&safe) >= 0 && safe;

@@ -16,6 +16,7 @@
 #include "sidecar/striped/set_names.hpp"
 #include "sidecar/striped/striped_config.hpp"
 #include "sidecar/striped/stub.hpp"
+#include "sidecar/unique_id.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -130,7 +131,7 @@ StripedSet make_set(const std::string& stub, const engine::StripeLayout& layout,
   set.stub = stub;
   set.config = config_of_new(stub, folders.config);
   set.layout = layout;
-  set.id = new_set_id();
+  set.id = new_unique_id();
   set.nodes = folders.nodes;
   remove_set_of(stub, set.config);
   const StripedConfig config{layout, stub, set.id, beside, subfile_names(begin, layout.count)};

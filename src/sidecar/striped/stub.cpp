@@ -1,7 +1,6 @@
 #include "sidecar/striped/stub.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +8,9 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "sidecar/container_stub.hpp"
 #include "sidecar/copy_file.hpp"
+#include "sidecar/unique_id.hpp"
 
 namespace headrace::sidecar {
 namespace {
@@ -25,8 +26,6 @@ constexpr std::size_t kMostDigits = 20;
 // Then what no other set has, as the system uses numbers again.
 constexpr std::string_view kIdKey = "id=";
 constexpr std::string_view kMade = "made=";
-constexpr std::string_view kHexLetters = "0123456789abcdef";
-constexpr std::size_t kIdDigits = 16;
 constexpr std::string_view kDriver = "Subfilin";
 constexpr std::size_t kSuperblock = 48;  // bytes: version 2 and 3 have no more
 constexpr std::size_t kHeader = 4096;    // bytes in which the driver's name is looked for
@@ -53,7 +52,7 @@ bool is_number(std::string_view text) {
 void read_identity(std::string_view text, Stub& stub) {
   text.remove_prefix(kTextBegin.size());
   if (const auto number = take_line(text, kNumber); is_number(number)) stub.number = number;
-  if (const auto id = take_line(text, kIdKey); is_set_id(id)) stub.id = id;
+  if (const auto id = take_line(text, kIdKey); is_unique_id(id)) stub.id = id;
   stub.made = take_line(text, kMade);
 }
 
@@ -70,6 +69,7 @@ Stub read_stub(const std::string& path) {
   for (std::uint64_t at = 0; at < std::min(size, kFarthest); at = at == 0 ? 512 : 2 * at) {
     std::string head(std::min<std::uint64_t>(kHeader, size - at), '\0');
     storage->read(at, std::as_writable_bytes(std::span(head)));
+    if (at == 0 && is_container_stub(head)) break;  // the layer object's
     if (at == 0 && head.starts_with(kTextBegin)) {
       stub.kind = Stub::Kind::text;
       read_identity(head, stub);
@@ -105,20 +105,6 @@ void write_stub(const std::string& path, const engine::StripeLayout& layout,
   const Descriptor file(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
   const auto bytes = std::as_bytes(std::span(text));
   engine::io::posix_file(file.get(), path.c_str())->write(0, {&bytes, 1});
-}
-
-std::string new_set_id() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number)
-    throw Error(std::string("no random number for a set: ") + std::strerror(errno), errno);
-  std::string id;
-  for (std::size_t digit = 0; digit < kIdDigits; ++digit, number /= kHexLetters.size())
-    id.push_back(kHexLetters[number % kHexLetters.size()]);
-  return id;
-}
-
-bool is_set_id(std::string_view text) {
-  return text.size() == kIdDigits && text.find_first_not_of(kHexLetters) == std::string_view::npos;
 }
 
 }  // namespace headrace::sidecar

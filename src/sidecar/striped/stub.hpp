@@ -41,9 +41,4 @@ Stub read_stub(const std::string& path);
 void write_stub(const std::string& path, const engine::StripeLayout& layout,
                 const std::string& number, const std::string& id);
 
-// An id that no other set has. Throws Error.
-std::string new_set_id();
-// Whether it is the text of one.
-bool is_set_id(std::string_view text);
-
 }  // namespace headrace::sidecar

@@ -17,17 +17,6 @@ std::unordered_set<const void*>& all_objects() {
   return objects;
 }
 
-constexpr H5VL_loc_params_t self(H5I_type_t type) { return {type, H5VL_OBJECT_BY_SELF, {}}; }
-
-Id<Kind::plist> memory_list(hid_t native) {
-  constexpr std::size_t kIncrement = 4096;
-  Id<Kind::plist> list(h5.Pcopy(h5.access_list.get()));
-  if (!list || h5.Pset_vol(list.get(), native, nullptr) < 0 ||
-      h5.Pset_fapl_core(list.get(), kIncrement, /*backing_store=*/false) < 0)
-    throw Error("HDF5 makes no access list of a file in memory");
-  return list;
-}
-
 // H5F_OBJ_* of a type of objects.
 unsigned flag_of(H5I_type_t type) {
   switch (type) {
@@ -37,6 +26,8 @@ unsigned flag_of(H5I_type_t type) {
       return H5F_OBJ_GROUP;
     case H5I_DATASET:
       return H5F_OBJ_DATASET;
+    case H5I_DATATYPE:
+      return H5F_OBJ_DATATYPE;
     case H5I_ATTR:
       return H5F_OBJ_ATTR;
     default:
@@ -55,7 +46,7 @@ herr_t look_at(hid_t id, void* data) {
   auto& search = *static_cast<Search*>(data);
   const void* const face = h5.VLobject(id);
   const bool wanted = std::ranges::any_of(search.file->file().objects(), [&](const auto* object) {
-    return face != nullptr && TerminalObject::face_of(object) == face &&
+    return (object == face || object->has_face(face)) &&
            (search.types & flag_of(object->type())) != 0 &&
            ((search.types & H5F_OBJ_LOCAL) == 0 || object->opening() == search.file->opening());
   });
@@ -66,69 +57,69 @@ herr_t look_at(hid_t id, void* data) {
 }  // namespace
 
 FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
-    : file(std::move(of)),
-      flags_(flags),
-      native_(h5.VLregister_connector_by_value(H5_VOL_NATIVE, kDefaultPlist)),
-      type_(h5.Tcreate(H5T_OPAQUE, 1)) {
-  constexpr hsize_t kOne = 1;
-  space_ = Id<Kind::dataspace>(h5.Screate_simple(1, &kOne, nullptr));
-  const Id<Kind::plist> access = memory_list(native_.get());
-  constexpr unsigned kTruncate = 2;
-  // Names of files in memory that are open must differ.
-  const std::string name = "face " + std::to_string(reinterpret_cast<std::uintptr_t>(this));
-  native_file_ = h5.VLfile_create(name.c_str(), kTruncate, fcpl, access.get(),
-                                  h5.transfer_list.get(), nullptr);
-  if (native_file_ == nullptr ||
-      h5.VLintrospect_get_conn_cls(native_file_, native_.get(), H5VL_GET_CONN_LVL_CURR,
-                                   &native_class_) < 0)
-    throw Error("HDF5 makes no native file in memory: " + root_cause());
+    : file(std::move(of)), flags_(flags), native_(fcpl) {
+  if (h5.VLintrospect_get_conn_cls(native_.file(), native_.connector()->get(),
+                                   H5VL_GET_CONN_LVL_CURR, &native_class_) < 0)
+    throw Error("HDF5 does not tell its native class: " + root_cause());
 }
 
-FileHandle::~FileHandle() {
-  if (native_file_ != nullptr) close_face(H5I_FILE, native_file_);
-}
-
-void* FileHandle::open_face(H5I_type_t type) const {
-  if (type == H5I_FILE) return native_file_;
-  if (type == H5I_ATTR) return nullptr;
+void* FileHandle::open_face(H5I_type_t type) {
+  if (type == H5I_FILE) return native_.file();
   const PrivateErrors own;
-  const H5VL_loc_params_t file_itself = self(H5I_FILE);
+  constexpr H5VL_loc_params_t kItself{H5I_GROUP, H5VL_OBJECT_BY_SELF, {}};
+  void* const root = native_.root();
+  const hid_t native = native_.connector()->get();
+  const hid_t dxpl = h5.transfer_list.get();
+  constexpr hsize_t kOne = 1;
+  const Id<Kind::datatype> byte(h5.Tcreate(H5T_OPAQUE, 1));
+  const Id<Kind::dataspace> one(h5.Screate_simple(1, &kOne, nullptr));
   void* face = nullptr;
   if (type == H5I_GROUP)
-    face = h5.VLgroup_open(native_file_, &file_itself, native_.get(), "/", h5.group_access_list(),
-                           h5.transfer_list.get(), nullptr);
+    face = h5.VLgroup_open(root, &kItself, native, "/", h5.group_access_list(), dxpl, nullptr);
   if (type == H5I_DATASET)  // without a name it goes with its close
-    face = h5.VLdataset_create(native_file_, &file_itself, native_.get(), nullptr, kDefaultPlist,
-                               type_.get(), space_.get(), h5.dataset_list.get(),
-                               h5.dataset_access_list(), h5.transfer_list.get(), nullptr);
+    face =
+        h5.VLdataset_create(root, &kItself, native, nullptr, kDefaultPlist, byte.get(), one.get(),
+                            h5.dataset_list.get(), h5.dataset_access_list(), dxpl, nullptr);
+  if (type == H5I_DATATYPE)
+    face = h5.VLdatatype_commit(root, &kItself, native, nullptr, byte.get(), kDefaultPlist,
+                                h5.datatype_list.get(), kDefaultPlist, dxpl, nullptr);
+  if (type == H5I_ATTR)  // another one each time: an opening would look at the faces of all others
+    face = h5.VLattr_create(root, &kItself, native, std::to_string(++attributes_).c_str(),
+                            byte.get(), one.get(), h5.attribute_list.get(),
+                            h5.attribute_access_list(), dxpl, nullptr);
   if (face == nullptr) throw Error("an object has no native face: " + root_cause());
   return face;
 }
 
-void FileHandle::close_face(H5I_type_t type, void* face) const {
-  const PrivateErrors own;
-  const hid_t dxpl = h5.transfer_list.get();
-  if (type == H5I_FILE) h5.VLfile_close(face, native_.get(), dxpl, nullptr);
-  if (type == H5I_GROUP) h5.VLgroup_close(face, native_.get(), dxpl, nullptr);
-  if (type == H5I_DATASET) h5.VLdataset_close(face, native_.get(), dxpl, nullptr);
-}
-
 TerminalObject::TerminalObject(H5I_type_t type, std::shared_ptr<FileHandle> opening)
-    : type_(type), opening_(std::move(opening)), face_(opening_->open_face(type)) {
+    : type_(type), opening_(std::move(opening)) {
   all_objects().insert(this);
   file().objects_.insert(this);
 }
 
+// HDF5 has the id still, and where a native file is closed it looks at the native objects of all
+// ids: the face must be there for as long, so it is the last to go, and its file with it.
 TerminalObject::~TerminalObject() {
-  all_objects().erase(this);
   file().objects_.erase(this);
-  if (type_ != H5I_FILE && face_ != nullptr) opening_->close_face(type_, face_);
+  if (type_ != H5I_FILE && face_ == nullptr && opening_.use_count() == 1)
+    static_cast<void>(error_of([this] { face(); }));
+  const NativeFile::Connector connector = opening_->native_.connector();
+  opening_.reset();
+  if (type_ != H5I_FILE && face_ != nullptr) close_native(*connector, type_, face_);
+  all_objects().erase(this);
 }
+
+void* TerminalObject::face() {
+  if (face_ == nullptr && opening_ != nullptr) face_ = opening_->open_face(type_);
+  return face_;
+}
+
+bool TerminalObject::is(const void* memory) { return all_objects().contains(memory); }
 
 void* TerminalObject::face_of(const void* object) {
   auto* const memory = const_cast<void*>(object);
-  if (!all_objects().contains(object)) return memory;
-  void* const face = from(object).face_;
+  if (!is(object)) return memory;
+  void* const face = from(object).face();
   return face == nullptr ? memory : face;
 }
 
@@ -141,7 +132,7 @@ void* open_file_of(const TerminalObject& object) {
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most) {
   const PrivateErrors own;
   Search search{&file, types, most, {}};
-  for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_ATTR})
+  for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_DATATYPE, H5I_ATTR})
     if ((types & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
   return search.found;
 }
@@ -164,9 +155,16 @@ H5G_stat_t stat_of(const H5O_info2_t& info) {
   return stat;
 }
 
+H5G_stat_t stat_of(const H5L_info2_t& link) {
+  H5G_stat_t stat{};
+  stat.type = link.type == H5L_TYPE_SOFT ? H5G_LINK : H5G_UDLINK;
+  stat.linklen = link.u.val_size;
+  return stat;
+}
+
 bool is_same_file(const TerminalObject& object, const void* other) {
   return std::ranges::any_of(object.file().objects(), [&](const TerminalObject* one) {
-    return one == other || (one->type() == H5I_FILE && one->face() == other);
+    return one == other || (one->type() == H5I_FILE && one->has_face(other));
   });
 }
 

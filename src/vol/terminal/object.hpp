@@ -16,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/id.hpp"
+#include "vol/terminal/native_file.hpp"
 
 namespace headrace::vol {
 
@@ -53,31 +54,31 @@ class FileHandle {
   FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
   FileHandle(const FileHandle&) = delete;
   FileHandle& operator=(const FileHandle&) = delete;
-  ~FileHandle();
+  ~FileHandle() = default;
 
   const std::shared_ptr<TerminalFile> file;
   [[nodiscard]] bool writable() const { return (flags_ & kReadWrite) != 0; }
-  [[nodiscard]] unsigned intent() const { return flags_ & kReadWrite; }
+  [[nodiscard]] unsigned intent() const { return flags_ & (kReadWrite | kSwmr); }
+  // The program has gone over to single-writer, multiple-reader access.
+  void start_swmr_write() { flags_ |= kSwmrWrite; }
   // HDF5's native class struct.
   [[nodiscard]] const H5VL_class_t* native() const { return native_class_; }
 
  private:
   friend class TerminalObject;
   static constexpr unsigned kReadWrite = 1;
-  void* open_face(H5I_type_t type) const;
-  void close_face(H5I_type_t type, void* face) const;
+  static constexpr unsigned kSwmrWrite = 0x20;
+  static constexpr unsigned kSwmr = kSwmrWrite | 0x40;
+  void* open_face(H5I_type_t type);
 
   unsigned flags_;
-  Id<Kind::vol> native_;
-  Id<Kind::datatype> type_;  // of the datasets of the native file
-  Id<Kind::dataspace> space_;
-  void* native_file_ = nullptr;
+  NativeFile native_;
+  std::uint64_t attributes_ = 0;  // that the native file has
   const H5VL_class_t* native_class_ = nullptr;
 };
 
-// A file, group, dataset or attribute that HDF5 holds; connectors derive theirs. HDF5 owns it: an
-// open or create gives it away by handed(), a close that succeeds deletes it. An attribute has no
-// face: a connector refuses to tell H5VL_OBJECT_GET_INFO of one.
+// A file, group, dataset, committed type or attribute that HDF5 holds; connectors derive theirs.
+// HDF5 owns it: an open or create gives it away by handed(), a close that succeeds deletes it.
 class TerminalObject {
  public:
   TerminalObject(H5I_type_t type, std::shared_ptr<FileHandle> opening);
@@ -88,8 +89,16 @@ class TerminalObject {
   [[nodiscard]] H5I_type_t type() const { return type_; }
   [[nodiscard]] const std::shared_ptr<FileHandle>& opening() const { return opening_; }
   [[nodiscard]] TerminalFile& file() const { return *opening_->file; }
-  // What HDF5 takes for the object where it looks for a native one.
-  [[nodiscard]] void* face() const { return face_; }
+  // What HDF5 takes for the object where it looks for a native one; made when it is first asked
+  // for.
+  void* face();
+  // Whether that is the memory, which may be any.
+  [[nodiscard]] bool has_face(const void* memory) const {
+    return memory != nullptr && memory == face_;
+  }
+
+  // Whether memory is an object of this module that HDF5 holds.
+  static bool is(const void* memory);
 
   static TerminalObject& from(const void* object) {
     if (object == nullptr) throw Error("called without an object");
@@ -132,6 +141,8 @@ std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::siz
 bool follows_links(const H5VL_loc_params_t& where, bool follow);
 // An object's info as H5Gget_objinfo tells it.
 H5G_stat_t stat_of(const H5O_info2_t& info);
+// And a link's that is no hard one.
+H5G_stat_t stat_of(const H5L_info2_t& link);
 
 // Whether the memory that HDF5 passes for another file is the file of `object`.
 bool is_same_file(const TerminalObject& object, const void* other);

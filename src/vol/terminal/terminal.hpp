@@ -146,8 +146,16 @@ class Terminal : public Refusals<C> {
     if (args->op_type != H5VL_NATIVE_GROUP_GET_OBJINFO)
       return Refused::group_optional(self, args, dxpl, req);
     const auto& in = static_cast<H5VL_native_group_optional_args_t*>(args->args)->get_objinfo;
-    if (!follows_links(in.loc_params, in.follow_link))
-      return Refused::group_optional(self, args, dxpl, req);
+    if (!follows_links(in.loc_params, in.follow_link)) {
+      H5L_info2_t link{};
+      H5VL_link_get_args_t asked{H5VL_LINK_GET_INFO, {}};
+      asked.args.get_info.linfo = &link;
+      const herr_t result = C::link_get(self, &in.loc_params, &asked, dxpl, req);
+      if (result < 0 || link.type != H5L_TYPE_HARD) {
+        if (result >= 0 && in.statbuf != nullptr) *in.statbuf = stat_of(link);
+        return result;
+      }
+    }
     H5O_info2_t info{};
     H5VL_object_get_args_t object{H5VL_OBJECT_GET_INFO, {}};
     object.args.get_info = {H5O_INFO_ALL, &info};
