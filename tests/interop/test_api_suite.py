@@ -45,12 +45,17 @@ STACKS = {
     "cache,async,log": "cache(settle=0),async,log",
     "tune": "tune(seat=both)",
     "tune,async": "tune,async",
+    "object": "object(store=store)",
     "below_pass_through": f"{PASS_THROUGH},{VOL}",
     "above_pass_through": f"{VOL},{PASS_THROUGH}",
 }
 # A program that sets the mpio driver itself never asks HDF5_DRIVER. Drivers with options in a chain
 # over mpio fail now and then.
 SERIAL = {"vfd", "chain"}
+# It keeps no file of ranks: those are HDF5's own.
+SERIAL |= {"object"}
+# A container mounts nothing, and says so: the suite skips it.
+SKIPPED = {"object": {"File: file mounting/unmounting": ("PASSED", "-SKIP-")}}
 # What the others do is done by `both` and by `three`.
 SUBSUMED = {"vol", "vfd", "below_pass_through"}
 CASES = [
@@ -112,8 +117,10 @@ def test_native_is_the_suite_we_know(native: Native, ranks: int, known: int) -> 
 def test_same_results(hdf5: Hdf5, native: Native, ranks: int, stack: str, tmp_path: Path) -> None:
     found, report = suite(hdf5, ranks, STACKS[stack], tmp_path / "run")
     different = differences(native(ranks).results, found.results)
-    assert not different, explain(different)
-    assert found.totals == native(ranks).totals
+    skipped = SKIPPED.get(stack, {})
+    assert different == skipped, explain(different)
+    assert found.totals["passed"] + len(skipped) == native(ranks).totals["passed"]
+    assert found.totals["did not pass"] == 0
     took_part(report, stack, hdf5, max(ranks, 1))
 
 

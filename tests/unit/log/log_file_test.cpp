@@ -121,8 +121,8 @@ TEST(LogFile, HasAllButALargeWriteThatFailed) {
   const std::array rows{engine::Run{0, found.size()}};
   held.apply(rows, std::as_writable_bytes(std::span(found)), covered, 0);
   EXPECT_TRUE(covered.all());
-  EXPECT_EQ(found, std::string(10, 'a') + std::string(kLarge / 2, 'd') +
-                       std::string(kGathered - 10, 'b'));
+  EXPECT_EQ(found,
+            std::string(10, 'a') + std::string(kLarge / 2, 'd') + std::string(kGathered - 10, 'b'));
 }
 
 TEST(LogFile, SaysWhatItBelongsTo) {

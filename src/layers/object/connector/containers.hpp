@@ -1,0 +1,92 @@
+// The callbacks for what is in containers, each in the file of its kind of object.
+#pragma once
+
+#include "layers/object/container/opened.hpp"
+#include "vol/terminal/terminal.hpp"
+
+namespace headrace::object {
+
+struct Containers : vol::Terminal<Containers> {
+  using Callback = vol::Callback;
+  static constexpr const char* kName = "headrace_object";
+  using Loc = const H5VL_loc_params_t*;
+
+  static void* attr_create(void* self, Loc where, const char* name, hid_t type, hid_t space,
+                           hid_t acpl, hid_t aapl, hid_t dxpl, void** req);
+  static void* attr_open(void* self, Loc where, const char* name, hid_t aapl, hid_t dxpl,
+                         void** req);
+  static herr_t attr_read(void* self, hid_t mem_type, void* buffer, hid_t dxpl, void** req);
+  static herr_t attr_write(void* self, hid_t mem_type, const void* buffer, hid_t dxpl, void** req);
+  static herr_t attr_get(void* self, H5VL_attr_get_args_t* args, hid_t dxpl, void** req);
+  static herr_t attr_specific(void* self, Loc where, H5VL_attr_specific_args_t* args, hid_t dxpl,
+                              void** req);
+
+  static void* dataset_create(void* self, Loc where, const char* name, hid_t lcpl, hid_t type,
+                              hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl, void** req);
+  static void* dataset_open(void* self, Loc where, const char* name, hid_t dapl, hid_t dxpl,
+                            void** req);
+  static herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                             hid_t file_space[], hid_t dxpl, void* buf[], void** req);
+  static herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
+                              hid_t file_space[], hid_t dxpl, const void* buf[], void** req);
+  static herr_t dataset_get(void* self, H5VL_dataset_get_args_t* args, hid_t dxpl, void** req);
+  static herr_t dataset_specific(void* self, H5VL_dataset_specific_args_t* args, hid_t dxpl,
+                                 void** req);
+  static herr_t dataset_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req);
+
+  static void* datatype_commit(void* self, Loc where, const char* name, hid_t type, hid_t lcpl,
+                               hid_t tcpl, hid_t tapl, hid_t dxpl, void** req);
+  static void* datatype_open(void* self, Loc where, const char* name, hid_t tapl, hid_t dxpl,
+                             void** req);
+  static herr_t datatype_get(void* self, H5VL_datatype_get_args_t* args, hid_t dxpl, void** req);
+  static herr_t datatype_specific(void* self, H5VL_datatype_specific_args_t* args, hid_t dxpl,
+                                  void** req);
+
+  static herr_t file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, void** req);
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req);
+  static herr_t file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req);
+  static herr_t file_close(void* self, hid_t dxpl, void** req);
+
+  static void* group_create(void* self, Loc where, const char* name, hid_t lcpl, hid_t gcpl,
+                            hid_t gapl, hid_t dxpl, void** req);
+  static void* group_open(void* self, Loc where, const char* name, hid_t gapl, hid_t dxpl,
+                          void** req);
+  static herr_t group_get(void* self, H5VL_group_get_args_t* args, hid_t dxpl, void** req);
+  static herr_t group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl,
+                               void** req);
+
+  static herr_t link_create(H5VL_link_create_args_t* args, void* self, Loc where, hid_t lcpl,
+                            hid_t lapl, hid_t dxpl, void** req);
+  static herr_t link_copy(void* from, Loc from_where, void* to, Loc to_where, hid_t lcpl,
+                          hid_t lapl, hid_t dxpl, void** req);
+  static herr_t link_move(void* from, Loc from_where, void* to, Loc to_where, hid_t lcpl,
+                          hid_t lapl, hid_t dxpl, void** req);
+  static herr_t link_get(void* self, Loc where, H5VL_link_get_args_t* args, hid_t dxpl, void** req);
+  static herr_t link_specific(void* self, Loc where, H5VL_link_specific_args_t* args, hid_t dxpl,
+                              void** req);
+
+  static void* object_open(void* self, Loc where, H5I_type_t* type, hid_t dxpl, void** req);
+  static herr_t object_copy(void* from, Loc from_where, const char* from_name, void* to,
+                            Loc to_where, const char* to_name, hid_t ocpypl, hid_t lcpl, hid_t dxpl,
+                            void** req);
+  static herr_t object_get(void* self, Loc where, H5VL_object_get_args_t* args, hid_t dxpl,
+                           void** req);
+  static herr_t object_specific(void* self, Loc where, H5VL_object_specific_args_t* args,
+                                hid_t dxpl, void** req);
+  static herr_t object_optional(void* self, Loc where, H5VL_optional_args_t* args, hid_t dxpl,
+                                void** req);
+
+  static herr_t blob_put(void* self, const void* data, std::size_t size, void* id, void* context);
+  static herr_t blob_get(void* self, const void* id, void* data, std::size_t size, void* context);
+  static herr_t blob_specific(void* self, void* id, H5VL_blob_specific_args_t* args);
+
+  static herr_t token_to_str(void* self, H5I_type_t type, const H5O_token_t* token, char** text);
+  static herr_t token_from_str(void* self, H5I_type_t type, const char* text, H5O_token_t* token);
+  static herr_t token_cmp(void* self, const H5O_token_t* one, const H5O_token_t* other,
+                          int* result);
+
+  // The file, for HDF5.
+  static void* opened(std::shared_ptr<vol::FileHandle> opening);
+};
+
+}  // namespace headrace::object

@@ -1,0 +1,12 @@
+#include "layers/object/connector/object.hpp"
+#include "plugin/core_layers.hpp"
+#include "plugin/layer_entry.hpp"
+
+headrace::LayerEntry headrace::object_layer() {
+  return {"object",
+          "keeps files in a store of blobs and tables, behind a stub of their name",
+          object::kSettings,
+          connector<object::Connector>("libheadrace_object.so"),
+          {},
+          {}};
+}

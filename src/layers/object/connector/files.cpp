@@ -1,0 +1,168 @@
+#include <cstdlib>
+#include <cstring>
+
+#include "base/report/log.hpp"
+#include "hdf5/quiet_errors.hpp"
+#include "layers/object/connector/containers.hpp"
+
+namespace headrace::object {
+namespace {
+
+objects::HeapId heap_id(const void* id) {
+  objects::HeapId place;
+  static_assert(sizeof place == 16);
+  std::memcpy(&place, id, sizeof place);
+  return place;
+}
+
+// H5F_CLOSE_STRONG: with the file all that the program has open of it is closed.
+bool closes_all(const File& file) {
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+  return h5.Pget_fclose_degree(file.access.get(), &degree) >= 0 && degree == H5F_CLOSE_STRONG;
+}
+
+void close_all(vol::TerminalObject& file) {
+  const PrivateErrors own;
+  for (const hid_t id : vol::open_ids(file, H5F_OBJ_LOCAL | H5F_OBJ_ALL, ~std::size_t{0}))
+    if (h5.Iget_type(id) != H5I_FILE)
+      while (h5.Idec_ref(id) > 0) continue;
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  }
+}
+
+}  // namespace
+
+void* Containers::opened(std::shared_ptr<vol::FileHandle> opening) {
+  Found root{static_cast<File&>(*opening->file).container.root(), "/"};
+  return vol::handed(std::make_unique<Open>(H5I_FILE, std::move(opening), std::move(root)));
+}
+
+herr_t Containers::file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, void** req) {
+  const File& file = file_of(self);
+  auto& out = args->args;
+  switch (args->op_type) {
+    case H5VL_FILE_GET_CONT_INFO:
+      out.get_cont_info.info->token_size = sizeof(objects::ObjectId);
+      out.get_cont_info.info->blob_id_size = sizeof(objects::HeapId);
+      return 0;
+    case H5VL_FILE_GET_FAPL:
+      out.get_fapl.fapl_id = copied(file.access, h5.Pcopy);
+      return 0;
+    case H5VL_FILE_GET_FCPL:
+      out.get_fcpl.fcpl_id = copied(file.creation, h5.Pcopy);
+      return 0;
+    case H5VL_FILE_GET_FILENO:
+      *out.get_fileno.fileno = file.fileno;
+      return 0;
+    case H5VL_FILE_GET_NAME:
+      return_name(file.path, out.get_name.buf, out.get_name.buf_size, out.get_name.file_name_len);
+      return 0;
+    default:
+      return Terminal::file_get(self, args, dxpl, req);
+  }
+}
+
+herr_t Containers::file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl,
+                                 void** req) {
+  const vol::TerminalObject& object = vol::TerminalObject::from(self);
+  switch (args->op_type) {
+    case H5VL_FILE_FLUSH:
+      file_of(object).flush();
+      return 0;
+    case H5VL_FILE_REOPEN:
+      *args->args.reopen.file = opened(object.opening());
+      return 0;
+    default:
+      return Terminal::file_specific(self, args, dxpl, req);
+  }
+}
+
+herr_t Containers::file_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+  auto* const native = static_cast<H5VL_native_file_optional_args_t*>(args->args);
+  File& file = file_of(self);
+  switch (args->op_type) {
+    case H5VL_NATIVE_FILE_START_SWMR_WRITE:  // readers see what was flushed, always
+      require_writable(self);
+      vol::TerminalObject::from(self).opening()->start_swmr_write();
+      return 0;
+    case H5VL_NATIVE_FILE_GET_VFD_HANDLE:  // of the stub
+      file.descriptor = file.stub->get();
+      *native->get_vfd_handle.file_handle = &file.descriptor;
+      return 0;
+    case H5VL_NATIVE_FILE_GET_SIZE:
+      *native->get_size.size = static_cast<hsize_t>(file.stub->status().st_size);
+      return 0;
+    case H5VL_NATIVE_FILE_CLEAR_ELINK_CACHE:  // there is none
+    case H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS:  // and one format
+    case H5VL_NATIVE_FILE_FORMAT_CONVERT:
+      return 0;
+    default:
+      return Terminal::file_optional(self, args, dxpl, req);
+  }
+}
+
+// What the program still has open of the file is flushed when the library ends at the latest.
+herr_t Containers::file_close(void* self, hid_t /*dxpl*/, void** /*req*/) {
+  File& file = file_of(self);
+  vol::TerminalObject& object = vol::TerminalObject::from(self);
+  if (closes_all(file)) close_all(object);
+  if (!object.opening()->writable()) return 0;
+  const std::exception_ptr failed = error_of([&] { file.flush(); });
+  if (failed == nullptr) return 0;
+  file.defer(failed);
+  // At the end of the program nobody is told.
+  if (!file.is_open(&object))
+    log(Level::error, file.path + " is not all written: " + text_of(failed));
+  return 0;
+}
+
+herr_t Containers::blob_put(void* self, const void* data, std::size_t size, void* id,
+                            void* /*context*/) {
+  const objects::HeapId place =
+      file_of(self).heaps.put({static_cast<const std::byte*>(data), size});
+  std::memcpy(id, &place, sizeof place);
+  return 0;
+}
+
+herr_t Containers::blob_get(void* self, const void* id, void* data, std::size_t size,
+                            void* /*context*/) {
+  file_of(self).heaps.get(heap_id(id), {static_cast<std::byte*>(data), size});
+  return 0;
+}
+
+// What an element had before it was overwritten stays where it is, with other data.
+herr_t Containers::blob_specific(void* /*self*/, void* id, H5VL_blob_specific_args_t* args) {
+  if (args->op_type == H5VL_BLOB_ISNULL)
+    *args->args.is_null.isnull = heap_id(id).heap == 0;
+  else if (args->op_type == H5VL_BLOB_SETNULL)
+    std::memset(id, 0, sizeof(objects::HeapId));
+  return 0;
+}
+
+herr_t Containers::token_to_str(void* /*self*/, H5I_type_t /*type*/, const H5O_token_t* token,
+                                char** text) {
+  objects::ObjectId id = 0;
+  std::memcpy(&id, token, sizeof id);
+  *text = ::strdup(std::to_string(id).c_str());
+  return 0;
+}
+
+herr_t Containers::token_from_str(void* /*self*/, H5I_type_t /*type*/, const char* text,
+                                  H5O_token_t* token) {
+  *token = token_of(std::strtoull(text, nullptr, 10));
+  return 0;
+}
+
+herr_t Containers::token_cmp(void* /*self*/, const H5O_token_t* one, const H5O_token_t* other,
+                             int* result) {
+  *result = std::memcmp(one, other, sizeof *one);
+  return 0;
+}
+
+}  // namespace headrace::object

@@ -1,0 +1,66 @@
+#include "layers/object/connector/containers.hpp"
+#include "layers/object/container/encoded.hpp"
+#include "layers/object/container/iterate.hpp"
+
+namespace headrace::object {
+namespace {
+
+// The root group has its file's list.
+Id<Kind::plist> group_creation_list(File& file, const objects::Object& group) {
+  if (group.place().object != file.container.root()->place().object)
+    return decoded_list(group.header().creation, h5.group_list.get());
+  Id<Kind::plist> list(h5.Pcopy(h5.group_list.get()));
+  unsigned order = 0;
+  if (h5.Pget_link_creation_order(file.creation.get(), &order) >= 0)
+    h5.Pset_link_creation_order(list.get(), order);
+  if (h5.Pget_attr_creation_order(file.creation.get(), &order) >= 0)
+    h5.Pset_attr_creation_order(list.get(), order);
+  return list;
+}
+
+}  // namespace
+
+void* Containers::group_create(void* self, Loc where, const char* name, hid_t lcpl, hid_t gcpl,
+                               hid_t gapl, hid_t /*dxpl*/, void** /*req*/) {
+  require_writable(self);
+  require_lists({lcpl, gcpl, gapl});
+  objects::Header header;
+  header.creation = encoded_list(gcpl, h5.group_list.get());
+  unsigned order = 0;
+  header.in_order =
+      h5.Pget_link_creation_order(gcpl, &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
+  return created(self, *where, name, lcpl, std::move(header));
+}
+
+void* Containers::group_open(void* self, Loc where, const char* name, hid_t /*gapl*/,
+                             hid_t /*dxpl*/, void** /*req*/) {
+  Found found = named_from(self, *where, name);
+  require_group(found);
+  return handed(self, std::move(found));
+}
+
+herr_t Containers::group_get(void* self, H5VL_group_get_args_t* args, hid_t /*dxpl*/,
+                             void** /*req*/) {
+  File& file = file_of(self);
+  if (args->op_type == H5VL_GROUP_GET_GCPL) {
+    args->args.get_gcpl.gcpl_id =
+        copied(group_creation_list(file, *found_in(self).object), h5.Pcopy);
+    return 0;
+  }
+  const Found found = resolve(self, args->args.get_info.loc_params);
+  require_group(found);
+  const objects::Links& links = file.container.links(*found.object);
+  *args->args.get_info.ginfo = {H5G_STORAGE_TYPE_COMPACT, links.count(),
+                                static_cast<std::int64_t>(links.stamps()), /*mounted=*/false};
+  return 0;
+}
+
+herr_t Containers::group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl,
+                                  void** req) {
+  if (args->op_type != H5VL_GROUP_FLUSH && args->op_type != H5VL_GROUP_REFRESH)
+    return Terminal::group_specific(self, args, dxpl, req);
+  args->op_type == H5VL_GROUP_FLUSH ? flush(self) : refresh(self);
+  return 0;
+}
+
+}  // namespace headrace::object

@@ -1,0 +1,39 @@
+// The connector of the layer: files whose names are stubs are containers of a store, all others are
+// those of the connector below.
+#pragma once
+
+#include "layers/object/connector/across.hpp"
+#include "layers/object/settings.hpp"
+#include "vol/terminal/mixed.hpp"
+
+namespace headrace::object {
+
+struct Connector : vol::Mixed<Connector, AcrossFiles> {
+  using Callback = vol::Callback;
+  static constexpr const char* kName = Containers::kName;
+  static constexpr H5VL_class_value_t kValue = 7218;
+  static constexpr std::span<const Setting> kSettings = object::kSettings;
+  static constexpr std::array kOverrides{Callback::initialize, Callback::file_create,
+                                         Callback::file_open, Callback::file_specific,
+                                         Callback::introspect_get_cap_flags};
+
+  static herr_t initialize(hid_t vipl) {
+    note_start_folder();
+    return Mixed::initialize(vipl);
+  }
+
+  static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
+                           void** req);
+  static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req);
+  // What file_open() has returned last, while HDF5 opens a file for this connector.
+  static thread_local void* last_opened;
+  // A container mounts nothing.
+  static herr_t introspect_get_cap_flags(const void* info, std::uint64_t* flags) {
+    const herr_t result = Mixed::introspect_get_cap_flags(info, flags);
+    *flags &= ~std::uint64_t{H5VL_CAP_FLAG_MOUNT};
+    return result;
+  }
+  static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req);
+};
+
+}  // namespace headrace::object

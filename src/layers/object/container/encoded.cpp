@@ -1,0 +1,111 @@
+#include "layers/object/container/encoded.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "hdf5/error_stack.hpp"
+#include "objects/keys.hpp"
+
+namespace headrace::object {
+namespace {
+
+constexpr char kInline = 0;
+constexpr char kCommitted = 1;
+constexpr std::size_t kReference = 1 + sizeof(objects::ObjectId);
+
+// By a function of HDF5's that is asked for the size first.
+template <typename Encode>
+std::string encoded(const char* what, const Encode& encode) {
+  std::size_t size = 0;
+  std::string text;
+  if (encode(nullptr, &size) >= 0) {
+    text.resize(size);
+    if (encode(text.data(), &size) >= 0) {
+      text.resize(size);
+      return text;
+    }
+  }
+  throw Error(std::string("HDF5 does not encode ") + what + ": " + root_cause());
+}
+
+}  // namespace
+
+std::string encoded_type(hid_t type) {
+  return kInline + encoded("the type", [&](void* bytes, std::size_t* size) {
+           return h5.Tencode(type, bytes, size);
+         });
+}
+
+Id<Kind::datatype> decoded_type(const std::string& text) {
+  const std::string plain = without_reference(text);
+  Id<Kind::datatype> type;
+  if (plain.size() > 1 && plain.front() == kInline)
+    type = Id<Kind::datatype>(h5.decode_type_of != nullptr
+                                  ? h5.decode_type_of(plain.data() + 1, plain.size() - 1)
+                                  : h5.decode_type(plain.data() + 1));
+  if (!type) throw Error("a type in the container is damaged", ErrorKind::corrupt);
+  return type;
+}
+
+std::string with_reference(objects::ObjectId committed, const std::string& encoded) {
+  return kCommitted + objects::in_order(committed) + encoded;
+}
+
+std::string without_reference(const std::string& text) {
+  return committed_type(text) ? text.substr(kReference) : text;
+}
+
+std::optional<objects::ObjectId> committed_type(const std::string& text) {
+  if (text.size() <= kReference || text.front() != kCommitted) return std::nullopt;
+  return objects::number_in(std::string_view(text).substr(1, kReference - 1));
+}
+
+std::string encoded_space(hid_t space) {
+  return encoded("the dataspace", [&](void* bytes, std::size_t* size) {
+    return h5.Sencode2(space, bytes, size, kDefaultPlist);
+  });
+}
+
+Id<Kind::dataspace> decoded_space(const std::string& text) {
+  Id<Kind::dataspace> space(text.empty() ? kInvalidId : h5.Sdecode(text.data()));
+  if (!space) throw Error("a dataspace in the container is damaged", ErrorKind::corrupt);
+  return space;
+}
+
+std::string encoded_list(hid_t list, hid_t usual) {
+  if (list == usual || list == kDefaultPlist || h5.Pequal(list, usual) > 0) return {};
+  return encoded("the property list", [&](void* bytes, std::size_t* size) {
+    return h5.Pencode2(list, bytes, size, kDefaultPlist);
+  });
+}
+
+Id<Kind::plist> decoded_list(const std::string& text, hid_t usual) {
+  Id<Kind::plist> list(text.empty() ? h5.Pcopy(usual) : h5.Pdecode(text.data()));
+  if (!list) throw Error("a property list in the container is damaged", ErrorKind::corrupt);
+  return list;
+}
+
+void put_extent(hid_t space, objects::Header& header) {
+  header.is_null = h5.Sget_simple_extent_type(space) == H5S_NULL;
+  const int rank = header.is_null ? 0 : h5.Sget_simple_extent_ndims(space);
+  if (rank < 0) throw Error("the dataspace has no extent: " + root_cause());
+  std::array<hsize_t, H5S_MAX_RANK> dims{};
+  std::array<hsize_t, H5S_MAX_RANK> most{};
+  if (rank > 0 && h5.Sget_simple_extent_dims(space, dims.data(), most.data()) < 0)
+    throw Error("the dataspace has no extent: " + root_cause());
+  header.dims.assign(dims.begin(), dims.begin() + rank);
+  header.max_dims.assign(most.begin(), most.begin() + rank);
+}
+
+Id<Kind::dataspace> extent_of(const objects::Header& header) {
+  const std::vector<hsize_t> dims(header.dims.begin(), header.dims.end());
+  const std::vector<hsize_t> most(header.max_dims.begin(), header.max_dims.end());
+  Id<Kind::dataspace> space(
+      dims.empty() ? h5.Screate(header.is_null ? H5S_NULL : H5S_SCALAR)
+                   : h5.Screate_simple(static_cast<int>(dims.size()), dims.data(), most.data()));
+  if (!space) throw Error("HDF5 makes no dataspace: " + root_cause());
+  return space;
+}
+
+}  // namespace headrace::object

@@ -1,0 +1,94 @@
+// What is open of a container, once for all openings of its file in this process.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "layers/object/elements/elements.hpp"
+#include "layers/object/elements/native_filters.hpp"
+#include "objects/container.hpp"
+#include "objects/heaps.hpp"
+#include "store/store.hpp"
+#include "vol/terminal/object.hpp"
+
+namespace headrace::object {
+
+// A dataset, for all of its handles.
+struct Dataset {
+  objects::Handle object;
+  Types types;
+  Elements elements;
+};
+
+class File : public vol::TerminalFile {
+ public:
+  // `path`: as the program gave it. `connector`: as HDF5 knows it.
+  File(std::shared_ptr<store::Store> store, const std::string& container, std::string path,
+       const char* connector);
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() override;
+
+  // Writes all that is pending; nothing in a child after fork(), as it is the parent's. Throws
+  // Error.
+  void flush();
+  // Throws Error in such a child.
+  void require_own_process() const;
+  // A dataset's elements, or an object, have changed. Flushes what is too much.
+  void note_pending(const std::shared_ptr<Dataset>& dataset);
+  void note_change();
+
+  // The type as a file has it: its conversion puts what has variable length into blobs of the file.
+  [[nodiscard]] Id<Kind::datatype> file_type(hid_t type) const;
+  // Of a dataset that is open already, or not.
+  std::shared_ptr<Dataset> dataset(const objects::Handle& object);
+  // A file object of the program's, or null.
+  [[nodiscard]] vol::TerminalObject* file_object() const;
+  // Whether an object is the file as types know it, which is no program's.
+  [[nodiscard]] bool is_for_types(const void* object) const { return object == for_types_.get(); }
+  // Whether the program has it open but for that object.
+  [[nodiscard]] bool is_open(const vol::TerminalObject* but = nullptr) const;
+  // Objects that belong to no opening of the program's; made while HDF5 opens the file.
+  void prepare();
+
+ private:
+  void prepare_chunks();
+  std::shared_ptr<store::Store> store_;
+  const char* connector_;
+  std::map<objects::ObjectId, std::weak_ptr<Dataset>> datasets_;
+  std::size_t most_datasets_ = 64;  // before those are forgotten that are closed
+  std::map<std::shared_ptr<Dataset>, std::size_t> pending_;  // and their bytes
+  std::size_t pending_bytes_ = 0;
+  std::uint64_t changes_ = 0;
+  const long process_;                              // that may change it
+  std::unique_ptr<vol::TerminalObject> for_types_;  // the file, as types know it
+
+ public:
+  const std::string path;
+  const unsigned long fileno;
+  objects::Container container;
+  objects::Heaps heaps;
+  const std::shared_ptr<vol::NativeFile> native;  // for what HDF5 alone knows of datasets
+  std::shared_ptr<const Descriptor> stub;
+  int descriptor = -1;       // that one's, where the program has asked for it
+  Id<Kind::plist> creation;  // list
+  Id<Kind::plist> access;    // list, with the connector and its options
+};
+
+// Where relative folders of stores begin: where the program was when it loaded the layer.
+void note_start_folder();
+// A store's folder as an absolute path. Throws Error.
+std::string folder_of_store(const std::string& folder);
+// The store of a folder. Throws Error.
+std::shared_ptr<store::Store> store_in(const std::string& folder, bool syncs);
+
+// The file of a container that is open in this process; null where it is not.
+std::shared_ptr<File> open_file(const store::Store& store, const std::string& container);
+// All that is noted is flushed before the library ends: what HDF5 does for filters and types it
+// does not do then any more.
+void note_open(const store::Store& store, const std::string& container,
+               const std::shared_ptr<File>& file);
+
+}  // namespace headrace::object

@@ -1,0 +1,166 @@
+#include "layers/object/container/iterate.hpp"
+
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "layers/object/container/encoded.hpp"
+
+namespace headrace::object {
+namespace {
+
+using objects::Link;
+using objects::NamedLink;
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+// Links below a group with their paths from it, each group's once.
+void collect(File& file, const objects::Object& group, const std::string& path,
+             const H5VL_link_iterate_args_t& args, std::set<objects::ObjectId>& seen,
+             std::vector<NamedLink>& links) {
+  // As natively: where the order is not tracked below, names do.
+  const bool by_name = args.recursive && !group.header().in_order;
+  const H5_index_t index = by_name ? H5_INDEX_NAME : args.idx_type;
+  for (auto& [name, link] : links_of(file, group, index, args.order)) {
+    std::string whole = path.empty() ? name : objects::joined(path, name);
+    const bool deeper =
+        args.recursive && link.kind == Link::Kind::hard && seen.insert(link.object).second;
+    const objects::Place place{link.object, link.home};
+    links.emplace_back(whole, std::move(link));
+    if (!deeper) continue;
+    const objects::Handle below = file.container.open(place);
+    if (type_of(*below) == H5I_GROUP) collect(file, *below, whole, args, seen, links);
+  }
+}
+
+bool tracks_attributes(const objects::Object& object) {
+  if (object.header().creation.empty()) return false;
+  const auto list = decoded_list(object.header().creation, h5.dataset_list.get());
+  unsigned flags = 0;
+  return h5.Pget_attr_creation_order(list.get(), &flags) >= 0 &&
+         (flags & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
+}  // namespace
+
+std::vector<NamedLink> links_of(File& file, const objects::Object& group, H5_index_t index,
+                                H5_iter_order_t order) {
+  const objects::Links& links = file.container.links(group);
+  if (index == H5_INDEX_CRT_ORDER && !group.header().in_order)
+    throw Error("creation order not tracked for links in group");
+  std::vector<NamedLink> all =
+      index == H5_INDEX_NAME ? links.by_name("", false, kAll) : links.by_order(nullptr, kAll);
+  if (order == H5_ITER_DEC) std::ranges::reverse(all);
+  return all;
+}
+
+std::vector<objects::Attribute> attributes_of(const objects::Object& object, H5_index_t index,
+                                              H5_iter_order_t order) {
+  std::vector<objects::Attribute> all = object.header().attributes;
+  if (index != H5_INDEX_NAME) std::ranges::sort(all, {}, &objects::Attribute::stamp);
+  if (order == H5_ITER_DEC) std::ranges::reverse(all);
+  return all;
+}
+
+ProgramsId::ProgramsId(const void* through, const Found& found)
+    : id_(h5.VLwrap_register(handed(through, found), type_of(*found.object))) {
+  if (id_ < 0) throw Error("an object gets no id: " + root_cause());
+}
+
+H5L_info2_t info_of(const objects::Object& group, const Link& link) {
+  H5L_info2_t info{};
+  switch (link.kind) {
+    case Link::Kind::hard:
+      info.type = H5L_TYPE_HARD;
+      info.u.token = token_of(link.object);
+      break;
+    case Link::Kind::soft:
+      info.type = H5L_TYPE_SOFT;
+      info.u.val_size = link.target.size() + 1;
+      break;
+    default:
+      info.type = link.kind == Link::Kind::external ? H5L_TYPE_EXTERNAL
+                                                    : static_cast<H5L_type_t>(link.user_class);
+      info.u.val_size = link.target.size();
+  }
+  info.corder_valid = group.header().in_order;
+  info.corder = info.corder_valid ? static_cast<std::int64_t>(link.stamp) : 0;
+  info.cset = link.utf8 ? H5T_CSET_UTF8 : H5T_CSET_ASCII;
+  return info;
+}
+
+H5A_info_t info_of(const File& file, const objects::Object& object,
+                   const objects::Attribute& attribute) {
+  H5A_info_t info{};
+  info.corder_valid = tracks_attributes(object);
+  info.corder = info.corder_valid ? static_cast<H5O_msg_crt_idx_t>(attribute.stamp) : 0;
+  info.cset = attribute.utf8 ? H5T_CSET_UTF8 : H5T_CSET_ASCII;
+  const auto type = decoded_type(attribute.type);
+  const auto in_file = file.file_type(type.get());
+  const auto space = decoded_space(attribute.space);
+  info.data_size =
+      static_cast<hsize_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space.get()), 0)) *
+      h5.Tget_size(in_file.get());
+  return info;
+}
+
+H5O_info2_t info_of(const File& file, const objects::Object& object) {
+  const objects::Header& header = object.header();
+  H5O_info2_t info{};
+  info.fileno = file.fileno;
+  info.token = token_of(object.place().object);
+  info.type = type_of(object) == H5I_DATASET    ? H5O_TYPE_DATASET
+              : type_of(object) == H5I_DATATYPE ? H5O_TYPE_NAMED_DATATYPE
+                                                : H5O_TYPE_GROUP;
+  info.rc = static_cast<unsigned>(header.links);
+  info.ctime = info.mtime = static_cast<time_t>(header.changed);
+  info.btime = info.atime = static_cast<time_t>(header.created);
+  info.num_attrs = header.attributes.size();
+  return info;
+}
+
+herr_t iterate_links(void* self, const Found& found, const H5VL_link_iterate_args_t& args) {
+  require_group(found);
+  std::vector<NamedLink> links;
+  std::set<objects::ObjectId> seen{found.object->place().object};
+  collect(file_of(self), *found.object, "", args, seen, links);
+  const ProgramsId id(self, found);
+  return for_each(links, args.idx_p, [&](const NamedLink& one) {
+    const H5L_info2_t info = info_of(*found.object, one.second);
+    return args.op(id.get(), one.first.c_str(), &info, args.op_data);
+  });
+}
+
+herr_t iterate_attributes(void* self, const Found& found, const H5VL_attr_iterate_args_t& args) {
+  const ProgramsId id(self, found);
+  const auto all = attributes_of(*found.object, args.idx_type, args.order);
+  return for_each(all, args.idx, [&](const objects::Attribute& one) {
+    const H5A_info_t info = info_of(file_of(self), *found.object, one);
+    return args.op(id.get(), one.name.c_str(), &info, args.op_data);
+  });
+}
+
+herr_t visit_objects(void* self, const Found& found, const H5VL_object_visit_args_t& args) {
+  File& file = file_of(self);
+  std::vector<NamedLink> all;
+  std::set<objects::ObjectId> seen{found.object->place().object};
+  if (type_of(*found.object) == H5I_GROUP) {
+    const H5VL_link_iterate_args_t links{true,    args.idx_type, args.order,
+                                         nullptr, nullptr,       nullptr};
+    collect(file, *found.object, "", links, seen, all);
+  }
+  const ProgramsId id(self, found);
+  std::set<objects::ObjectId> told{found.object->place().object};
+  const auto tell = [&](const char* name, const objects::Object& object) {
+    const H5O_info2_t info = info_of(file, object);
+    return args.op(id.get(), name, &info, args.op_data);
+  };
+  if (const herr_t result = tell(".", *found.object); result != 0) return result;
+  return for_each(all, nullptr, [&](const NamedLink& one) {
+    const Link& link = one.second;
+    if (link.kind != Link::Kind::hard || !told.insert(link.object).second) return 0;
+    return tell(one.first.c_str(), *file.container.open({link.object, link.home}));
+  });
+}
+
+}  // namespace headrace::object

@@ -1,0 +1,48 @@
+// Elements from one type into another, as HDF5 converts them. The program's thread only; throws
+// Error.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/buffer.hpp"
+#include "hdf5/id.hpp"
+
+namespace headrace::object {
+
+class Conversion {
+ public:
+  // The ids outlive the object. `list`: the program's transfer list.
+  Conversion(hid_t from, hid_t to, hid_t list);
+
+  // False where elements have the same bytes in both types.
+  [[nodiscard]] bool converts() const { return converts_; }
+  // Whether the target has members that the source lacks: they stay as they are there.
+  [[nodiscard]] bool keeps() const { return keeps_; }
+  // Bytes that an element takes in the larger one of the types.
+  [[nodiscard]] std::size_t room() const { return room_; }
+
+  // So many elements, in their place. `background`, where it keeps() some: what the target has now.
+  void run(std::uint64_t count, engine::Buffer& elements, engine::Buffer& background) const;
+
+ private:
+  struct Range {
+    std::size_t first;
+    std::size_t size;
+  };
+  void compare(hid_t from, hid_t to, std::size_t offset);
+
+  hid_t from_;
+  hid_t to_;
+  hid_t list_;
+  std::size_t room_ = 0;
+  std::size_t target_ = 0;  // bytes of an element
+  bool converts_ = false;
+  bool single_ = true;  // elements are numbers or such, whose conversion needs no background
+  bool keeps_ = false;
+  // Of the target's elements: what leads to something else and is overwritten. HDF5 would free it,
+  // but other elements may lead to the same.
+  std::vector<Range> overwritten_;
+};
+
+}  // namespace headrace::object

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "engine/codec/filters.hpp"
+#include "hdf5/error_stack.hpp"
+#include "layers/object/elements/elements.hpp"
+#include "vol/dataset/elements.hpp"
+
+namespace headrace::object {
+namespace {
+
+namespace number = engine::filter_number;
+
+// What HDF5 would refuse it refuses for a native dataset that is made for nothing else. Its list.
+Id<Kind::plist> native_list(hid_t type, hid_t dcpl, hid_t space) {
+  const auto file = filters_file();
+  const Id<Kind::datatype> copy(h5.Tcopy(type));  // a committed type is one of another file
+  const Id<Kind::plist> list(h5.Pcopy(dcpl));
+  const bool compact = h5.Pget_layout(dcpl) == H5D_COMPACT;
+  if (!copy || !list || (!compact && h5.Pset_alloc_time(list.get(), H5D_ALLOC_TIME_LATE) < 0))
+    throw Error(root_cause());
+  return NativeDataset(*file, copy.get(), space, list.get()).creation_list();
+}
+
+// Whether its extent is one that HDF5 takes for a contiguous dataset.
+bool is_fixed(hid_t space, std::size_t element) {
+  const hssize_t count = h5.Sget_simple_extent_npoints(space);
+  const int rank = h5.Sget_simple_extent_ndims(space);
+  if (rank < 0 || count < 0 || element == 0 ||
+      static_cast<std::size_t>(count) > std::numeric_limits<std::int64_t>::max() / element)
+    return false;
+  std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
+  std::vector<hsize_t> most(dims.size());
+  return rank == 0 ||
+         (h5.Sget_simple_extent_dims(space, dims.data(), most.data()) >= 0 && dims == most);
+}
+
+// Whether HDF5 is known to make it: a native dataset costs much for programs that make many.
+bool is_plain(hid_t type, hid_t dcpl, hid_t space) {
+  const H5T_class_t kind = h5.Tget_class(type);
+  H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
+  return (kind == H5T_INTEGER || kind == H5T_FLOAT ||
+          (kind == H5T_STRING && h5.Tis_variable_str(type) == 0)) &&
+         h5.Pget_layout(dcpl) == H5D_CONTIGUOUS && h5.Pget_nfilters(dcpl) == 0 &&
+         h5.Pfill_value_defined(dcpl, &fill) >= 0 && fill == H5D_FILL_VALUE_DEFAULT &&
+         is_fixed(space, h5.Tget_size(type));
+}
+
+// Whether a filter sets the same again where a list has its parameters already. Others take them
+// for a program's: bitshuffle, SZ.
+bool stays(const ListedFilter& filter) {
+  constexpr std::array kStaying{number::lzf, number::blosc, number::blosc2};
+  return filter.id < H5Z_FILTER_RESERVED ||
+         std::ranges::find(kStaying, filter.id) != kStaying.end();
+}
+
+// A copy of a list with the parameters that filters set for a dataset, of those that stay.
+Id<Kind::plist> completed(hid_t type, hid_t dcpl, hid_t space) {
+  Id<Kind::plist> list(h5.Pcopy(dcpl));
+  if (!list) throw Error(root_cause());
+  if (is_plain(type, dcpl, space)) return list;
+  const Id<Kind::plist> native = native_list(type, dcpl, space);
+  auto filters = listed_filters(dcpl);
+  const auto made = listed_filters(native.get());
+  if (!filters || !made || *filters == *made || filters->size() != made->size()) return list;
+  for (std::size_t i = 0; i < made->size(); ++i)
+    if (stays((*made)[i])) (*filters)[i] = (*made)[i];
+  set_filters(list.get(), *filters);
+  return list;
+}
+
+// Its selection is in a heap of the native file that it was made in, of which a container has none.
+bool has_region_reference(hid_t type) {
+  const H5T_class_t kind = h5.Tget_class(type);
+  if (kind == H5T_REFERENCE) return h5.Tget_size(type) == sizeof(hdset_reg_ref_t);
+  if (kind == H5T_ARRAY || kind == H5T_VLEN)
+    return has_region_reference(Id<Kind::datatype>(h5.Tget_super(type)).get());
+  const int members = kind == H5T_COMPOUND ? h5.Tget_nmembers(type) : 0;
+  for (int i = 0; i < members; ++i) {
+    const Id<Kind::datatype> member(h5.Tget_member_type(type, static_cast<unsigned>(i)));
+    if (has_region_reference(member.get())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void require_supported_type(hid_t type, const std::string& what) {
+  if (has_region_reference(type))
+    throw Error(what + " cannot be created: a container has no region references of HDF5 1.8",
+                ErrorKind::unsupported);
+}
+
+Id<Kind::plist> require_supported(hid_t type, hid_t dcpl, hid_t space, const std::string& name) {
+  const std::string no = "dataset " + name + " cannot be created: ";
+  require_supported_type(type, "dataset " + name);
+  if (h5.Pget_layout(dcpl) == H5D_VIRTUAL)
+    throw Error(no + "a container has no virtual datasets", ErrorKind::unsupported);
+  if (h5.Pget_external_count(dcpl) > 0)
+    throw Error(no + "a container has no elements in external files", ErrorKind::unsupported);
+  try {
+    return completed(type, dcpl, space);
+  } catch (const Error& error) {
+    throw Error(no + error.what(), error);
+  }
+}
+
+}  // namespace headrace::object
