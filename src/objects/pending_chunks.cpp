@@ -32,23 +32,44 @@ class PendingChunks::Job final : public engine::Job {
 // Reads a chunk on a worker, unless it lies in memory.
 class PendingChunks::Reading final : public engine::Job {
  public:
-  Reading(const PendingChunks& chunks, const Coordinates& at, const std::byte* whole, std::size_t i,
-          const Deliver& deliver)
-      : chunks_(chunks), at_(at), whole_(whole), i_(i), deliver_(deliver) {}
+  Reading(const PendingChunks& chunks, const Coordinates& at, std::size_t i, const Deliver& deliver)
+      : chunks_(chunks),
+        key_(chunks.key_of(at)),
+        i_(i),
+        deliver_(deliver),
+        whole_(chunks.whole_pending(at)),
+        stored_(whole_ == nullptr ? chunks.decoded(key_) : nullptr) {}
+  [[nodiscard]] bool is_here() const { return whole_ != nullptr || stored_ != nullptr; }
+
   void work() override {
     if (whole_ != nullptr) return;
-    chunk_ = engine::Buffer(chunks_.of_.chunk_bytes);
-    chunks_.read(at_, chunk_.bytes());
+    if (stored_ == nullptr) {
+      auto chunk = std::make_shared<engine::Buffer>(chunks_.of_.chunk_bytes);
+      version_ = chunks_.load(key_, chunk->bytes()).version;
+      stored_ = std::move(chunk);
+    }
+    const auto pending = chunks_.pending_.find(key_);
+    if (pending == chunks_.pending_.end()) return;
+    overlaid_ = engine::Buffer(chunks_.of_.chunk_bytes);
+    std::ranges::copy(stored_->bytes(), overlaid_.data());
+    chunks_.overlay(pending->second, overlaid_.bytes());
   }
-  void finish() override { deliver_(i_, whole_ != nullptr ? whole_ : chunk_.data()); }
+  void finish() override {
+    if (version_ != store::kAbsent) chunks_.decoded_.keep(key_, version_, stored_);
+    deliver_(i_, whole_ != nullptr       ? whole_
+                 : overlaid_.size() != 0 ? overlaid_.data()
+                                         : stored_->data());
+  }
 
  private:
   const PendingChunks& chunks_;
-  const Coordinates& at_;
-  const std::byte* whole_;
+  std::string key_;
   std::size_t i_;
   const Deliver& deliver_;
-  engine::Buffer chunk_;
+  const std::byte* whole_;                   // all of it is pending
+  DecodedChunks::Chunk stored_;              // as it is stored
+  store::Version version_ = store::kAbsent;  // of that, where it was read now
+  engine::Buffer overlaid_;                  // with what is pending of it
 };
 
 PendingChunks::PendingChunks(store::Store& store, const Codec& codec, ChunksOf dataset)
@@ -131,13 +152,18 @@ const std::byte* PendingChunks::whole_pending(const Coordinates& at) const {
   return is_whole ? found->second.chunk.data() : nullptr;
 }
 
+DecodedChunks::Chunk PendingChunks::decoded(const std::string& key) const {
+  if (!decoded_.has(key)) return nullptr;
+  const auto info = store_.get(key, 0, {});
+  return info ? decoded_.find(key, info->version) : nullptr;
+}
+
 void PendingChunks::read_all(std::span<const Coordinates> all, const Deliver& deliver) const {
   engine::Ordered jobs(std::size_t{2} * std::max(engine::workers(), 1U));
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::byte* const whole = whole_pending(all[i]);
-    auto job = std::make_unique<Reading>(*this, all[i], whole, i, deliver);
+    auto job = std::make_unique<Reading>(*this, all[i], i, deliver);
     jobs.finish_done();
-    const bool here = whole != nullptr || all.size() == 1 || !codec_.any_thread();
+    const bool here = job->is_here() || all.size() == 1 || !codec_.any_thread();
     if (jobs.empty() && here) {
       job->work();
       job->finish();
@@ -237,6 +263,7 @@ bool PendingChunks::cut_pending(const std::string& key, Pending& pending,
 
 void PendingChunks::cut(std::uint64_t epoch, const std::vector<std::uint64_t>& dims,
                         std::vector<Cut> cuts) {
+  decoded_.clear();
   of_.epoch = epoch;
   of_.cuts = std::move(cuts);
   for (auto at = pending_.begin(); at != pending_.end();) {

@@ -16,6 +16,7 @@
 
 #include "engine/box.hpp"
 #include "engine/buffer.hpp"
+#include "objects/decoded_chunks.hpp"
 #include "objects/format/header.hpp"
 #include "objects/format/stored_chunk.hpp"
 #include "store/store.hpp"
@@ -76,7 +77,7 @@ class PendingChunks {
   void read(const Coordinates& at, std::span<std::byte> chunk) const;
 
   // Many of them, each lent to `deliver` on this thread, in order; it changes nothing here. They
-  // are read, and decoded, on the workers where the codec allows it.
+  // are read, and decoded, on the workers where the codec allows it, and kept for the next time.
   using Deliver = std::function<void(std::size_t i, const std::byte* chunk)>;
   void read_all(std::span<const Coordinates> all, const Deliver& deliver) const;
 
@@ -123,6 +124,8 @@ class PendingChunks {
   [[nodiscard]] Coordinates left_of(const Coordinates& at, std::uint64_t epoch) const;
   [[nodiscard]] bool is_nothing(const Coordinates& left) const;
   [[nodiscard]] const std::byte* whole_pending(const Coordinates& at) const;
+  // What is kept of a chunk, if that is what is stored; else null.
+  [[nodiscard]] DecodedChunks::Chunk decoded(const std::string& key) const;
   void decode(const StoredChunk& stored, const Coordinates& left, std::span<std::byte> chunk) const;
   Loaded load(const std::string& key, std::span<std::byte> chunk) const;
   void overlay(const Pending& pending, std::span<std::byte> chunk) const;
@@ -141,6 +144,7 @@ class PendingChunks {
   ChunksOf of_;
   Chunks pending_;
   std::size_t size_ = 0;
+  mutable DecodedChunks decoded_;
 };
 
 }  // namespace headrace::objects

@@ -30,8 +30,9 @@ def test_no_operation_is_dearer(hdf5: Hdf5, stack: str) -> None:
 
 
 def test_every_layer_is_counted() -> None:
-    hdf5s_own = {"pass_through"}
-    assert set(stacks.LAYERS) == set(load_catalogue(os.environ).layers) - hdf5s_own
+    # HDF5's own, and one that keeps files itself: its calls are not HDF5's and a bit more.
+    left_out = {"pass_through", "object"}
+    assert set(stacks.LAYERS) == set(load_catalogue(os.environ).layers) - left_out
 
 
 def test_tables_are_those_of_the_reference() -> None:
