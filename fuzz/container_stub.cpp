@@ -10,11 +10,12 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/unique_id.hpp"
 #include "percent.hpp"
-#include "sidecar/unique_id.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace::sidecar;
+  using namespace headrace;
   static const std::string path = "fuzz_container_stub." + std::to_string(::getpid());
   std::ofstream(path, std::ios::binary) << from_percent(data, size);
   try {

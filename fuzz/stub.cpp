@@ -9,11 +9,12 @@
 #include <fstream>
 #include <string>
 
+#include "base/unique_id.hpp"
 #include "percent.hpp"
-#include "sidecar/unique_id.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headrace::sidecar;
+  using namespace headrace;
   static const std::string path = "fuzz_stub." + std::to_string(::getpid());
   const std::string text = from_percent(data, size);
   std::ofstream(path, std::ios::binary) << text;

@@ -178,7 +178,7 @@ void PendingChunks::write(const Coordinates& at, engine::Buffer chunk) {
   const std::string key = key_of(at);
   forget(key);
   size_ += chunk.size();
-  pending_.emplace(key, Pending{std::move(chunk), {}});
+  pending_.emplace(key, Pending{std::move(chunk), {}, 0});
 }
 
 void PendingChunks::write_part(const Coordinates& at, const Put& put) {
@@ -190,7 +190,9 @@ void PendingChunks::write_part(const Coordinates& at, const Put& put) {
     size_ += of_.chunk_bytes + elements();
   }
   put(pending.chunk.data(), pending.written.empty() ? nullptr : pending.written.data());
-  if (std::ranges::find(pending.written, std::byte{0}) != pending.written.end()) return;
+  auto& [chunk, marks, first_left] = pending;
+  while (first_left < marks.size() && marks[first_left] != std::byte{0}) ++first_left;
+  if (first_left < marks.size()) return;
   size_ -= pending.written.size();
   pending.written = {};
 }
@@ -258,6 +260,7 @@ bool PendingChunks::cut_pending(const std::string& key, Pending& pending,
   constexpr std::byte kNotWritten{0};
   if (pending.written.empty()) pending.written.resize(elements(), std::byte{1});
   fill_beyond(of_.rank, left, of_.chunk, {&kNotWritten, 1}, pending.written);
+  pending.first_left = 0;
   return std::ranges::find(pending.written, std::byte{1}) != pending.written.end();
 }
 

@@ -109,6 +109,7 @@ class PendingChunks {
   struct Pending {
     engine::Buffer chunk;
     std::vector<std::byte> written;  // 1 for each element that was; empty: all of them were
+    std::size_t first_left = 0;      // before that one all of them were
   };
   using Chunks = std::map<std::string, Pending>;
   struct Loaded {

@@ -6,32 +6,11 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/filters/native_chunk_args.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace {
 namespace {
-
-// H5VL_native_dataset_chunk_read_t; 1.14 has and reads only the first three.
-struct ChunkRead {
-  const hsize_t* offset;
-  std::uint32_t filters;
-  void* buffer;
-  std::size_t* size;
-};
-
-// H5VL_native_dataset_chunk_write_t.
-struct ChunkWrite1 {
-  const hsize_t* offset;
-  std::uint32_t filters;
-  std::uint32_t size;
-  const void* buffer;
-};
-struct ChunkWrite2 {
-  const hsize_t* offset;
-  std::uint32_t filters;
-  std::size_t size;
-  const void* buffer;
-};
 
 struct ChunkIndex {
   H5D_chunk_index_t* type;
@@ -50,8 +29,6 @@ struct ChunkIteration {
   VisitChunk visit;
   void* data;
 };
-
-bool major1() { return library.version.starts_with("1."); }
 
 herr_t call(const UnderDataset& dataset, int operation, void* native) {
   H5VL_optional_args_t args{operation, native};
@@ -123,13 +100,13 @@ std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
   ChunkRead native{origin, 0, bytes.data(), &size};
   if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &native) < 0 || size != bytes.size())
     fail("a stored chunk cannot be read");
-  return native.filters;
+  return native.left_out;
 }
 
 // H5Dread_chunk evicts first. HDF5 1.14 then needs room for what is stored, 2.x takes none.
 void forget_chunk(const UnderDataset& dataset, const hsize_t* origin) {
   std::size_t size = 0;
-  const std::size_t room = major1() ? stored_size(dataset, origin) : 0;
+  const std::size_t room = is_major1() ? stored_size(dataset, origin) : 0;
   std::vector<std::byte> bytes(room + 1);
   ChunkRead native{origin, 0, bytes.data(), &size};
   const PrivateErrors own;  // it may not be stored
@@ -140,7 +117,7 @@ void write_stored(const UnderDataset& dataset, const hsize_t* origin,
                   std::span<const std::byte> bytes) {
   ChunkWrite1 one{origin, 0, static_cast<std::uint32_t>(bytes.size()), bytes.data()};
   ChunkWrite2 two{origin, 0, bytes.size(), bytes.data()};
-  void* native = major1() ? static_cast<void*>(&one) : static_cast<void*>(&two);
+  void* native = is_major1() ? static_cast<void*>(&one) : static_cast<void*>(&two);
   if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_WRITE, native) < 0)
     fail("a compressed chunk cannot be stored");
 }

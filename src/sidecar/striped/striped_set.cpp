@@ -12,11 +12,11 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/unique_id.hpp"
 #include "sidecar/copy_file.hpp"
 #include "sidecar/striped/set_names.hpp"
 #include "sidecar/striped/striped_config.hpp"
 #include "sidecar/striped/stub.hpp"
-#include "sidecar/unique_id.hpp"
 
 namespace headrace::sidecar {
 namespace {

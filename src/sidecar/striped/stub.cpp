@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/unique_id.hpp"
 #include "sidecar/container_stub.hpp"
 #include "sidecar/copy_file.hpp"
-#include "sidecar/unique_id.hpp"
 
 namespace headrace::sidecar {
 namespace {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -103,6 +104,29 @@ def test_what_was_closed_or_ended_is_written(object_layer: Layer, program: Any) 
     object_layer.start(program)
     look = "f = h5py.File('x.h5')\nprint(f['d'][:].sum(), f['x'][:].sum())"
     assert object_layer.python(look).out == b"5000 15\n"
+
+
+def fill_the_disk() -> None:
+    f = h5py.File("x.h5", "w")
+    f["small"] = 1
+    f.flush()
+    d = f.create_dataset("d", (8, 1000, 1000), "u1", chunks=(1, 1000, 1000))
+    d[...] = 3
+    f["later"] = 2
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="cannot be written: File too large"):
+            f.flush()
+    with pytest.raises(RuntimeError, match="File too large"):
+        f.close()
+
+
+def test_a_full_disk_loses_nothing_that_was_flushed(object_layer: Layer) -> None:
+    done = object_layer.python(fill_the_disk)
+    assert "Fatal" not in done.text
+    look = "f = h5py.File('x.h5')\nprint(f['small'][()], set(np.unique(f['d'][:])) - {0})"
+    told = object_layer.python(look).out.decode()
+    assert told == "1 set()\n", told
 
 
 def cut_by_another() -> None:

@@ -46,14 +46,8 @@ hid_t creation_list(const File& file, const Dataset& dataset) {
   // Of one with strings amid other members they would be freed twice.
   if (h5.Tget_class(type.get()) == H5T_COMPOUND) return copied(list, h5.Pcopy);
   restore_fill(header, type.get(), in_file.get(), list.get());
-  void* const native = new_native(*file.native, type.get(), extent_of(header).get(), list.get());
-  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_DCPL, {}};
-  args.args.get_dcpl.dcpl_id = kInvalidId;
-  const vol::NativeFile::Connector& connector = file.native->connector();
-  h5.VLdataset_get(native, connector->get(), &args, h5.transfer_list.get(), nullptr);
-  vol::close_native(*connector, H5I_DATASET, native);
-  if (args.args.get_dcpl.dcpl_id < 0) throw Error("HDF5 tells no creation list: " + root_cause());
-  return args.args.get_dcpl.dcpl_id;
+  const NativeDataset native(*file.native, type.get(), extent_of(header).get(), list.get());
+  return copied(native.creation_list(), h5.Pcopy);
 }
 
 }  // namespace

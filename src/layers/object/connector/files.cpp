@@ -117,7 +117,7 @@ herr_t Containers::file_close(void* self, hid_t /*dxpl*/, void** /*req*/) {
   if (failed == nullptr) return 0;
   file.defer(failed);
   // At the end of the program nobody is told.
-  if (!file.is_open(&object))
+  if (file.file_object(&object) == nullptr)
     log(Level::error, file.path + " is not all written: " + text_of(failed));
   return 0;
 }

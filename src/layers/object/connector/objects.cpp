@@ -10,11 +10,12 @@ namespace {
 
 void change_count(const void* self, int by) {
   require_writable(self);
-  File& file = file_of(self);
-  objects::Header& header = file.container.change(found_in(self).object);
-  if (by < 0 && header.links < static_cast<std::uint64_t>(-by))
+  objects::Container& container = file_of(self).container;
+  const objects::Handle object = found_in(self).object;
+  if (by < 0 && object->header().links < static_cast<std::uint64_t>(-by))
     throw Error("an object has fewer links than are taken off");
-  header.links += static_cast<std::uint64_t>(static_cast<std::int64_t>(by));
+  for (; by > 0; --by) container.hold(object);
+  for (; by < 0; ++by) container.release(object);
 }
 
 // As HDF5 finds it among its ids, or a new one where the program has closed it. References ask for

@@ -1,9 +1,9 @@
+#include "base/unique_id.hpp"
 #include "hdf5/report/events.hpp"
 #include "hdf5/report/summary.hpp"
 #include "layers/object/connector/object.hpp"
 #include "layers/object/container/encoded.hpp"
 #include "sidecar/container_stub.hpp"
-#include "sidecar/unique_id.hpp"
 #include "vol/file/placed_driver.hpp"
 
 namespace headrace::object {
@@ -80,7 +80,7 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   unsigned order = 0;
   root.in_order =
       h5.Pget_link_creation_order(fcpl, &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
-  const std::string id = sidecar::new_unique_id();
+  const std::string id = new_unique_id();
   objects::Container::make(*store, id, std::move(root));
   try {
     sidecar::write_container_stub(

@@ -8,6 +8,7 @@
 #include "layers/object/container/encoded.hpp"
 #include "layers/object/container/iterate.hpp"
 #include "layers/object/elements/conversion.hpp"
+#include "vol/dataset/elements.hpp"
 
 namespace headrace::object {
 namespace {
@@ -17,10 +18,6 @@ using objects::Header;
 using objects::Link;
 
 bool refers(hid_t type) { return h5.Tdetect_class(type, H5T_REFERENCE) > 0; }
-bool varies(hid_t type) {
-  return h5.Tdetect_class(type, H5T_VLEN) > 0 || h5.Tis_variable_str(type) > 0 ||
-         h5.Tdetect_class(type, H5T_STRING) > 0;
-}
 
 class Copier {
  public:
@@ -53,9 +50,7 @@ class Copier {
 
   // Whether elements are the same bytes in both files.
   [[nodiscard]] bool lies_alike(const std::string& stored) const {
-    if (is_same_) return true;
-    const auto type = decoded_type(stored);
-    return !refers(type.get()) && !varies(type.get());
+    return is_same_ || vol::is_flat(decoded_type(stored).get());
   }
 
   void copy_links(const Found& source, const objects::Object& made, unsigned depth) {
@@ -67,7 +62,6 @@ class Copier {
       if (link.kind == Link::Kind::hard)
         target = {from.container.open({link.object, link.home}), ""};
       if (link.kind == Link::Kind::soft && has(H5O_COPY_EXPAND_SOFT_LINK_FLAG)) {
-        constexpr unsigned kMostSoftLinks = 16;
         target.object = objects::find(from.container, source, link.target, kMostSoftLinks).object;
       }
       if (target.object != nullptr)

@@ -114,6 +114,7 @@ File::~File() {
     const PrivateErrors own;
     flush();
   });
+  pending_.clear();  // these datasets need the container
   if (failed == nullptr) return;
   try {
     std::rethrow_exception(failed);
@@ -129,33 +130,20 @@ void File::require_own_process() const {
                 ErrorKind::unsupported);
 }
 
-// All that can be written, whatever else fails. Chunks lead to heaps, and headers say that there
-// are chunks; but a header that says what is cut off comes before the chunks that do not count.
+// Heaps first, as chunks and headers lead to them. Else all that can be written is, whatever fails.
 void File::flush() {
   if (process_ != ::getpid()) return;
-  std::exception_ptr first = error_of([this] { prepare_chunks(); });
-  const auto attempt = [&](const auto& act) {
-    const std::exception_ptr failed = error_of(act);
-    if (first == nullptr) first = failed;
-    return failed == nullptr;
-  };
-  for (auto at = pending_.begin(); at != pending_.end();) {
-    if (!attempt([&] { at->first->elements.flush(); })) {
-      ++at;
-      continue;
-    }
-    pending_bytes_ -= at->second;
-    at = pending_.erase(at);
-  }
-  attempt([this] { container.flush(); });
-  if (first != nullptr) std::rethrow_exception(first);
-}
-
-void File::prepare_chunks() {
   heaps.flush();
-  const bool cuts = std::ranges::any_of(
-      pending_, [](const auto& one) { return one.first->elements.has_new_cuts(); });
-  if (cuts) container.flush();
+  std::exception_ptr first;
+  for (auto at = pending_.begin(); at != pending_.end();) {
+    const std::exception_ptr failed = error_of([&] { at->first->elements.flush(); });
+    if (first == nullptr) first = failed;
+    if (failed == nullptr) pending_bytes_ -= at->second;
+    at = failed == nullptr ? pending_.erase(at) : std::next(at);
+  }
+  const std::exception_ptr failed = error_of([this] { container.flush(); });
+  if (first == nullptr) first = failed;
+  if (first != nullptr) std::rethrow_exception(first);
 }
 
 void File::note_pending(const std::shared_ptr<Dataset>& dataset) {
@@ -182,17 +170,11 @@ void File::prepare() {
       H5I_FILE, std::make_shared<vol::FileHandle>(itself, kReadWrite, creation.get()));
 }
 
-vol::TerminalObject* File::file_object() const {
+vol::TerminalObject* File::file_object(const vol::TerminalObject* but) const {
   const auto found = std::ranges::find_if(objects(), [&](const vol::TerminalObject* one) {
-    return one != for_types_.get() && one->type() == H5I_FILE;
-  });
-  return found == objects().end() ? nullptr : *found;
-}
-
-bool File::is_open(const vol::TerminalObject* but) const {
-  return std::ranges::any_of(objects(), [&](const vol::TerminalObject* one) {
     return one != but && one != for_types_.get() && one->type() == H5I_FILE;
   });
+  return found == objects().end() ? nullptr : *found;
 }
 
 Id<Kind::datatype> File::file_type(hid_t type) const {

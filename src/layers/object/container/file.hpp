@@ -44,17 +44,14 @@ class File : public vol::TerminalFile {
   [[nodiscard]] Id<Kind::datatype> file_type(hid_t type) const;
   // Of a dataset that is open already, or not.
   std::shared_ptr<Dataset> dataset(const objects::Handle& object);
-  // A file object of the program's, or null.
-  [[nodiscard]] vol::TerminalObject* file_object() const;
+  // A file object of the program's but that one, or null.
+  [[nodiscard]] vol::TerminalObject* file_object(const vol::TerminalObject* but = nullptr) const;
   // Whether an object is the file as types know it, which is no program's.
   [[nodiscard]] bool is_for_types(const void* object) const { return object == for_types_.get(); }
-  // Whether the program has it open but for that object.
-  [[nodiscard]] bool is_open(const vol::TerminalObject* but = nullptr) const;
   // Objects that belong to no opening of the program's; made while HDF5 opens the file.
   void prepare();
 
  private:
-  void prepare_chunks();
   std::shared_ptr<store::Store> store_;
   const char* connector_;
   std::map<objects::ObjectId, std::weak_ptr<Dataset>> datasets_;

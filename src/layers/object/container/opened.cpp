@@ -11,8 +11,6 @@
 namespace headrace::object {
 namespace {
 
-constexpr unsigned kMostSoftLinks = 16;  // HDF5's default
-
 // Some path to the object of that number, or none: each group is looked at once.
 std::string search(File& file, objects::ObjectId wanted) {
   std::vector<Found> left{{file.container.root(), "/"}};

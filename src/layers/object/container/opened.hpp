@@ -12,6 +12,8 @@
 
 namespace headrace::object {
 
+inline constexpr unsigned kMostSoftLinks = 16;  // HDF5's default
+
 // An object, and a path to it; empty of one that has no name.
 using Found = objects::Start;
 

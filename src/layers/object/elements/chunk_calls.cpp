@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/filters/native_chunk_args.hpp"
 #include "layers/object/elements/elements.hpp"
 #include "layers/object/elements/sequence_bytes.hpp"
 #include "vol/dataset/selection.hpp"
@@ -10,25 +11,7 @@
 namespace headrace::object {
 namespace {
 
-// HDF5's arguments. 1.14 has and reads only the first three of those for a read.
-struct ReadChunk {
-  const hsize_t* offset;
-  std::uint32_t left_out;
-  void* bytes;
-  std::size_t* size;
-};
-struct WriteChunk1 {
-  const hsize_t* offset;
-  std::uint32_t left_out;
-  std::uint32_t size;
-  const void* bytes;
-};
-struct WriteChunk2 {
-  const hsize_t* offset;
-  std::uint32_t left_out;
-  std::size_t size;
-  const void* bytes;
-};
+// HDF5's arguments.
 struct ChunkSize {
   const hsize_t* offset;
   hsize_t* size;
@@ -63,8 +46,6 @@ struct SequenceSize {
   hid_t space;
   hsize_t* size;
 };
-
-bool is_major1() { return library.version.starts_with("1."); }
 
 template <typename Args>
 Args& given(const H5VL_optional_args_t& args) {
@@ -184,23 +165,23 @@ void Elements::tell(const Told& told, const objects::StoredInfo* chunk) const {
 }
 
 void Elements::read_chunk(H5VL_optional_args_t& args) {
-  auto& wanted = given<ReadChunk>(args);
+  auto& wanted = given<ChunkRead>(args);
   const auto chunk = storing().stored().read_stored(chunk_at(wanted.offset));
   if (!chunk) throw Error("nothing is stored of that chunk");
   wanted.left_out = chunk->left_out;
   const std::size_t size = chunk->bytes.size();
   // Null from programs of HDF5 1.14, who have asked for the size before.
   std::size_t* const room = is_major1() ? nullptr : wanted.size;
-  if (wanted.bytes != nullptr && (room == nullptr || *room >= size))
-    std::ranges::copy(chunk->bytes.bytes(), static_cast<std::byte*>(wanted.bytes));
+  if (wanted.buffer != nullptr && (room == nullptr || *room >= size))
+    std::ranges::copy(chunk->bytes.bytes(), static_cast<std::byte*>(wanted.buffer));
   if (room != nullptr) *room = size;
 }
 
 void Elements::write_chunk(H5VL_optional_args_t& args) {
-  const auto& one = given<WriteChunk1>(args);
-  const auto& two = given<WriteChunk2>(args);
+  const auto& one = given<ChunkWrite1>(args);
+  const auto& two = given<ChunkWrite2>(args);
   const std::size_t size = is_major1() ? one.size : two.size;
-  const void* const bytes = is_major1() ? one.bytes : two.bytes;
+  const void* const bytes = is_major1() ? one.buffer : two.buffer;
   const Coordinates at = chunk_at(one.offset);
   if (filters_->is_empty() && size != layout_.chunks.chunk_bytes)
     throw Error("the chunk has another size than the dataset's chunks");

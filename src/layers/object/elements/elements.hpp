@@ -50,8 +50,6 @@ class Elements {
   void set_extent(const std::vector<std::uint64_t>& dims);
   // What is pending goes to the store.
   void flush();
-  // Whether the header says what is cut off that no header in the store has said.
-  [[nodiscard]] bool has_new_cuts() const { return header().epoch != stored_epoch_; }
   // Bytes pending.
   [[nodiscard]] std::size_t size() const { return chunks_->size(); }
   [[nodiscard]] std::uint64_t storage_size();
@@ -69,6 +67,8 @@ class Elements {
   [[nodiscard]] Id<Kind::datatype> file_type() const {
     return is_flat_ ? types_.program() : types_.file();
   }
+  // Whether the header says what is cut off that no header in the store has said.
+  [[nodiscard]] bool has_new_cuts() const { return header().epoch != stored_epoch_; }
   // The chunks, where they are about to be stored.
   StoredChunks& storing();
   // Others may have cut off what is known here, by a merge of the header.

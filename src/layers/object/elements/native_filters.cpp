@@ -14,20 +14,6 @@ namespace {
 
 constexpr std::array<hsize_t, H5S_MAX_RANK> kOrigin{};
 
-// HDF5's arguments for a chunk that is written: those of 1.14, and those since 2.0.
-struct StoredChunk1 {
-  const hsize_t* offset;
-  std::uint32_t filters;
-  std::uint32_t size;
-  const void* bytes;
-};
-struct StoredChunk2 {
-  const hsize_t* offset;
-  std::uint32_t filters;
-  std::size_t size;
-  const void* bytes;
-};
-
 std::string encoded(hid_t type) {
   std::size_t size = 0;
   std::string text;
@@ -166,17 +152,12 @@ void NativeFilters::decode(std::uint32_t left_out, std::span<const std::byte> st
   const NativeDataset dataset =
       one_chunk(in_file.get(), left_out == 0 ? list_.get() : applied.get());
   const UnderDataset under = dataset.get();
-  StoredChunk1 one{kOrigin.data(), 0, static_cast<std::uint32_t>(stored.size()), stored.data()};
-  StoredChunk2 two{kOrigin.data(), 0, stored.size(), stored.data()};
-  const bool major1 = library.version.starts_with("1.");
-  H5VL_optional_args_t args{H5VL_NATIVE_DATASET_CHUNK_WRITE,
-                            major1 ? static_cast<void*>(&one) : static_cast<void*>(&two)};
+  write_stored(under, kOrigin.data(), stored);
   void* object = under.object;
   hid_t type = in_file.get();
   hid_t all = vol::kAll;
   void* bytes = chunk.data();
-  if (h5.VLdataset_optional(object, under.connector, &args, h5.transfer_list.get(), nullptr) < 0 ||
-      h5.VLdataset_read(1, &object, under.connector, &type, &all, &all, h5.transfer_list.get(),
+  if (h5.VLdataset_read(1, &object, under.connector, &type, &all, &all, h5.transfer_list.get(),
                         &bytes, nullptr) < 0)
     throw Error("HDF5 cannot read a filtered chunk: " + root_cause());
 }
