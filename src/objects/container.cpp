@@ -25,12 +25,23 @@ constexpr std::uint32_t kMostLease = (1U << 28U) - 1;
 
 }  // namespace
 
-void Container::make(store::Store& store, const std::string& name, Header root) {
+void Container::make(store::Store& store, const std::string& name, Header root,
+                     const std::string& stub) {
   root.links = 1;
   const std::string value = encode(root);
-  const store::Change change{key_of_header(kRoot.object), store::bytes_of(value), store::kAbsent};
-  if (store.commit(table_of_group(name, kRoot.home), {&change, 1}).refused)
+  std::vector<store::Change> changes{
+      {key_of_header(kRoot.object), store::bytes_of(value), store::kAbsent}};
+  if (!stub.empty()) changes.push_back({std::string(kStub), store::bytes_of(stub)});
+  if (store.commit(table_of_group(name, kRoot.home), changes).refused)
     throw Error("container " + printable(name) + " exists", EEXIST);
+}
+
+void Container::note_stub(store::Store& store, const std::string& name, const std::string& path) {
+  const std::string table = table_of_group(name, kRoot.home);
+  const auto noted = store.find(table, kStub);
+  if (noted && store::text_of(noted->value) == path) return;
+  const store::Change change{std::string(kStub), store::bytes_of(path)};
+  static_cast<void>(store.commit(table, {&change, 1}));
 }
 
 Container::Container(store::Store& store, std::string name)

@@ -24,8 +24,12 @@ namespace headrace::objects {
 // All functions throw Error.
 class Container {
  public:
-  // Makes one of that name, with its root group; Error (conflict) where there is one.
-  static void make(store::Store& store, const std::string& name, Header root);
+  // Makes one of that name, with its root group; Error (conflict) where there is one. `stub`: the
+  // absolute path of its stub, where it has one.
+  static void make(store::Store& store, const std::string& name, Header root,
+                   const std::string& stub = {});
+  // Its stub has that path now.
+  static void note_stub(store::Store& store, const std::string& name, const std::string& path);
   // Erases one, which nobody may have open, with all that it has; none, too.
   static void remove(store::Store& store, const std::string& name);
   // Opens one; Error (not_found). `store` outlives the object, and the object its handles.

@@ -9,24 +9,12 @@ namespace {
 
 constexpr std::size_t kAtATime = 1000;
 
-// Groups whose headers are in a table: of all that are not the root the home is another one.
-void add_groups(const store::Entry& entry, ObjectId home, std::vector<ObjectId>& groups) {
-  if (!entry.key.starts_with(kHeader)) return;
-  const ObjectId object = number_in(std::string_view(entry.key).substr(1));
-  if (object != home && decode_header(store::text_of(entry.value)).kind == Header::Kind::group)
-    groups.push_back(object);
-}
-
-template <typename See>
-void erase_table(store::Store& store, const std::string& table, const See& see) {
+void erase_table(store::Store& store, const std::string& table) {
   for (auto entries = store.scan(table, "", kAtATime); !entries.empty();
        entries = store.scan(table, "", kAtATime)) {
     std::vector<store::Change> changes;
     changes.reserve(entries.size());
-    for (const store::Entry& entry : entries) {
-      see(entry);
-      changes.push_back({entry.key, std::nullopt});
-    }
+    for (const store::Entry& entry : entries) changes.push_back({entry.key, std::nullopt});
     // Nobody else changes it.
     static_cast<void>(store.commit(table, changes));
   }
@@ -46,20 +34,16 @@ void erase_blobs(store::Store& store, const std::string& prefix) {
 
 }  // namespace
 
-// The root's header goes first: what is left of a container then is none.
+// The root's header and its stub's path go first: what is left of a container then is none.
 void Container::remove(store::Store& store, const std::string& name) {
-  const store::Change root{key_of_header(kRoot.object), std::nullopt};
-  static_cast<void>(store.commit(table_of_group(name, kRoot.home), {&root, 1}));
-  std::vector<ObjectId> groups{kRoot.object};
-  while (!groups.empty()) {
-    const ObjectId group = groups.back();
-    groups.pop_back();
-    erase_table(store, table_of_group(name, group),
-                [&](const store::Entry& entry) { add_groups(entry, group, groups); });
-  }
-  erase_table(store, table_of_places(name), [](const store::Entry&) {});
-  erase_table(store, table_of_leases(name), [](const store::Entry&) {});
-  erase_blobs(store, name + "/");
+  const std::vector<store::Change> first{{key_of_header(kRoot.object), std::nullopt},
+                                         {std::string(kStub), std::nullopt}};
+  static_cast<void>(store.commit(table_of_group(name, kRoot.home), first));
+  const std::string prefix = name + "/";
+  for (auto tables = store.tables(prefix, "", kAtATime); !tables.empty();
+       tables = store.tables(prefix, "", kAtATime))
+    for (const std::string& table : tables) erase_table(store, table);
+  erase_blobs(store, prefix);
 }
 
 }  // namespace headrace::objects

@@ -10,22 +10,15 @@
 #include "base/error.hpp"
 #include "base/little_endian.hpp"
 #include "base/report/printable.hpp"
-#include "engine/checksum.hpp"
+#include "objects/format/heap.hpp"
 #include "objects/keys.hpp"
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
 namespace {
 
-constexpr std::byte kHeapVersion{1};
-// The version, and the checksum of it and the values.
-constexpr std::size_t kHeapHead = 1 + sizeof(std::uint32_t);
 constexpr std::size_t kMostKeptHeaps = 8;
 constexpr std::size_t kMostKeptBytes = 16U << 20U;
-
-std::uint32_t checksum_of_heap(store::Bytes blob) {
-  return engine::checksum(blob.subspan(kHeapHead), engine::checksum(blob.first(1)));
-}
 
 }  // namespace
 
@@ -80,14 +73,14 @@ engine::Buffer Heaps::load(std::uint64_t heap) const {
     throw Error("heap " + std::to_string(heap) + " of container " + printable(container_) +
                     " does not exist",
                 ErrorKind::not_found);
-  const store::Bytes bytes = blob.bytes();
-  if (bytes.size() < kHeapHead) fail_damaged_heap(heap);
-  if (bytes.front() != kHeapVersion)
-    throw Error("heap " + std::to_string(heap) + " of container " + printable(container_) +
-                    " is of another version of Headrace",
-                ErrorKind::unsupported);
-  if (little_endian<std::uint32_t>(bytes.data() + 1) != checksum_of_heap(bytes))
-    fail_damaged_heap(heap);
+  try {
+    require_heap(blob.bytes());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::corrupt) fail_damaged_heap(heap);
+    throw Error("heap " + std::to_string(heap) + " of container " + printable(container_) + ": " +
+                    error.what(),
+                error.kind());
+  }
   return blob;
 }
 

@@ -57,5 +57,6 @@ inline std::string key_of_order(std::uint64_t stamp, std::uint32_t lease) {
 }
 inline std::string key_of_header(ObjectId object) { return kHeader + in_order(object); }
 inline constexpr std::string_view kSums = "s";  // of the links
+inline constexpr std::string_view kStub = "p";  // of the root: the path of the container's stub
 
 }  // namespace headrace::objects

@@ -12,27 +12,11 @@
 namespace headrace::objects {
 namespace {
 
-// What a group's table tells of all of its links.
-struct Sums {
-  std::uint64_t links = 0;
-  std::uint64_t stamps = 0;  // larger than those of all links
-};
-
 std::string encode(const Sums& sums) {
   std::string bytes;
   put_varint(bytes, sums.links);
   put_varint(bytes, sums.stamps);
   return bytes;
-}
-
-Sums decode_sums(const Value& value) {
-  Sums sums;
-  if (!value) return sums;
-  std::string_view bytes = *value;
-  sums.links = take_varint(bytes);
-  sums.stamps = take_varint(bytes);
-  if (!bytes.empty()) fail_damaged("the number of a group's links");
-  return sums;
 }
 
 std::string sums_key() { return std::string(kSums); }
@@ -74,6 +58,18 @@ std::optional<Link> decoded(const Value& value) {
   return value ? std::optional(decode_link(*value)) : std::nullopt;
 }
 
+}  // namespace
+
+Sums decode_sums(const Value& value) {
+  Sums sums;
+  if (!value) return sums;
+  std::string_view bytes = *value;
+  sums.links = take_varint(bytes);
+  sums.stamps = take_varint(bytes);
+  if (!bytes.empty()) fail_damaged("the number of a group's links");
+  return sums;
+}
+
 std::vector<NamedLink> links_of_entry(const std::string& key, const std::string& value) {
   const std::string name = key.substr(1);
   if (!is_long(name)) return {{name, decode_link(value)}};
@@ -81,8 +77,6 @@ std::vector<NamedLink> links_of_entry(const std::string& key, const std::string&
   for (auto& [rest, link] : decode_alike(value)) links.emplace_back(name + rest, link);
   return links;
 }
-
-}  // namespace
 
 std::optional<Link> Links::find(const std::string& name) const {
   const Value value = table_.find(key_of_name(name));

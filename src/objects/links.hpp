@@ -15,6 +15,16 @@ namespace headrace::objects {
 
 using NamedLink = std::pair<std::string, Link>;
 
+// What a group's table tells of all of its links.
+struct Sums {
+  std::uint64_t links = 0;
+  std::uint64_t stamps = 0;  // larger than those of all links
+};
+// None is that of a group without links. Throws Error (corrupt).
+Sums decode_sums(const Value& value);
+// Those of an entry of that key, which begins with kName. Throws Error (corrupt).
+std::vector<NamedLink> links_of_entry(const std::string& key, const std::string& value);
+
 // One thread. Throws Error, and has changed nothing then; with `conflict` and EEXIST where a name
 // is there already.
 class Links {

@@ -98,6 +98,12 @@ std::shared_ptr<const Descriptor> hold_container_stub(const std::string& path, b
   return file;
 }
 
+std::shared_ptr<const Descriptor> take_container_stub(const std::string& path) {
+  auto file = std::make_shared<const Descriptor>(path, O_RDONLY);
+  lock(*file, LOCK_EX);
+  return file;
+}
+
 void write_container_stub(const std::string& path, const ContainerStub& stub, Existing existing) {
   constexpr mode_t kMode = 0666;
   const int flags = existing == Existing::kept ? O_EXCL : 0;

@@ -33,6 +33,9 @@ void require_only_name(const ContainerStub& stub, const std::string& path);
 // it is being replaced or cannot be opened; `writes`: as a file to be written.
 std::shared_ptr<const Descriptor> hold_container_stub(const std::string& path, bool writes);
 
+// One that no program has open, until the last copy of this is gone. Throws Error.
+std::shared_ptr<const Descriptor> take_container_stub(const std::string& path);
+
 // Which files write_container_stub() may replace: none, or any.
 enum class Existing { kept, replaced };
 // Throws Error (conflict) where there is a file that is kept, and where a program has the file open

@@ -63,6 +63,13 @@ struct Commit {
   std::optional<std::size_t> refused = std::nullopt;
 };
 
+// What killed processes have left, which nothing names.
+struct LeftOver {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+enum class Collect { erase, tell };
+
 class Store {
  public:
   Store() = default;
@@ -78,6 +85,11 @@ class Store {
   virtual std::vector<Entry> scan(std::string_view table, std::string_view from,
                                   std::size_t most) = 0;
 
+  // Tables that have entries and whose names begin so, at most so many, behind a name, or all where
+  // that is empty: shorter names first, those of one length in the order of memcmp().
+  virtual std::vector<std::string> tables(std::string_view prefix, std::string_view behind,
+                                          std::size_t most) = 0;
+
   // Of different keys, each change by itself: others may see some of them before the rest. Of each
   // its version afterwards, and kAbsent for one that was not made, as its blob is not of the
   // version expected, or that erases.
@@ -89,8 +101,8 @@ class Store {
   // As scan().
   virtual std::vector<ListedBlob> list(std::string_view from, std::size_t most) = 0;
 
-  // Frees what killed processes have left, which nothing names. Beside any use of the store.
-  virtual void collect() = 0;
+  // Erases what is left over, or only tells how much that is. Beside any use of the store.
+  virtual LeftOver collect(Collect how) = 0;
 };
 
 // Throws Error (unsupported) for a key, or the name of a table, that no store takes.

@@ -29,6 +29,10 @@ class HinderedStore final : public Store {
                           std::size_t most) override {
     return store_.scan(table, from, most);
   }
+  std::vector<std::string> tables(std::string_view prefix, std::string_view behind,
+                                  std::size_t most) override {
+    return store_.tables(prefix, behind, most);
+  }
   std::vector<Version> put(std::span<const Change> blobs) override {
     work();
     return store_.put(blobs);
@@ -40,7 +44,7 @@ class HinderedStore final : public Store {
   std::vector<ListedBlob> list(std::string_view from, std::size_t most) override {
     return store_.list(from, most);
   }
-  void collect() override { store_.collect(); }
+  LeftOver collect(Collect how) override { return store_.collect(how); }
 
  private:
   // Of workers, too, that put chunks.

@@ -179,7 +179,7 @@ TEST_F(LmdbFolder, a_changed_byte_is_an_error_and_nothing_is_collected) {
                   (void)store->list("", 9);
                 }) ||
                 store->list("", 9).size() < 3);
-    EXPECT_TRUE(fails([&] { store->collect(); }));
+    EXPECT_TRUE(fails([&] { store->collect(Collect::erase); }));
     EXPECT_EQ(files(), 3U);
   }
 }
@@ -262,7 +262,7 @@ TEST_F(LmdbFolder, stores_are_opened_and_closed_by_many_processes) {
     for (unsigned i = 0; i < 300; ++i) {
       const auto store = open();
       put(*store, change(std::to_string(::getpid()), i % 20 == 0 ? sample(kLarge, 1) : "small"));
-      if (i % 50 == 0) store->collect();
+      if (i % 50 == 0) store->collect(Collect::erase);
     }
     return true;
   };

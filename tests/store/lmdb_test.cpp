@@ -43,7 +43,7 @@ TEST_F(LmdbFolder, what_was_put_is_there_when_it_is_opened_again) {
   EXPECT_EQ(whole(*store, "b"), sample(kLarge, 1));
   EXPECT_EQ(whole(*store, "c"), "small");
   EXPECT_EQ(text_of(present(store->find("t", "b")).value), "3");
-  store->collect();
+  store->collect(Collect::erase);
   EXPECT_EQ(whole(*store, "b"), sample(kLarge, 1));
 }
 
@@ -154,10 +154,10 @@ TEST_F(LmdbFolder, whoever_is_killed_at_a_call_of_the_system_leaves_all_or_nothi
       EXPECT_TRUE(blob == "1" || blob == "2") << blob;
       EXPECT_TRUE(a == "1" || (a == "2" && blob == "2")) << a;
       EXPECT_EQ(a, b);
-      store->collect();
+      store->collect(Collect::erase);
     });
   }
-  open()->collect();
+  open()->collect(Collect::erase);
   EXPECT_EQ(files(), 1U);
 }
 
@@ -176,10 +176,10 @@ TEST_F(LmdbFolder, whoever_is_killed_at_any_moment_leaves_all_or_nothing) {
       const auto [blob, a, b] = numbers_in(*store);
       EXPECT_NE(blob, "none");
       EXPECT_EQ(a, b);
-      store->collect();
+      store->collect(Collect::erase);
     }
   }
-  open()->collect();
+  open()->collect(Collect::erase);
   EXPECT_EQ(files(), 1U);
 }
 
@@ -187,7 +187,7 @@ TEST_F(LmdbFolder, what_another_process_is_about_to_name_is_not_collected) {
   const auto store = open();
   DataFiles another(path_ + "/files", /*synced=*/false);
   const DataFile file = another.write(bytes_of("text"));
-  store->collect();
+  store->collect(Collect::erase);
   std::array<std::byte, 4> room{};
   EXPECT_TRUE(another.read(file, 0, room));
   EXPECT_EQ(text_of(room), "text");

@@ -18,6 +18,7 @@ constexpr std::uint8_t kHeaderVersion = 1;
 constexpr std::size_t kMostDims = 32;
 
 constexpr std::uint8_t kInOrder = 0x80;
+constexpr std::uint8_t kKept = 0x40;
 enum Flag : std::uint8_t { kIsNull = 1, kHasData = 2 };
 
 std::uint32_t checksum_of(std::string_view bytes) {
@@ -181,8 +182,8 @@ void cut(Header& header, const std::vector<std::uint64_t>& dims) {
 std::string encode(const Header& header) {
   std::string bytes;
   bytes += static_cast<char>(kHeaderVersion);
-  bytes +=
-      static_cast<char>(static_cast<unsigned>(header.kind) | (header.in_order ? kInOrder : 0U));
+  bytes += static_cast<char>(static_cast<unsigned>(header.kind) |
+                             (header.in_order ? kInOrder : 0U) | (header.kept ? kKept : 0U));
   for (const std::uint64_t number : {header.links, header.created, header.changed, header.stamps})
     put_varint(bytes, number);
   put_text(bytes, header.creation);
@@ -207,8 +208,9 @@ Header decode_header(std::string_view bytes) {
                 ErrorKind::unsupported);
   Header header;
   const std::uint8_t first = take_byte(bytes);
-  const std::uint8_t kind = first & ~kInOrder;
+  const std::uint8_t kind = first & ~(kInOrder | kKept);
   header.in_order = (first & kInOrder) != 0;
+  header.kept = (first & kKept) != 0;
   if (kind > static_cast<std::uint8_t>(Header::Kind::datatype)) fail_damaged("a kind of object");
   header.kind = static_cast<Header::Kind>(kind);
   for (std::uint64_t* const number :
@@ -232,6 +234,7 @@ Header merge(const Header& base, const Header& mine, const Header& theirs,
              std::vector<std::string>& lost) {
   Header result = theirs;
   result.links = theirs.links + (mine.links - base.links);
+  result.kept = mine.kept || theirs.kept;
   result.changed = std::max(mine.changed, theirs.changed);
   result.stamps = std::max(mine.stamps, theirs.stamps);
   result.comment = merged(base.comment, mine.comment, theirs.comment, "the comment", lost);

@@ -36,6 +36,7 @@ struct Header {
   Kind kind = Kind::group;
   bool in_order = false;      // of a group: its links can be listed by their stamps
   std::uint64_t links = 0;    // hard ones that lead to the object
+  bool kept = false;          // a program has counted references of its own among its links
   std::uint64_t created = 0;  // seconds since 1970, 0 where they are not tracked
   std::uint64_t changed = 0;
   std::uint64_t stamps = 0;  // larger than those of all its attributes

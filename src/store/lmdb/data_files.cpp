@@ -162,8 +162,8 @@ bool DataFiles::read(DataFile file, std::uint64_t offset, std::span<std::byte> b
 
 void DataFiles::erase(DataFile file) const noexcept { ::unlink(path_of(file).c_str()); }
 
-void DataFiles::collect(const std::function<void()>& begin,
-                        const std::function<bool(DataFile)>& is_named) const {
+LeftOver DataFiles::collect(Collect how, const std::function<void()>& begin,
+                            const std::function<bool(DataFile)>& is_named) const {
   std::vector<DataFile> files;
   std::vector<std::string> ended;
   for (const std::string& name : names_in(folder_)) {
@@ -177,12 +177,21 @@ void DataFiles::collect(const std::function<void()>& begin,
       if (const auto number = number_of(one)) files.push_back({*session, *number});
   }
   begin();
-  for (const DataFile file : files)
-    if (!is_named(file)) erase(file);
+  LeftOver left;
+  for (const DataFile file : files) {
+    if (is_named(file)) continue;
+    struct stat status{};
+    ++left.files;
+    if (::stat(path_of(file).c_str(), &status) == 0)
+      left.bytes += static_cast<std::uint64_t>(status.st_size);
+    if (how == Collect::erase) erase(file);
+  }
+  if (how == Collect::tell) return left;
   for (const std::string& folder : ended) {
     const auto names = names_in(folder);
     if (names.empty() || (names.size() == 1 && names.front() == kLock)) erase_session(folder);
   }
+  return left;
 }
 
 }  // namespace headrace::store

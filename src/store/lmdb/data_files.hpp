@@ -38,11 +38,11 @@ class DataFiles {
   void erase(DataFile file) const noexcept;
   [[nodiscard]] std::string path_of(DataFile file) const;
 
-  // Erases the files of ended sessions that are none of those `is_named` knows. `begin` is called
+  // Erases, or counts, the files of ended sessions that are none of those `is_named` knows. `begin` is called
   // before it is asked, when it is clear which sessions have ended. What a session has left that
   // goes on stays until it has ended: nobody else knows what is about to be named.
-  void collect(const std::function<void()>& begin,
-               const std::function<bool(DataFile)>& is_named) const;
+  LeftOver collect(Collect how, const std::function<void()>& begin,
+                   const std::function<bool(DataFile)>& is_named) const;
 
  private:
   void begin_session();

@@ -60,12 +60,30 @@ BlobValue parse(Bytes value) {
 
 std::string key_of_blob(std::string_view key) { return "b" + std::string(key); }
 
+constexpr std::size_t kTableHead = 3;  // bytes in front of a table's name
+
+// Where tables begin whose names have that length and begin so.
+std::string begin_of_tables(std::size_t length, std::string_view name) {
+  std::array<std::byte, kTableHead - 1> size{};
+  put_little_endian(size.data(), static_cast<std::uint16_t>(length));
+  std::string all = "t";
+  return all.append(text_of(size)).append(name);
+}
+
 std::string key_in(std::string_view table, std::string_view key) {
   require_table(table);
-  std::array<std::byte, 2> length{};
-  put_little_endian(length.data(), static_cast<std::uint16_t>(table.size()));
-  std::string all = "t";
-  return all.append(text_of(length)).append(table).append(key);
+  return begin_of_tables(table.size(), table).append(key);
+}
+
+// Behind all entries of a table.
+std::string end_of_table(std::string_view table) {
+  return key_in(table, std::string(kLongestKey + 1, '\xff'));
+}
+
+// That of an entry's table; 0 where it is none.
+std::size_t length_of_table(std::string_view key) {
+  if (!key.starts_with('t') || key.size() < kTableHead) return 0;
+  return little_endian<std::uint16_t>(bytes_of(key).data() + 1);
 }
 
 // Throws Error where a folder has something else in it, or another version's store. Whether it is
@@ -244,6 +262,34 @@ std::vector<Entry> LmdbStore::scan(std::string_view table, std::string_view from
 }
 
 // Puts of files whose outcome is not known leave those that are named.
+// Goes from the first entry of each table to that of the next one.
+std::vector<std::string> LmdbStore::tables(std::string_view prefix, std::string_view behind,
+                                           std::size_t most) {
+  const NotCancelled whole;
+  std::vector<std::string> found;
+  std::size_t length = std::max({prefix.size(), behind.size(), std::size_t{1}});
+  std::string from = behind.size() < length || behind < prefix ? begin_of_tables(length, prefix)
+                                                               : end_of_table(behind);
+  while (found.size() < most && length <= kLongestTable) {
+    std::string next;
+    process().database.scan(from, [&](std::string_view key, Bytes, Version) {
+      next = key;
+      return false;
+    });
+    const std::size_t of_next = length_of_table(next);
+    if (of_next == 0) break;
+    const bool fits = of_next == length && next.starts_with(begin_of_tables(length, prefix));
+    if (fits) {
+      found.push_back(next.substr(kTableHead, length));
+      from = end_of_table(found.back());
+    } else {
+      length = std::max(length + 1, of_next);
+      from = begin_of_tables(length, prefix);
+    }
+  }
+  return found;
+}
+
 std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
   const NotCancelled whole;
   auto& [forked, database, files] = process();
@@ -329,11 +375,12 @@ std::vector<ListedBlob> LmdbStore::list(std::string_view from, std::size_t most)
 }
 
 // Of a database that is damaged nothing is erased: it is read to its end.
-void LmdbStore::collect() {
+LeftOver LmdbStore::collect(Collect how) {
   const NotCancelled whole;
   std::set<DataFile> named;
   auto& [forked, database, files] = process();
-  files.collect(
+  return files.collect(
+      how,
       [&] {
         database.scan({}, [&](std::string_view key, Bytes value, Version /*version*/) {
           if (!key.starts_with('b') && !key.starts_with('t'))

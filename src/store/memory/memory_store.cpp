@@ -1,6 +1,7 @@
 #include "store/memory/memory_store.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace::store {
 namespace {
@@ -58,6 +59,19 @@ std::vector<Entry> MemoryStore::scan(std::string_view table, std::string_view fr
   walk(entries->second, from, most, [&](const std::string& key, const Value& value) {
     found.push_back({key, value.bytes, value.version});
   });
+  return found;
+}
+
+std::vector<std::string> MemoryStore::tables(std::string_view prefix, std::string_view behind,
+                                             std::size_t most) {
+  const auto place = [](std::string_view name) { return std::pair(name.size(), name); };
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string> found;
+  for (const auto& [name, entries] : tables_)
+    if (!entries.empty() && name.starts_with(prefix) && place(name) > place(behind))
+      found.push_back(name);
+  std::ranges::sort(found, {}, place);
+  found.resize(std::min(found.size(), most));
   return found;
 }
 

@@ -13,11 +13,13 @@ class MemoryStore final : public Store {
   Commit commit(std::string_view table, std::span<const Change> changes) override;
   std::optional<Entry> find(std::string_view table, std::string_view key) override;
   std::vector<Entry> scan(std::string_view table, std::string_view from, std::size_t most) override;
+  std::vector<std::string> tables(std::string_view prefix, std::string_view behind,
+                                  std::size_t most) override;
   std::vector<Version> put(std::span<const Change> blobs) override;
   std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
                               std::span<std::byte> room) override;
   std::vector<ListedBlob> list(std::string_view from, std::size_t most) override;
-  void collect() override {}
+  LeftOver collect(Collect /*how*/) override { return {}; }
 
  private:
   struct Value {

@@ -14,6 +14,8 @@ void change_count(const void* self, int by) {
   const objects::Handle object = found_in(self).object;
   if (by < 0 && object->header().links < static_cast<std::uint64_t>(-by))
     throw Error("an object has fewer links than are taken off");
+  // There is no link that tells of it.
+  if (by > 0) container.change(object).kept = true;
   for (; by > 0; --by) container.hold(object);
   for (; by < 0; ++by) container.release(object);
 }

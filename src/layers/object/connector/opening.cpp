@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "base/unique_id.hpp"
 #include "hdf5/report/events.hpp"
 #include "hdf5/report/summary.hpp"
@@ -62,6 +64,10 @@ void* reported(const char* call, const char* name, const Open& open) {
   }
 }
 
+std::string absolute_path(const char* name) {
+  return std::filesystem::absolute(name).lexically_normal();
+}
+
 // Of a file that is to be replaced; a damaged one, too.
 std::optional<sidecar::ContainerStub> old_stub(const char* name) try {
   return sidecar::read_container_stub(name);
@@ -81,7 +87,7 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   root.in_order =
       h5.Pget_link_creation_order(fcpl, &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
   const std::string id = new_unique_id();
-  objects::Container::make(*store, id, std::move(root));
+  objects::Container::make(*store, id, std::move(root), absolute_path(name));
   try {
     sidecar::write_container_stub(
         name, {id, folder_of_store(options.store), {}},
@@ -116,7 +122,12 @@ void* Connector::file_open(const char* name, unsigned flags, hid_t fapl, hid_t d
                          stub->store +
                          ", and the layer object has no store: object(store=" + stub->store + ")");
            if ((flags & kReadWrite) != 0) sidecar::require_only_name(*stub, name);
-           return file_object(open_container(stub->container, name, flags, fapl), flags);
+           const auto file = open_container(stub->container, name, flags, fapl);
+           // It may have been moved.
+           if ((flags & kReadWrite) != 0)
+             objects::Container::note_stub(*store_in(options.store, options.syncs), stub->container,
+                                           absolute_path(name));
+           return file_object(file, flags);
          });
 }
 

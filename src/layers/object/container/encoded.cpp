@@ -10,10 +10,6 @@
 namespace headrace::object {
 namespace {
 
-constexpr char kInline = 0;
-constexpr char kCommitted = 1;
-constexpr std::size_t kReference = 1 + sizeof(objects::ObjectId);
-
 // By a function of HDF5's that is asked for the size first.
 template <typename Encode>
 std::string encoded(const char* what, const Encode& encode) {
@@ -32,7 +28,7 @@ std::string encoded(const char* what, const Encode& encode) {
 }  // namespace
 
 std::string encoded_type(hid_t type) {
-  return kInline + encoded("the type", [&](void* bytes, std::size_t* size) {
+  return objects::kInlineType + encoded("the type", [&](void* bytes, std::size_t* size) {
            return h5.Tencode(type, bytes, size);
          });
 }
@@ -40,25 +36,12 @@ std::string encoded_type(hid_t type) {
 Id<Kind::datatype> decoded_type(const std::string& text) {
   const std::string plain = without_reference(text);
   Id<Kind::datatype> type;
-  if (plain.size() > 1 && plain.front() == kInline)
+  if (plain.size() > 1 && plain.front() == objects::kInlineType)
     type = Id<Kind::datatype>(h5.decode_type_of != nullptr
                                   ? h5.decode_type_of(plain.data() + 1, plain.size() - 1)
                                   : h5.decode_type(plain.data() + 1));
   if (!type) throw Error("a type in the container is damaged", ErrorKind::corrupt);
   return type;
-}
-
-std::string with_reference(objects::ObjectId committed, const std::string& encoded) {
-  return kCommitted + objects::in_order(committed) + encoded;
-}
-
-std::string without_reference(const std::string& text) {
-  return committed_type(text) ? text.substr(kReference) : text;
-}
-
-std::optional<objects::ObjectId> committed_type(const std::string& text) {
-  if (text.size() <= kReference || text.front() != kCommitted) return std::nullopt;
-  return objects::number_in(std::string_view(text).substr(1, kReference - 1));
 }
 
 std::string encoded_space(hid_t space) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hdf5/id.hpp"
+#include "objects/committed_type.hpp"
 #include "objects/format/header.hpp"
 #include "objects/format/link.hpp"
 
@@ -15,10 +16,9 @@ namespace headrace::object {
 
 std::string encoded_type(hid_t type);
 Id<Kind::datatype> decoded_type(const std::string& text);
-// In headers of what is of a committed type stand its id and, as it may be gone some day, the type.
-std::string with_reference(objects::ObjectId committed, const std::string& encoded);
-std::string without_reference(const std::string& text);
-std::optional<objects::ObjectId> committed_type(const std::string& text);
+using objects::committed_type;
+using objects::with_reference;
+using objects::without_reference;
 
 std::string encoded_space(hid_t space);
 Id<Kind::dataspace> decoded_space(const std::string& text);

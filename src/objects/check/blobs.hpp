@@ -1,0 +1,72 @@
+// The blobs of a container, by their keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "objects/check/survey.hpp"
+#include "objects/keys.hpp"
+#include "store/store.hpp"
+
+namespace headrace::objects {
+
+struct ChunkKey {
+  ObjectId dataset = 0;
+  std::vector<std::uint64_t> at;  // counted in chunks
+};
+
+// None where the key is that of something else.
+inline std::optional<ChunkKey> chunk_key(std::string_view container, std::string_view key) {
+  constexpr std::size_t kNumber = sizeof(std::uint64_t);
+  const std::string prefix = std::string(container) + "/d/";
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  if (key.size() < 2 * kNumber || key.size() % kNumber != 0) return std::nullopt;
+  ChunkKey found{number_in(key.substr(0, kNumber)), {}};
+  for (key.remove_prefix(kNumber); !key.empty(); key.remove_prefix(kNumber))
+    found.at.push_back(number_in(key.substr(0, kNumber)));
+  return found;
+}
+
+inline bool is_heap_key(std::string_view container, std::string_view key) {
+  const std::string prefix = std::string(container) + "/v/";
+  return key.starts_with(prefix) && key.size() == prefix.size() + sizeof(std::uint64_t);
+}
+
+// Whether nothing can read a chunk: its dataset is gone, or has no such elements, as a chunk has
+// one or more along each dimension.
+inline bool is_beyond(const Survey& survey, const ChunkKey& key) {
+  if (!survey.is_living(key.dataset, Header::Kind::dataset)) return false;
+  const auto& dims = survey.objects.at(key.dataset).dims;
+  if (key.at.size() != dims.size()) return false;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (key.at[d] >= dims[d]) return true;
+  return false;
+}
+inline bool is_garbage(const Survey& survey, const ChunkKey& key) {
+  return !survey.is_living(key.dataset) || is_beyond(survey, key);
+}
+inline const char* cause_of_garbage(const Survey& survey, const ChunkKey& key) {
+  return is_beyond(survey, key) ? "a chunk beyond the extent"
+                                : "a chunk of a dataset that is gone";
+}
+
+// Calls `see` with all blobs whose keys begin so.
+template <typename See>
+void each_blob(store::Store& store, const std::string& prefix, const See& see) {
+  constexpr std::size_t kAtOnce = 1000;
+  for (std::string from = prefix; true;) {
+    const auto blobs = store.list(from, kAtOnce);
+    for (const store::ListedBlob& blob : blobs) {
+      if (!blob.key.starts_with(prefix)) return;
+      see(blob);
+    }
+    if (blobs.empty()) return;
+    from = blobs.back().key + '\0';
+  }
+}
+
+}  // namespace headrace::objects

@@ -1,0 +1,78 @@
+#include "objects/check/check.hpp"
+#include "objects/keys.hpp"
+
+namespace headrace::objects {
+namespace {
+
+// The lease that an id is of; that of the root is none.
+std::uint32_t lease_of(ObjectId id) {
+  constexpr unsigned kNumberBits = 36;
+  return static_cast<std::uint32_t>(id >> kNumberBits);
+}
+
+void check_place(Survey& survey, ObjectId id, const Surveyed& object) {
+  const auto range = survey.places.lower_bound(id);
+  const bool is_there = range != survey.places.end() && range->second.first <= id;
+  if (!is_there)
+    survey.damage(survey.path_of(id), in_order(id), "references to it lead nowhere");
+  else if (range->second.home != object.home)
+    survey.damage(survey.path_of(id), in_order(id), "references to it lead elsewhere");
+  if (!survey.leases.contains(lease_of(id)))
+    survey.damage(survey.path_of(id), in_order(lease_of(id)), "its lease is missing");
+}
+
+// A type may be referred to by what was made before its first link, which is not counted.
+void check_count(Survey& survey, ObjectId id, const Surveyed& object) {
+  const std::string told = std::to_string(object.links) + " links are counted, and " +
+                           std::to_string(object.found) + " lead to it";
+  if (object.links < object.found)
+    survey.damage(survey.path_of(id), key_of_header(id), told);
+  else if (object.links > object.found + object.references && !object.kept)
+    survey.garbage(survey.path_of(id), key_of_header(id), told);
+}
+
+void check_links(Survey& survey, ObjectId id, const GroupTable& table) {
+  const std::string path = survey.path_of(id);
+  if (table.sums.links != table.links)
+    survey.damage(path, std::string(kSums),
+                  std::to_string(table.sums.links) + " links are counted, and there are " +
+                      std::to_string(table.links));
+  if (table.sums.stamps < table.largest)
+    survey.damage(path, std::string(kSums), "a link's stamp is larger than the last one");
+  if (!survey.objects.at(id).in_order) return;
+  for (const std::string& name : table.unordered)
+    survey.damage(path, key_of_name(name), "the link is missing in the order of creation");
+}
+
+void tell_garbage(Survey& survey, ObjectId id, const GroupTable& table) {
+  const std::string path = survey.path_of(id);
+  if (!survey.is_living(id, Header::Kind::group)) {
+    if (table.links > 0 || table.sums.links > 0)
+      survey.garbage(path, {}, "the links of a group that nothing leads to");
+    return;
+  }
+  for (const std::string& key : table.stale_orders)
+    survey.garbage(path, key, "the order of creation of a link that is gone");
+}
+
+}  // namespace
+
+void check_tables(Survey& survey) {
+  for (const auto& [id, object] : survey.objects) {
+    if (!object.is_reached) {
+      survey.garbage(survey.path_of(id), key_of_header(id), "no link leads to it");
+      continue;
+    }
+    if (object.is_readable) check_count(survey, id, object);
+    if (id != 1) check_place(survey, id, object);
+  }
+  for (const auto& [id, table] : survey.groups) {
+    if (survey.is_living(id, Header::Kind::group)) check_links(survey, id, table);
+    tell_garbage(survey, id, table);
+  }
+  for (const auto& [last, range] : survey.places)
+    if (!survey.has_living(range.first, last))
+      survey.garbage({}, in_order(last), "the place of objects that are gone");
+}
+
+}  // namespace headrace::objects

@@ -1,0 +1,122 @@
+#include "objects/check/sweep.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "objects/check/blobs.hpp"
+#include "objects/check/check.hpp"
+#include "objects/check/survey.hpp"
+
+namespace headrace::objects {
+namespace {
+
+constexpr std::size_t kMostChanges = 1000;  // in a commit
+
+class Sweep {
+ public:
+  Sweep(store::Store& store, const Survey& survey, bool erases)
+      : store_(store), survey_(survey), erases_(erases) {}
+
+  // What garbage leads to is counted as long as that is there: counts are lowered last.
+  Swept run() {
+    for (const auto& [group, table] : survey_.groups) erase_entries(group, table);
+    for (const auto& [group, table] : survey_.groups) lower_counts(group);
+    erase_places();
+    erase_chunks();
+    return swept_;
+  }
+
+ private:
+  [[nodiscard]] bool is_garbage_entry(ObjectId group, const GroupTable& table,
+                                      const std::string& key) const {
+    if (key.starts_with(kHeader)) return !survey_.is_living(number_in(key.substr(1)));
+    if (!survey_.is_living(group)) return true;
+    return table.stale_orders.contains(key);
+  }
+
+  void erase_entries(ObjectId group, const GroupTable& table) {
+    const std::string name = table_of_group(survey_.container(), group);
+    std::vector<store::Change> changes;
+    each_entry(store_, name, [&](const store::Entry& entry) {
+      if (is_garbage_entry(group, table, entry.key))
+        changes.push_back({entry.key, std::nullopt, entry.version});
+      if (changes.size() == kMostChanges) commit(name, changes);
+    });
+    commit(name, changes);
+  }
+
+  // Of objects whose headers are in a group's table.
+  void lower_counts(ObjectId group) {
+    const std::string name = table_of_group(survey_.container(), group);
+    each_entry(store_, name, [&](const store::Entry& entry) {
+      if (!entry.key.starts_with(kHeader)) return;
+      const auto found = survey_.objects.find(number_in(std::string_view(entry.key).substr(1)));
+      if (found == survey_.objects.end() || !found->second.is_reached) return;
+      const Surveyed& object = found->second;
+      const std::uint64_t most = object.found + object.references;
+      if (object.kept || object.links <= most) return;
+      Header header = decode_header(store::text_of(entry.value));
+      header.links = most;
+      const std::string value = encode(header);
+      std::vector<store::Change> change{{entry.key, store::bytes_of(value), entry.version}};
+      commit(name, change);
+    });
+  }
+
+  void erase_places() {
+    const std::string name = table_of_places(survey_.container());
+    std::vector<store::Change> changes;
+    for (const auto& [last, range] : survey_.places) {
+      if (!survey_.has_living(range.first, last))
+        changes.push_back({in_order(last), std::nullopt});
+      if (changes.size() == kMostChanges) commit(name, changes);
+    }
+    commit(name, changes);
+  }
+
+  void commit(const std::string& table, std::vector<store::Change>& changes) {
+    swept_.entries += changes.size();
+    if (erases_ && !changes.empty() && store_.commit(table, changes).refused)
+      throw Error("container " + survey_.container() + " was changed while it was cleaned",
+                  ErrorKind::conflict);
+    changes.clear();
+  }
+
+  void erase_chunks() {
+    std::vector<store::Change> changes;
+    const auto put = [&] {
+      if (erases_ && !changes.empty()) store_.put(changes);
+      changes.clear();
+    };
+    each_blob(store_, survey_.container() + "/d/", [&](const store::ListedBlob& blob) {
+      const auto chunk = chunk_key(survey_.container(), blob.key);
+      if (!chunk || !is_garbage(survey_, *chunk)) return;
+      ++swept_.chunks;
+      swept_.bytes += blob.info.size;
+      changes.push_back({blob.key, std::nullopt, blob.info.version});
+      if (changes.size() == kMostChanges) put();
+    });
+    put();
+  }
+
+  store::Store& store_;
+  const Survey& survey_;
+  bool erases_;
+  Swept swept_;
+};
+
+}  // namespace
+
+Swept sweep(store::Store& store, const std::string& container, bool erases, const Tell& tell) {
+  // What is read of garbage is not told: it goes.
+  Survey survey(store, container, [&](const Finding& finding) {
+    if (finding.kind == Finding::Kind::damage) tell(finding);
+  });
+  check_tables(survey);
+  if (survey.is_uncertain()) return {};
+  return Sweep(store, survey, erases).run();
+}
+
+}  // namespace headrace::objects

@@ -1,0 +1,87 @@
+#include "target.hpp"
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "objects/check/containers.hpp"
+#ifdef HEADRACE_WITH_LMDB
+#include "store/lmdb/lmdb_store.hpp"
+#endif
+
+namespace headrace::object_tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of one that is there: none is made.
+std::shared_ptr<store::Store> store_in(const std::string& folder) {
+  std::error_code cause;
+  if (!fs::is_regular_file(folder + "/format", cause))
+    throw Error(folder + " is no store", ErrorKind::not_found);
+#ifdef HEADRACE_WITH_LMDB
+  return std::make_shared<store::LmdbStore>(folder, store::Durability::process);
+#else
+  throw Error("Headrace was built without LMDB, so there are no stores", ErrorKind::unsupported);
+#endif
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code cause;
+  return fs::equivalent(one, other, cause);
+}
+
+}  // namespace
+
+Target target_of(const std::string& path, const Options& options) {
+  std::error_code cause;
+  const std::string absolute = fs::absolute(path).lexically_normal();
+  if (fs::is_directory(path, cause)) return {absolute, absolute, store_in(absolute), std::nullopt};
+  if (!fs::exists(path, cause)) throw Error(path + ": there is no such file", ErrorKind::not_found);
+  auto stub = sidecar::read_container_stub(path);
+  if (!stub) throw Error(path + " is neither a store nor the stub of a container");
+  const std::string folder =
+      options.store.empty() ? stub->store : fs::absolute(options.store).lexically_normal().string();
+  return {absolute, folder, store_in(folder), std::move(stub)};
+}
+
+Target file_of(const std::string& path, const Options& options) {
+  Target target = target_of(path, options);
+  if (!target.stub) throw Error(path + " is a store, and no file");
+  if (!objects::is_container(*target.store, target.container()))
+    throw Error("the container " + target.container() + " of " + path + " is not in the store " +
+                    target.folder,
+                ErrorKind::not_found);
+  return target;
+}
+
+std::optional<sidecar::ContainerStub> stub_of_record(store::Store& store,
+                                                     const std::string& container) try {
+  const std::string path = objects::noted_stub(store, container);
+  if (path.empty()) return std::nullopt;
+  auto stub = sidecar::read_container_stub(path);
+  if (!stub || stub->container != container) return std::nullopt;
+  return stub;
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::corrupt) throw;
+  return std::nullopt;  // a damaged stub leads nowhere
+}
+
+Alone alone_with(store::Store& store, const std::string& container, const std::string& path) {
+  Alone alone;
+  if (!path.empty()) alone.push_back(sidecar::take_container_stub(path));
+  if (!stub_of_record(store, container)) return alone;
+  const std::string noted = objects::noted_stub(store, container);
+  if (!is_same_file(path, noted)) alone.push_back(sidecar::take_container_stub(noted));
+  return alone;
+}
+
+void require_the_one(Target& target) {
+  if (target.stub->is_original) return;
+  const std::string noted = objects::noted_stub(*target.store, target.container());
+  if (is_same_file(noted, target.path)) return;
+  throw Error(target.path + " is a copy of the stub " + target.stub->made +
+              ", under which a program may have the container open: name that one, or open the "
+              "copy for writing once if that is gone");
+}
+
+}  // namespace headrace::object_tool
