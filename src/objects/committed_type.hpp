@@ -1,5 +1,5 @@
-// A type in a header: a byte, which is 1 where it is a committed one, whose id follows in order; and
-// the type, as that may be gone some day.
+// A type in a header: a byte, which is 1 where it is a committed one, whose id follows in order;
+// and the type, as that may be gone some day.
 #pragma once
 
 #include <optional>

@@ -272,6 +272,31 @@ void change_at_random(Store& store, Expected& expected, std::mt19937& random) {
     values[key] = value;
 }
 
+TEST_P(Conformance, TablesAreThoseWithEntriesShorterNamesFirst) {
+  const std::string longest(kLongestTable, '\xff');
+  const std::vector<std::string> names{"b",     "\xff",         "a/1",  "a/2",
+                                       "a\0b"s, "\xff\xff\xff", "a/10", longest};
+  for (const std::string& name : names)
+    for (const std::string& key : {"k"s, std::string(kLongestKey, '\xff')})
+      commit(store_, name, {change(key, "1")});
+  commit(store_, "gone", {change("k", "1")});
+  commit(store_, "gone", {erasure("k")});
+  put(store_, change("blob", "1"));
+  const std::vector<std::string> all{"b",   "\xff",         "a\0b"s, "a/1",
+                                     "a/2", "\xff\xff\xff", "a/10",  longest};
+  EXPECT_EQ(store_.tables("", "", 100), all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string behind = i == 0 ? "" : all[i - 1];
+    EXPECT_EQ(store_.tables("", behind, 1), std::vector{all[i]});
+  }
+  EXPECT_EQ(store_.tables("", longest, 1), std::vector<std::string>{});
+  EXPECT_EQ(store_.tables("a/", "", 100), (std::vector<std::string>{"a/1", "a/2", "a/10"}));
+  EXPECT_EQ(store_.tables("a/", "a/1", 100), (std::vector<std::string>{"a/2", "a/10"}));
+  EXPECT_EQ(store_.tables("a/", "b", 100), (std::vector<std::string>{"a/1", "a/2", "a/10"}));
+  EXPECT_EQ(store_.tables("a/", "z/z", 100), std::vector<std::string>{"a/10"});
+  EXPECT_EQ(store_.tables("c", "", 100), std::vector<std::string>{});
+}
+
 TEST_P(Conformance, AfterRandomChangesItIsWhatAMapIs) {
   std::mt19937 random(11);
   Expected expected;

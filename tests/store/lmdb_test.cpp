@@ -161,6 +161,23 @@ TEST_F(LmdbFolder, whoever_is_killed_at_a_call_of_the_system_leaves_all_or_nothi
   EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(LmdbFolder, what_a_killed_process_has_left_is_told_before_it_is_erased) {
+  const auto store = open();
+  put(*store, change("b", sample(kLarge, 1)));
+  {
+    DataFiles another(path_ + "/files", /*synced=*/false);
+    another.write(bytes_of("text"));
+  }
+  EXPECT_EQ(files(), 2U);
+  for (const Collect how : {Collect::tell, Collect::erase}) {
+    const LeftOver left = store->collect(how);
+    EXPECT_EQ(left.files, 1U);
+    EXPECT_EQ(left.bytes, 4U);
+  }
+  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(store->collect(Collect::tell).files, 0U);
+}
+
 TEST_F(LmdbFolder, whoever_is_killed_at_any_moment_leaves_all_or_nothing) {
   {
     const auto store = open();

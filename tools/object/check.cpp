@@ -1,9 +1,10 @@
 // Whether stores and containers are whole, and what can go of them.
+#include "objects/check/check.hpp"
+
 #include <iostream>
 
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
-#include "objects/check/check.hpp"
 #include "objects/check/containers.hpp"
 #include "objects/check/sweep.hpp"
 #include "objects/container.hpp"
@@ -150,8 +151,7 @@ int fsck(const std::string& path, const Options& options) {
       Findings(name).tell(
           {objects::Finding::Kind::garbage, "", "", "is left of a removed container"});
     else
-      is_whole =
-          check_one(target, name, noted_path(*target.store, name), options) && is_whole;
+      is_whole = check_one(target, name, noted_path(*target.store, name), options) && is_whole;
   }
   tell_left(target.store->collect(store::Collect::tell), false);
   return is_whole ? 0 : kDamaged;

@@ -48,6 +48,17 @@ void add_object(JsonObject& line, const objects::Object& object) {
       .raw("max_dims", numbers(header.max_dims));
 }
 
+// Of an external link HDF5 keeps a byte, the file's name and the object's path, each with a zero.
+void add_target(JsonObject& line, const objects::Link& link) {
+  const std::string& target = link.target;
+  const std::size_t end = target.find('\0', 1);
+  if (link.kind == objects::Link::Kind::external && end != std::string::npos)
+    line.text("file", printable(target.substr(1, end - 1)))
+        .text("target", printable(target.substr(end + 1, target.find('\0', end + 1) - end - 1)));
+  else
+    line.text("target", printable(target));
+}
+
 // Each group once, under the first path that leads to it.
 class Tree {
  public:
@@ -74,7 +85,8 @@ class Tree {
     std::vector<objects::Start> below;
     for (auto part = links.by_name("", /*behind=*/false, kAtOnce); !part.empty();
          part = links.by_name(part.back().first, /*behind=*/true, kAtOnce))
-      for (const auto& [name, link] : part) list_link(objects::joined(group.path, name), link, below);
+      for (const auto& [name, link] : part)
+        list_link(objects::joined(group.path, name), link, below);
     left_.insert(left_.end(), below.rbegin(), below.rend());
   }
 
@@ -89,7 +101,7 @@ class Tree {
       if (is_first && object->header().kind == objects::Header::Kind::group)
         below.push_back({object, path});
     } else {
-      line.text("target", printable(link.target));
+      add_target(line, link);
     }
     std::cout << line.str() << '\n';
   }

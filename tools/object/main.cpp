@@ -4,8 +4,8 @@
 //   ls STORE|FILE            stat FILE [PATH]         fsck [--data] STORE|FILE
 //   gc [--dry-run] STORE|FILE        rm FILE          rm --id ID STORE        link STORE ID FILE
 //
-// --store=FOLDER says where the store is, if not where the stub says. Status 1: damage was found, or
-// something was left as it is; 2: what was asked for cannot be done.
+// --store=FOLDER says where the store is, if not where the stub says. Status 1: damage was found,
+// or something was left as it is; 2: what was asked for cannot be done.
 #include <exception>
 #include <iostream>
 #include <span>

@@ -51,7 +51,8 @@ int remove(const std::string& path, const Options& options) {
     remove_by_id(target, options.id);
     return 0;
   }
-  if (!options.id.empty()) throw Error("--id is for containers of a store, and " + path + " is a file");
+  if (!options.id.empty())
+    throw Error("--id is for containers of a store, and " + path + " is a file");
   sidecar::remove_container_stub(path);
   if (target.stub->is_original) objects::Container::remove(*target.store, target.container());
   tell_removed(target.container(), path, target.stub->is_original);

@@ -66,8 +66,9 @@ void add_dataset(JsonObject& line, const Target& file, const objects::Object& da
   const objects::Header& header = dataset.header();
   std::string cuts;
   for (const objects::Cut& one : header.cuts)
-    cuts += (cuts.empty() ? "" : ",") +
-            JsonObject().raw("epoch", std::to_string(one.epoch)).raw("dims", numbers(one.dims)).str();
+    cuts +=
+        (cuts.empty() ? "" : ",") +
+        JsonObject().raw("epoch", std::to_string(one.epoch)).raw("dims", numbers(one.dims)).str();
   long long chunks = 0;
   std::uint64_t bytes = 0;
   objects::each_blob(*file.store,

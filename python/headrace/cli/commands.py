@@ -8,6 +8,7 @@ import typer
 import headrace
 from headrace.cli import cache, doctor, log, options, replay, settings, stripe
 from headrace.cli import env as env_command
+from headrace.cli import object as object_command
 from headrace.cli import run as run_command
 from headrace.cli.bench import command as bench
 from headrace.cli.help import LayerListing
@@ -140,6 +141,7 @@ app.command("split", epilog=stripe.EXAMPLES)(stripe.split)
 app.command("restripe")(stripe.restripe)
 app.add_typer(stripe.app)
 app.add_typer(cache.app)
+app.add_typer(object_command.app)
 app.command("report")(report.report)
 app.command("settings", epilog=settings.EXAMPLES)(settings.settings)
 

@@ -50,8 +50,7 @@ inline bool is_garbage(const Survey& survey, const ChunkKey& key) {
   return !survey.is_living(key.dataset) || is_beyond(survey, key);
 }
 inline const char* cause_of_garbage(const Survey& survey, const ChunkKey& key) {
-  return is_beyond(survey, key) ? "a chunk beyond the extent"
-                                : "a chunk of a dataset that is gone";
+  return is_beyond(survey, key) ? "a chunk beyond the extent" : "a chunk of a dataset that is gone";
 }
 
 // Calls `see` with all blobs whose keys begin so.

@@ -85,7 +85,8 @@ void check_blobs(store::Store& store, Survey& survey, Depth depth, Amounts& amou
         if (is_garbage(survey, *chunk)) {
           ++amounts.garbage;
           amounts.garbage_bytes += blob.info.size;
-          survey.garbage(survey.path_of(chunk->dataset), blob.key, cause_of_garbage(survey, *chunk));
+          survey.garbage(survey.path_of(chunk->dataset), blob.key,
+                         cause_of_garbage(survey, *chunk));
         } else {
           blobs.check_chunk(blob, *chunk);
         }

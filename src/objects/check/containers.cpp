@@ -15,13 +15,13 @@ std::string container_of(std::string_view key) { return std::string(key.substr(0
 
 void add_by_tables(store::Store& store, std::set<std::string>& names) {
   std::string behind;
-  for (auto next = store.tables("", behind, 1); !next.empty();
-       next = store.tables("", behind, 1)) {
+  for (auto next = store.tables("", behind, 1); !next.empty(); next = store.tables("", behind, 1)) {
     const std::string name = container_of(next.front());
     names.insert(name);
     // Over the tables of its other groups.
     const std::string last = table_of_group(name, kLargestId);
-    const bool is_of_group = next.front().starts_with(name + "/t/") && last.size() == next.front().size();
+    const bool is_of_group =
+        next.front().starts_with(name + "/t/") && last.size() == next.front().size();
     behind = is_of_group ? last : next.front();
   }
 }

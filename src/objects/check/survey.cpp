@@ -183,8 +183,7 @@ void Survey::reach() {
   }
   for (const auto& [id, object] : objects)
     for (const ObjectId type : object.is_reached ? object.types : std::vector<ObjectId>{})
-      if (const auto found = objects.find(type); found != objects.end())
-        ++found->second.references;
+      if (const auto found = objects.find(type); found != objects.end()) ++found->second.references;
 }
 
 void Survey::follow(ObjectId group, std::vector<ObjectId>& left) {

@@ -47,9 +47,9 @@ struct GroupTable {
   std::uint64_t links = 0;
   std::vector<HardLink> hard;
   Sums sums;
-  std::uint64_t largest = 0;             // stamp of a link and 1; 0 without links
-  std::vector<std::string> unordered;    // links without an entry by their stamp
-  std::set<std::string> stale_orders;    // keys of such entries without a link
+  std::uint64_t largest = 0;           // stamp of a link and 1; 0 without links
+  std::vector<std::string> unordered;  // links without an entry by their stamp
+  std::set<std::string> stale_orders;  // keys of such entries without a link
 };
 
 // Objects of ids in a row, by the last of them.

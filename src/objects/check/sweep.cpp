@@ -69,8 +69,7 @@ class Sweep {
     const std::string name = table_of_places(survey_.container());
     std::vector<store::Change> changes;
     for (const auto& [last, range] : survey_.places) {
-      if (!survey_.has_living(range.first, last))
-        changes.push_back({in_order(last), std::nullopt});
+      if (!survey_.has_living(range.first, last)) changes.push_back({in_order(last), std::nullopt});
       if (changes.size() == kMostChanges) commit(name, changes);
     }
     commit(name, changes);

@@ -38,9 +38,9 @@ class DataFiles {
   void erase(DataFile file) const noexcept;
   [[nodiscard]] std::string path_of(DataFile file) const;
 
-  // Erases, or counts, the files of ended sessions that are none of those `is_named` knows. `begin` is called
-  // before it is asked, when it is clear which sessions have ended. What a session has left that
-  // goes on stays until it has ended: nobody else knows what is about to be named.
+  // Erases, or counts, the files of ended sessions that are none of those `is_named` knows. `begin`
+  // is called before it is asked, when it is clear which sessions have ended. What a session has
+  // left that goes on stays until it has ended: nobody else knows what is about to be named.
   LeftOver collect(Collect how, const std::function<void()>& begin,
                    const std::function<bool(DataFile)>& is_named) const;
 
