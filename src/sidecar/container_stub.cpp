@@ -101,6 +101,9 @@ std::shared_ptr<const Descriptor> hold_container_stub(const std::string& path, b
 std::shared_ptr<const Descriptor> take_container_stub(const std::string& path) {
   auto file = std::make_shared<const Descriptor>(path, O_RDONLY);
   lock(*file, LOCK_EX);
+  // Where there are no locks nobody knows who has it open.
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
+    throw file_error("the stub " + path + " cannot be locked");
   return file;
 }
 

@@ -267,12 +267,13 @@ TEST_F(Checked, no_changed_byte_ends_the_program) {
   std::mt19937 random(7);
   for (int i = 0; i < 2000; ++i) {
     const auto tables = store_.tables("c/", "", 100);
-    const std::string table = tables[random() % tables.size()];
+    const std::string& table = tables[random() % tables.size()];
     const auto entries = store_.scan(table, "", kAll);
     const store::Entry& entry = entries[random() % entries.size()];
     std::string value(store::text_of(entry.value));
     if (value.empty()) continue;
-    value[random() % value.size()] ^= static_cast<char>(1U << random() % 8);
+    char& changed = value[random() % value.size()];
+    changed = static_cast<char>(static_cast<unsigned char>(changed) ^ (1U << random() % 8));
     if (random() % 4 == 0) value.resize(random() % value.size());
     change_entry(table, entry.key, value);
     const bool is_header = entry.key.starts_with(kHeader) && table.find("/t/") != std::string::npos;

@@ -60,7 +60,7 @@ bool check_one(const Target& target, const std::string& container, const std::st
                              options.all_data ? objects::Depth::all : objects::Depth::ends,
                              [&](const objects::Finding& finding) { findings.tell(finding); });
   } catch (const Error& error) {
-    if (target.stub) throw;
+    if (!target.is_store) throw;
     cause = error.what();
   }
   std::cout << JsonObject()
@@ -98,7 +98,7 @@ bool sweep_one(const Target& target, const std::string& container, const std::st
     if (findings.damage > 0)
       cause = "it is damaged, and what looks like garbage may be what is left of it";
   } catch (const Error& error) {
-    if (target.stub) throw;
+    if (!target.is_store) throw;
     cause = error.what();
   }
   std::cout << JsonObject()
@@ -141,7 +141,7 @@ void leave_alone(const std::string& name) {
 
 int fsck(const std::string& path, const Options& options) {
   const Target target = target_of(path, options);
-  if (target.stub) {
+  if (!target.is_store) {
     const Target file = file_of(path, options);
     return check_one(file, file.container(), path, options) ? 0 : kDamaged;
   }
@@ -161,7 +161,7 @@ int gc(const std::string& path, const Options& options) {
   const store::Collect how = options.is_dry ? store::Collect::tell : store::Collect::erase;
   Target target = target_of(path, options);
   bool is_clean = true;
-  if (target.stub) {
+  if (!target.is_store) {
     target = file_of(path, options);
     require_the_one(target);
     is_clean = sweep_one(target, target.container(), path, options);

@@ -115,7 +115,7 @@ class Tree {
 
 int list(const std::string& path, const Options& options) {
   const Target target = target_of(path, options);
-  if (!target.stub) {
+  if (target.is_store) {
     list_store(target);
     return 0;
   }

@@ -42,10 +42,10 @@ void remove_by_id(const Target& store, const std::string& id) {
 
 }  // namespace
 
-// A stub whose container is gone can be removed, too.
+// The container of the first stub must be there: else it may be in another store.
 int remove(const std::string& path, const Options& options) {
   const Target target = target_of(path, options);
-  if (!target.stub) {
+  if (target.is_store) {
     if (options.id.empty())
       throw Error(path + " is a store: which container of it? Name it by --id");
     remove_by_id(target, options.id);
@@ -53,15 +53,16 @@ int remove(const std::string& path, const Options& options) {
   }
   if (!options.id.empty())
     throw Error("--id is for containers of a store, and " + path + " is a file");
+  if (target.stub.is_original) static_cast<void>(file_of(path, options));
   sidecar::remove_container_stub(path);
-  if (target.stub->is_original) objects::Container::remove(*target.store, target.container());
-  tell_removed(target.container(), path, target.stub->is_original);
+  if (target.stub.is_original) objects::Container::remove(*target.store, target.container());
+  tell_removed(target.container(), path, target.stub.is_original);
   return 0;
 }
 
 int link(const std::string& store, const std::string& container, const std::string& path) {
   const Target target = target_of(store, {});
-  if (target.stub) throw Error(store + " is a file, and no store");
+  if (!target.is_store) throw Error(store + " is a file, and no store");
   require_id(container);
   if (!objects::is_container(*target.store, container))
     throw Error("there is no container " + container + " in " + target.folder,

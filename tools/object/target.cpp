@@ -35,18 +35,18 @@ bool is_same_file(const std::string& one, const std::string& other) {
 Target target_of(const std::string& path, const Options& options) {
   std::error_code cause;
   const std::string absolute = fs::absolute(path).lexically_normal();
-  if (fs::is_directory(path, cause)) return {absolute, absolute, store_in(absolute), std::nullopt};
+  if (fs::is_directory(path, cause)) return {absolute, absolute, store_in(absolute), true, {}};
   if (!fs::exists(path, cause)) throw Error(path + ": there is no such file", ErrorKind::not_found);
   auto stub = sidecar::read_container_stub(path);
   if (!stub) throw Error(path + " is neither a store nor the stub of a container");
   const std::string folder =
       options.store.empty() ? stub->store : fs::absolute(options.store).lexically_normal().string();
-  return {absolute, folder, store_in(folder), std::move(stub)};
+  return {absolute, folder, store_in(folder), false, std::move(*stub)};
 }
 
 Target file_of(const std::string& path, const Options& options) {
   Target target = target_of(path, options);
-  if (!target.stub) throw Error(path + " is a store, and no file");
+  if (target.is_store) throw Error(path + " is a store, and no file");
   if (!objects::is_container(*target.store, target.container()))
     throw Error("the container " + target.container() + " of " + path + " is not in the store " +
                     target.folder,
@@ -76,10 +76,10 @@ Alone alone_with(store::Store& store, const std::string& container, const std::s
 }
 
 void require_the_one(Target& target) {
-  if (target.stub->is_original) return;
+  if (target.stub.is_original) return;
   const std::string noted = objects::noted_stub(*target.store, target.container());
   if (is_same_file(noted, target.path)) return;
-  throw Error(target.path + " is a copy of the stub " + target.stub->made +
+  throw Error(target.path + " is a copy of the stub " + target.stub.made +
               ", under which a program may have the container open: name that one, or open the "
               "copy for writing once if that is gone");
 }

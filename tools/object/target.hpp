@@ -24,9 +24,10 @@ struct Target {
   std::string path;  // of the store's folder or the stub
   std::string folder;
   std::shared_ptr<store::Store> store;
-  std::optional<sidecar::ContainerStub> stub;  // none: all of the store
+  bool is_store = false;
+  sidecar::ContainerStub stub;  // of a container
 
-  [[nodiscard]] const std::string& container() const { return stub->container; }
+  [[nodiscard]] const std::string& container() const { return stub.container; }
 };
 
 // Throws Error where it is neither, or there is no such store.

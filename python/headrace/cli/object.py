@@ -259,19 +259,23 @@ def _most(length: int) -> str:
 
 
 def _worded(name: str, value: Any) -> str:
-    if name == "max_dims":
-        return ", ".join(map(_most, value))
-    if name == "cuts":
-        return ", ".join(f"to {each['dims']} in epoch {each['epoch']}" for each in value)
-    if name == "attributes" and isinstance(value, list):
-        return ", ".join(f"{each['name']} ({each['bytes']} bytes)" for each in value)
     if isinstance(value, list):
-        return ", ".join(str(each) for each in value)
+        return ", ".join(_worded_one(name, each) for each in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) and name.endswith("bytes"):
         return units.size(value)
     return "" if value is None else str(value)
+
+
+def _worded_one(name: str, one: Any) -> str:
+    if name == "max_dims":
+        return _most(one)
+    if name == "cuts":
+        return f"to {one['dims']} in epoch {one['epoch']}"
+    if name == "attributes":
+        return f"{one['name']} ({one['bytes']} bytes)"
+    return str(one)
 
 
 def _show_findings(lines: list[dict[str, Any]]) -> None:

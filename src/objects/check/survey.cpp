@@ -28,8 +28,8 @@ std::vector<ObjectId> committed_types_of(const Header& header) {
 
 }  // namespace
 
-Survey::Survey(store::Store& store, std::string container, const Tell& tell)
-    : store_(store), container_(std::move(container)), tell_(tell) {
+Survey::Survey(store::Store& store, std::string container, Tell tell)
+    : store_(store), container_(std::move(container)), tell_(std::move(tell)) {
   const std::string prefix = container_ + "/";
   std::string behind;
   for (auto tables = store.tables(prefix, behind, kTablesAtOnce); !tables.empty();
@@ -214,7 +214,7 @@ std::string Survey::path_of(ObjectId object) const {
     const auto found = objects.find(object);
     if (found == objects.end() || found->second.name == nullptr)
       return "(" + named(object) + ")" + path;
-    path = "/" + printable(*found->second.name) + path;
+    path.insert(0, "/" + printable(*found->second.name));
     object = found->second.parent;
   }
   return path;

@@ -61,7 +61,7 @@ struct PlaceRange {
 class Survey {
  public:
   // Reads a container; what cannot be read is told. Throws Error where the store cannot be read.
-  Survey(store::Store& store, std::string container, const Tell& tell);
+  Survey(store::Store& store, std::string container, Tell tell);
 
   [[nodiscard]] const std::string& container() const { return container_; }
   // Of a living object, or its number.

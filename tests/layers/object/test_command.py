@@ -136,6 +136,8 @@ def test_it_removes_files_and_copies_of_stubs(made: Layer) -> None:
     shutil.copy(made.folder / "x.h5", made.folder / "copy.h5")
     assert "container" in ask(made, "rm", "copy.h5").text
     assert made.python(READ.format("x.h5")).out == b"0 words\n"
+    made.python("h5py.File('y.h5', 'w').close()", f"store={made.folder}/other;")
+    refused(made, "rm", f"--store={made.folder}/other", "x.h5", because="is not in the store")
     assert ask(made, "rm", "x.h5").status == 0
     assert not (made.folder / "x.h5").exists()
     assert told(made, "ls", "store") == []
