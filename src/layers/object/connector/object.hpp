@@ -15,6 +15,7 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
   static constexpr std::span<const Setting> kSettings = object::kSettings;
   static constexpr std::array kOverrides{Callback::initialize, Callback::file_create,
                                          Callback::file_open, Callback::file_specific,
+                                         Callback::object_copy, Callback::wrap_wrap_object,
                                          Callback::introspect_get_cap_flags};
 
   static herr_t initialize(hid_t vipl) {
@@ -34,6 +35,15 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
     return result;
   }
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req);
+  // Also between a container and a file that is none.
+  static herr_t object_copy(void* from, const H5VL_loc_params_t* from_where, const char* from_name,
+                            void* to, const H5VL_loc_params_t* to_where, const char* to_name,
+                            hid_t ocpypl, hid_t lcpl, hid_t dxpl, void** req);
+  // Objects of containers are not wrapped, in the context of another file either.
+  static void* wrap_wrap_object(void* object, H5I_type_t type, void* context) {
+    return vol::TerminalObject::is(object) ? object
+                                           : Mixed::wrap_wrap_object(object, type, context);
+  }
 };
 
 }  // namespace headrace::object

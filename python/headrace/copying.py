@@ -1,0 +1,58 @@
+"""Copies of whole files between containers of the layer `object` and plain HDF5 files."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import headrace
+from headrace.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def copy_file(source: Path, target: Path, store: Path, *, to_container: bool) -> None:
+    """Copies a container to a plain HDF5 file, or such a file to a container.
+
+    HDF5 must not have been started in this process: the layer is put under it. Chunks are copied
+    as they are stored, and references to objects lead to the copies.
+
+    Args:
+        source: A plain file, or the stub of a container.
+        target: What is made; on failure it is removed.
+        store: The folder of the container's store.
+        to_container: Whether the target is the container.
+
+    Raises:
+        FileError: The copy cannot be made, or there is a file of the target's name.
+    """
+    headrace.enable("object", store=str(store.absolute()))
+    try:
+        import h5py  # noqa: PLC0415, it starts HDF5
+    except ImportError:
+        raise FileError("copies are made by h5py, which is not installed") from None
+    try:
+        with h5py.File(source, "r") as old, _new(h5py, old, target, to_container) as new:
+            h5py.h5o.copy(old.id, b"/", new.id, b"/")
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:
+        raise FileError(f"copying {source} to {target}: {error}") from error
+
+
+@contextlib.contextmanager
+def _new(h5py: Any, old: Any, target: Path, to_container: bool) -> Iterator[Any]:
+    creation = old.id.get_create_plist()
+    creation.set_userblock(0)
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    if not to_container:
+        access.set_fapl_stdio()  # the layer leaves a file with another driver than usual to HDF5
+    name = bytes(target)
+    file = h5py.h5f.create(name, h5py.h5f.ACC_EXCL, creation, access)
+    try:
+        yield h5py.File(file)
+        file.close()
+    except BaseException:
+        file.close()
+        h5py.h5f.delete(name, access)
+        raise

@@ -1,0 +1,219 @@
+#include "layers/object/copying/copier.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/report/printable.hpp"
+#include "hdf5/error_stack.hpp"
+#include "layers/object/copying/committed_types.hpp"
+#include "layers/object/copying/elements.hpp"
+#include "objects/paths.hpp"
+
+namespace headrace::object {
+namespace {
+
+constexpr H5VL_link_create_args_t kNoLink{};
+
+bool is_root(const std::string& path) {
+  return !path.empty() && path.find_first_not_of('/') == std::string::npos;
+}
+
+bool is_tracked(const Id<Kind::plist>& creation) {
+  unsigned flags = 0;
+  return h5.Pget_link_creation_order(creation.get(), &flags) >= 0 &&
+         (flags & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
+bool tracks_attributes(const Id<Kind::plist>& creation) {
+  unsigned flags = 0;
+  return h5.Pget_attr_creation_order(creation.get(), &flags) >= 0 &&
+         (flags & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
+// Where an object is, in either file: from where the copy began.
+struct Paths {
+  std::string from;
+  std::string to;
+  [[nodiscard]] Paths below(const std::string& name) const {
+    return {objects::joined(from, name), objects::joined(to, name)};
+  }
+};
+
+class Copier {
+ public:
+  Copier(const Held& from, const Held& to, unsigned flags, const CopyLists& lists, bool whole)
+      : from_(from), to_(to), flags_(flags), lists_(lists), is_whole_(whole), types_(from, to) {
+    for (Id<Kind::plist>* const list : {&ascii_, &utf8_})
+      *list = Id<Kind::plist>(h5.Pcopy(lists.links));
+    h5.Pset_char_encoding(ascii_.get(), H5T_CSET_ASCII);
+    h5.Pset_char_encoding(utf8_.get(), H5T_CSET_UTF8);
+  }
+
+  void copy_object(const Held& source, const Paths& at) {
+    copy(source, to_, at.to, lists_.links, at, 0);
+  }
+
+  void copy_file(const Held& source, const Held& target) {
+    const Paths root{"/", "/"};
+    done_[token_of(source)] = root.to;
+    copy_attributes(source, target, root);
+    copy_links(source, target, root, 0);
+    for (const Paths& at : later_)
+      copy_dataset(from_.open(at.from), to_.open(at.to), named(at), new_token());
+    for (const auto& [at, name] : attributes_later_)
+      copy_attribute(from_.open(at.from).open_attribute(name), to_.open(at.to).open_attribute(name),
+                     named(at, name), new_token());
+  }
+
+ private:
+  static std::uint64_t token_of(const H5O_token_t& token) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, &token, sizeof number);
+    return number;
+  }
+  static std::uint64_t token_of(const Held& object) { return token_of(object.info().token); }
+  [[nodiscard]] bool has(unsigned flag) const { return (flags_ & flag) != 0; }
+  static std::string named(const Paths& at) { return "dataset " + printable(at.from); }
+  static std::string named(const Paths& at, const std::string& attribute) {
+    return "attribute " + printable(attribute) + " of " + printable(at.from);
+  }
+
+  // What a copy has in the place of a reference: nothing, where it leads out of what is copied.
+  [[nodiscard]] NewToken new_token() {
+    return [this](std::uint64_t old) -> std::uint64_t {
+      const auto found = done_.find(old);
+      if (!is_whole_ || found == done_.end()) return 0;
+      const auto [known, is_new] = new_tokens_.try_emplace(old, 0);
+      if (is_new) known->second = token_of(to_.open(found->second));
+      return known->second;
+    };
+  }
+
+  void copy(const Held& source, const Held& parent, const std::string& name, hid_t lcpl,
+            const Paths& at, unsigned depth) {
+    if (source.type() == H5I_DATATYPE) {
+      types_.link(source, parent, name, lcpl);
+      done_[token_of(source)] = at.to;
+      if (const Held* const made = types_.newly_made(source); made != nullptr)
+        copy_attributes(source, *made, at);
+      return;
+    }
+    const Id<Kind::plist> creation = source.creation();
+    if (source.type() == H5I_GROUP) {
+      const Held made = parent.new_group(name, lcpl, creation.get());
+      done_[token_of(source)] = at.to;
+      copy_attributes(source, made, at);
+      if (depth == 0 || !has(H5O_COPY_SHALLOW_HIERARCHY_FLAG)) copy_links(source, made, at, depth);
+      return;
+    }
+    if (source.type() != H5I_DATASET)
+      throw Error(printable(at.from) + " is of a kind that cannot be copied",
+                  ErrorKind::unsupported);
+    const Id<Kind::datatype> type = source.datatype();
+    const Held made = parent.new_dataset(name, lcpl, types_.of_copy(type.get()),
+                                         source.dataspace().get(), creation.get());
+    done_[token_of(source)] = at.to;
+    copy_attributes(source, made, at);
+    if (is_now(type.get(), named(at))) return copy_dataset(source, made, named(at), new_token());
+    if (is_whole_) later_.push_back(at);
+  }
+
+  // Whether elements are copied at once: references lead to objects that are not there yet.
+  [[nodiscard]] bool is_now(hid_t type, const std::string& what) const {
+    if (!has_references(type)) return true;
+    // Natively those of part of a file lead nowhere.
+    if (!is_whole_ && h5.Tget_class(type) == H5T_REFERENCE) return false;
+    require_object_references(type, what);
+    return !is_whole_;
+  }
+
+  void copy_links(const Held& source, const Held& target, const Paths& at, unsigned depth) {
+    for (const auto& [name, link] : source.links(is_tracked(source.creation()))) {
+      const hid_t list = (link.cset == H5T_CSET_UTF8 ? utf8_ : ascii_).get();
+      const bool expands =
+          link.type == H5L_TYPE_SOFT && has(H5O_COPY_EXPAND_SOFT_LINK_FLAG) && source.exists(name);
+      if (link.type == H5L_TYPE_HARD || expands)
+        copy_target(source.open(name), target, name, list, at.below(name), depth);
+      else
+        copy_link(source, target, name, link, list);
+    }
+  }
+
+  void copy_target(const Held& object, const Held& target, const std::string& name, hid_t list,
+                   const Paths& at, unsigned depth) {
+    const auto found = done_.find(token_of(object));
+    if (found == done_.end()) return copy(object, target, name, list, at, depth + 1);
+    H5VL_link_create_args_t args = kNoLink;
+    args.op_type = H5VL_LINK_CREATE_HARD;
+    args.args.hard = {to_.get(), by_name(to_.type(), found->second.c_str())};
+    target.link(name, list, args);
+  }
+
+  static void copy_link(const Held& source, const Held& target, const std::string& name,
+                        const H5L_info2_t& link, hid_t list) {
+    const std::string value = source.link_value(name, link.u.val_size);
+    H5VL_link_create_args_t args = kNoLink;
+    args.op_type = link.type == H5L_TYPE_SOFT ? H5VL_LINK_CREATE_SOFT : H5VL_LINK_CREATE_UD;
+    if (link.type == H5L_TYPE_SOFT)
+      args.args.soft.target = value.c_str();
+    else
+      args.args.ud = {link.type, value.data(), value.size()};
+    target.link(name, list, args);
+  }
+
+  void copy_attributes(const Held& source, const Held& target, const Paths& at) {
+    if (const std::string comment = source.comment(); !comment.empty()) target.set_comment(comment);
+    if (has(H5O_COPY_WITHOUT_ATTR_FLAG)) return;
+    for (const std::string& name : source.attributes(tracks_attributes(source.creation()))) {
+      const Held from = source.open_attribute(name);
+      const Id<Kind::datatype> type = from.datatype();
+      const Held to = target.new_attribute(name, types_.of_copy(type.get()), from.dataspace().get(),
+                                           from.creation().get());
+      if (is_now(type.get(), named(at, name)))
+        copy_attribute(from, to, named(at, name), new_token());
+      else if (is_whole_)
+        attributes_later_.emplace_back(at, name);
+    }
+  }
+
+  const Held& from_;
+  const Held& to_;
+  unsigned flags_;
+  CopyLists lists_;
+  bool is_whole_;
+  Id<Kind::plist> ascii_;
+  Id<Kind::plist> utf8_;
+  CommittedTypes types_;
+  std::map<std::uint64_t, std::string> done_;  // the copies, by the tokens of what was copied
+  std::map<std::uint64_t, std::uint64_t> new_tokens_;
+  std::vector<Paths> later_;  // datasets whose elements are references
+  std::vector<std::pair<Paths, std::string>> attributes_later_;
+};
+
+}  // namespace
+
+void copy_between(const Held& from, const std::string& path, const Held& to,
+                  const std::string& name, const CopyLists& lists) {
+  unsigned flags = 0;
+  h5.Pget_copy_object(lists.options, &flags);
+  if ((flags & (H5O_COPY_EXPAND_EXT_LINK_FLAG | H5O_COPY_EXPAND_REFERENCE_FLAG)) != 0)
+    throw Error(
+        "a copy between a container and another file expands no external links or references",
+        ErrorKind::unsupported);
+  const Held source = from.open(path);
+  if (is_root(name) && is_root(path)) {
+    const Held target = to.open(name);
+    if (!target.is_empty_group())
+      throw Error("destination object already exists: the root group has something in it", EEXIST);
+    return Copier(from, to, flags, lists, /*whole=*/true).copy_file(source, target);
+  }
+  if (to.exists(name)) throw Error("destination object already exists: " + printable(name), EEXIST);
+  const std::exception_ptr failed = error_of(
+      [&] { Copier(from, to, flags, lists, /*whole=*/false).copy_object(source, {path, name}); });
+  if (failed == nullptr) return;
+  error_of([&] { to.unlink(name); });
+  std::rethrow_exception(failed);
+}
+
+}  // namespace headrace::object

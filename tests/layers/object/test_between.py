@@ -1,0 +1,127 @@
+"""Copies between containers and files that HDF5 itself writes and reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from harness.layer import Layer
+from random_programs.dump import of_file
+
+pytestmark = pytest.mark.sanitized
+
+
+def make() -> None:
+    word, ragged = h5py.string_dtype(), h5py.vlen_dtype("i4")
+    pair = np.dtype([("of", h5py.ref_dtype), ("n", "i4")])
+    mixed = np.dtype([("w", word), ("v", h5py.vlen_dtype("f4")), ("a", "i2", (3,))])
+    with h5py.File("plain.h5", "w") as f:
+        f.attrs["title"] = "héllo"
+        inner = f.create_group("g/h", track_order=True)
+        for name in "zyx":
+            inner[name], inner.attrs[name] = name, np.arange(5)
+        inner.attrs["nothing"] = h5py.Empty("f4")
+        h5py.h5o.set_comment(inner.id, b"a comment")
+        grid = f.create_dataset(
+            "g/grid",
+            data=np.arange(10000).reshape(100, 100),
+            chunks=(30, 40),
+            maxshape=(None, 100),
+            compression="gzip",
+            shuffle=True,
+            fletcher32=True,
+            fillvalue=7,
+        )
+        f["g/axis"] = np.arange(100.0)
+        f["g/axis"].make_scale("x")
+        grid.dims[1].attach_scale(f["g/axis"])
+        f["large"] = np.random.default_rng(1).random((700, 1000))
+        f["scalar"], f["empty"] = 3.5, h5py.Empty("i4")
+        f.create_dataset("unwritten", (10, 10), "f8")
+        f.create_dataset("part", (400, 50), "f4", chunks=(100, 10))[150:250, 5:22] = 1
+        f.create_dataset("words", data=["a", "", "c" * 5000], dtype=word, chunks=(2,))
+        sequences = f.create_dataset("ragged", (40,), ragged, chunks=(7,))
+        for i in range(40):
+            sequences[i] = np.arange(i)
+        f.create_dataset("mixed", (3,), mixed)[1] = ("zz", np.arange(3, dtype="f4"), (1, 2, 3))
+        f["alias"], f["g/loop"] = f["g/grid"], f["g"]
+        f["soft"], f["out"] = h5py.SoftLink("/g/grid"), h5py.ExternalLink("other.h5", "/x")
+        f["type"] = np.dtype([("a", "i4"), ("b", "f8", (3,))])
+        f["type"].attrs["about"] = "a type"
+        f.create_dataset("of_type", data=np.ones(5, f["type"].dtype), dtype=f["type"])
+        f["g"].attrs.create("of_type", np.zeros(2, f["type"].dtype), dtype=f["type"])
+        references = f.create_dataset("references", (4,), h5py.ref_dtype)
+        references[:3] = [f["g"].ref, f["references"].ref, f["g/grid"].ref]
+        f.create_dataset("pairs", (2,), pair)[0] = (f["words"].ref, 5)
+        f["g"].attrs["reference"] = f["scalar"].ref
+
+
+def copy_files() -> None:
+    stdio = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    stdio.set_fapl_stdio()
+    for source, target, access in (
+        ("plain.h5", "kept.h5", h5py.h5p.DEFAULT),
+        ("kept.h5", "back.h5", stdio),
+    ):
+        with h5py.File(source, "r") as old:
+            new = h5py.h5f.create(target.encode(), fcpl=old.id.get_create_plist(), fapl=access)
+            h5py.h5o.copy(old.id, b"/", new, b"/")
+            new.close()
+
+
+def compare_in_container() -> None:
+    with h5py.File("kept.h5", "r") as f:
+        assert f[f["references"][1]] == f["references"]
+        assert f[f["pairs"][0]["of"]] == f["words"]
+        assert f["g/loop"] == f["g"]
+        assert list(f["g/h"]) == ["z", "y", "x"]
+        assert f["of_type"].id.get_type() == f["type"].id
+        assert f["of_type"].id.get_type().committed()
+        assert f["alias"].dims[1][0] == f["g/axis"]
+        assert not f["part"].id.get_chunk_info_by_coord((0, 0)).size
+
+
+def test_files_are_equal_there_and_back(object_layer: Layer, tmp_path: Path) -> None:
+    object_layer.plain(make)
+    object_layer.python(copy_files)
+    object_layer.python(compare_in_container)
+    assert b"container=" in (tmp_path / "kept.h5").read_bytes()[:100]
+    assert b"container=" not in (tmp_path / "back.h5").read_bytes()[:100]
+    before, after = of_file(tmp_path / "plain.h5"), of_file(tmp_path / "back.h5")
+    assert before["/references"]["data"] == after["/references"]["data"]
+    assert before == after
+
+
+def copy_objects() -> None:
+    with h5py.File("plain.h5", "r") as plain, h5py.File("kept.h5", "w") as kept:
+        plain.copy("g", kept, "in/here")
+        plain.copy("g", kept["in"], "bare", without_attrs=True, shallow=True)
+        plain.copy("of_type", kept)
+        plain.copy("references", kept)
+        plain.copy("soft", kept, "grid", expand_soft=True)
+        with pytest.raises((RuntimeError, ValueError, OSError), match="already exists"):
+            plain.copy("g", kept, "grid")
+        with h5py.File("memory", "w", driver="core", backing_store=False) as memory:
+            kept.copy("in/here", memory, "g")
+            memory.copy("g/h", kept, "again")
+            assert memory["g/loop"] == memory["g"]
+        assert kept["in/here/loop"] == kept["in/here"]
+        assert set(kept["in/bare"]) == set(plain["g"])
+        assert not kept["in/bare"].attrs
+        assert kept["of_type"].dtype == plain["of_type"].dtype
+        assert not any(kept["references"][...])
+        for copied in kept["in/here/grid"], kept["grid"]:
+            assert np.array_equal(copied[...], plain["g/grid"][...])
+            assert not copied.attrs["DIMENSION_LIST"][1][0]
+        assert list(kept["again"]) == ["z", "y", "x"]
+        assert kept["again/x"][()] == b"x"
+        with pytest.raises((RuntimeError, ValueError, OSError, KeyError)):
+            plain.copy("g/no such", kept, "x")
+        assert "x" not in kept
+
+
+def test_objects_are_copied_between_files_of_two_kinds(object_layer: Layer) -> None:
+    object_layer.plain(make)
+    object_layer.python(copy_objects)
