@@ -119,6 +119,15 @@ def copy_objects() -> None:
         assert kept["again/x"][()] == b"x"
         with pytest.raises((RuntimeError, ValueError, OSError, KeyError)):
             plain.copy("g/no such", kept, "x")
+        with h5py.File("memory", "w", driver="core", backing_store=False) as memory:
+            memory["soft"], memory["hard"] = h5py.SoftLink("/g/x"), 1
+            memory.id.links.move(b"soft", kept.id, b"moved")
+            assert "soft" not in memory
+            kept.id.links.move(b"moved", memory.id, b"back")
+            assert memory.id.links.get_val(b"back") == b"/g/x"
+            assert not kept.id.links.exists(b"moved")
+            with pytest.raises((RuntimeError, ValueError, OSError), match="hard link"):
+                memory.id.links.move(b"hard", kept.id, b"hard")
         assert "x" not in kept
 
 

@@ -12,13 +12,53 @@ Held held(void* object, const H5VL_loc_params_t& where) {
   return {own_class(), object, where.obj_type};
 }
 
+bool are_of_two_kinds(const void* one, const void* other) {
+  return one != nullptr && other != nullptr && vol::is_own(one) != vol::is_own(other);
+}
+
+struct PathOfLink {
+  Held of;
+  std::string path;
+};
+
+PathOfLink path_of(void* object, const H5VL_loc_params_t& where) {
+  if (where.type != H5VL_OBJECT_BY_NAME)
+    throw Error("a link is copied between files by its name", ErrorKind::unsupported);
+  return {{own_class(), object, where.obj_type}, where.loc_data.loc_by_name.name};
+}
+
 }  // namespace
+
+herr_t Connector::link_copy(void* from, const H5VL_loc_params_t* from_where, void* to,
+                            const H5VL_loc_params_t* to_where, hid_t lcpl, hid_t lapl, hid_t dxpl,
+                            void** req) {
+  if (!are_of_two_kinds(from, to))
+    return Mixed::link_copy(from, from_where, to, to_where, lcpl, lapl, dxpl, req);
+  const NestedCalls nested;
+  const PathOfLink source = path_of(from, *from_where);
+  const PathOfLink target = path_of(to, *to_where);
+  copy_link(source.of, source.path, target.of, target.path, lcpl);
+  return 0;
+}
+
+herr_t Connector::link_move(void* from, const H5VL_loc_params_t* from_where, void* to,
+                            const H5VL_loc_params_t* to_where, hid_t lcpl, hid_t lapl, hid_t dxpl,
+                            void** req) {
+  if (!are_of_two_kinds(from, to))
+    return Mixed::link_move(from, from_where, to, to_where, lcpl, lapl, dxpl, req);
+  const NestedCalls nested;
+  const PathOfLink source = path_of(from, *from_where);
+  const PathOfLink target = path_of(to, *to_where);
+  copy_link(source.of, source.path, target.of, target.path, lcpl);
+  source.of.unlink(source.path);
+  return 0;
+}
 
 herr_t Connector::object_copy(void* from, const H5VL_loc_params_t* from_where,
                               const char* from_name, void* to, const H5VL_loc_params_t* to_where,
                               const char* to_name, hid_t ocpypl, hid_t lcpl, hid_t dxpl,
                               void** req) {
-  if (vol::is_own(from) == vol::is_own(to))
+  if (!are_of_two_kinds(from, to))
     return Mixed::object_copy(from, from_where, from_name, to, to_where, to_name, ocpypl, lcpl,
                               dxpl, req);
   const NestedCalls nested;

@@ -13,10 +13,10 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
   static constexpr const char* kName = Containers::kName;
   static constexpr H5VL_class_value_t kValue = 7218;
   static constexpr std::span<const Setting> kSettings = object::kSettings;
-  static constexpr std::array kOverrides{Callback::initialize, Callback::file_create,
-                                         Callback::file_open, Callback::file_specific,
-                                         Callback::object_copy, Callback::wrap_wrap_object,
-                                         Callback::introspect_get_cap_flags};
+  static constexpr std::array kOverrides{
+      Callback::initialize,    Callback::file_create,      Callback::file_open,
+      Callback::file_specific, Callback::link_copy,        Callback::link_move,
+      Callback::object_copy,   Callback::wrap_wrap_object, Callback::introspect_get_cap_flags};
 
   static herr_t initialize(hid_t vipl) {
     note_start_folder();
@@ -36,6 +36,12 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
   }
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req);
   // Also between a container and a file that is none.
+  static herr_t link_copy(void* from, const H5VL_loc_params_t* from_where, void* to,
+                          const H5VL_loc_params_t* to_where, hid_t lcpl, hid_t lapl, hid_t dxpl,
+                          void** req);
+  static herr_t link_move(void* from, const H5VL_loc_params_t* from_where, void* to,
+                          const H5VL_loc_params_t* to_where, hid_t lcpl, hid_t lapl, hid_t dxpl,
+                          void** req);
   static herr_t object_copy(void* from, const H5VL_loc_params_t* from_where, const char* from_name,
                             void* to, const H5VL_loc_params_t* to_where, const char* to_name,
                             hid_t ocpypl, hid_t lcpl, hid_t dxpl, void** req);

@@ -136,7 +136,7 @@ class Copier {
       if (link.type == H5L_TYPE_HARD || expands)
         copy_target(source.open(name), target, name, list, at.below(name), depth);
       else
-        copy_link(source, target, name, link, list);
+        copy_link(source, name, target, name, list);
     }
   }
 
@@ -147,18 +147,6 @@ class Copier {
     H5VL_link_create_args_t args = kNoLink;
     args.op_type = H5VL_LINK_CREATE_HARD;
     args.args.hard = {to_.get(), by_name(to_.type(), found->second.c_str())};
-    target.link(name, list, args);
-  }
-
-  static void copy_link(const Held& source, const Held& target, const std::string& name,
-                        const H5L_info2_t& link, hid_t list) {
-    const std::string value = source.link_value(name, link.u.val_size);
-    H5VL_link_create_args_t args = kNoLink;
-    args.op_type = link.type == H5L_TYPE_SOFT ? H5VL_LINK_CREATE_SOFT : H5VL_LINK_CREATE_UD;
-    if (link.type == H5L_TYPE_SOFT)
-      args.args.soft.target = value.c_str();
-    else
-      args.args.ud = {link.type, value.data(), value.size()};
     target.link(name, list, args);
   }
 
@@ -192,6 +180,21 @@ class Copier {
 };
 
 }  // namespace
+
+void copy_link(const Held& from, const std::string& path, const Held& to, const std::string& name,
+               hid_t lcpl) {
+  const H5L_info2_t link = from.link_info(path);
+  if (link.type == H5L_TYPE_HARD)
+    throw Error("a hard link cannot be moved or copied to another file: " + printable(path));
+  const std::string value = from.link_value(path, link.u.val_size);
+  H5VL_link_create_args_t args = kNoLink;
+  args.op_type = link.type == H5L_TYPE_SOFT ? H5VL_LINK_CREATE_SOFT : H5VL_LINK_CREATE_UD;
+  if (link.type == H5L_TYPE_SOFT)
+    args.args.soft.target = value.c_str();
+  else
+    args.args.ud = {link.type, value.data(), value.size()};
+  to.link(name, lcpl, args);
+}
 
 void copy_between(const Held& from, const std::string& path, const Held& to,
                   const std::string& name, const CopyLists& lists) {

@@ -20,4 +20,8 @@ struct CopyLists {
 void copy_between(const Held& from, const std::string& path, const Held& to,
                   const std::string& name, const CopyLists& lists);
 
+// Makes a link in `to` as that of `from`: a soft, external or user-defined one. Throws Error.
+void copy_link(const Held& from, const std::string& path, const Held& to, const std::string& name,
+               hid_t lcpl);
+
 }  // namespace headrace::object

@@ -202,6 +202,16 @@ std::vector<std::string> Held::attributes(bool in_order) const {
   return all;
 }
 
+H5L_info2_t Held::link_info(const std::string& name) const {
+  H5L_info2_t info{};
+  H5VL_link_get_args_t args{H5VL_LINK_GET_INFO, {}};
+  args.args.get_info.linfo = &info;
+  const auto where = by_name(type_, name.c_str());
+  require_done(connector_->link_cls.get(object_, &where, &args, transfer_list(), nullptr),
+               "asking for link " + printable(name));
+  return info;
+}
+
 std::string Held::link_value(const std::string& name, std::size_t size) const {
   std::string value(size, '\0');
   H5VL_link_get_args_t args{H5VL_LINK_GET_VAL, {}};

@@ -56,6 +56,7 @@ class Held {
   // that HDF5 was called for.
   [[nodiscard]] std::vector<NamedInfo> links(bool in_order) const;
   [[nodiscard]] std::vector<std::string> attributes(bool in_order) const;
+  [[nodiscard]] H5L_info2_t link_info(const std::string& name) const;
   [[nodiscard]] std::string link_value(const std::string& name, std::size_t size) const;
   [[nodiscard]] std::string comment() const;
   void set_comment(const std::string& comment) const;
