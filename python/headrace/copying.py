@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import headrace
+from headrace import stores
 from headrace.errors import FileError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def copy_file(source: Path, target: Path, store: Path, *, to_container: bool) ->
     Raises:
         FileError: The copy cannot be made, or there is a file of the target's name.
     """
-    headrace.enable("object", store=str(store.absolute()))
+    headrace.enable("object", object_store=str(store.absolute()))
     try:
         import h5py  # noqa: PLC0415, it starts HDF5
     except ImportError:
@@ -46,13 +47,15 @@ def _new(h5py: Any, old: Any, target: Path, to_container: bool) -> Iterator[Any]
     creation.set_userblock(0)
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     if not to_container:
-        access.set_fapl_stdio()  # the layer leaves a file with another driver than usual to HDF5
-    name = bytes(target)
-    file = h5py.h5f.create(name, h5py.h5f.ACC_EXCL, creation, access)
+        access.set_fapl_stdio()  # a file with another driver than usual is left to HDF5
+    file = h5py.File(h5py.h5f.create(bytes(target), h5py.h5f.ACC_EXCL, creation, access))
     try:
-        yield h5py.File(file)
+        yield file
         file.close()
     except BaseException:
         file.close()
-        h5py.h5f.delete(name, access)
+        if to_container:
+            stores.ask("rm", target)
+        else:
+            target.unlink()
         raise

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_STUB = b"\x89HDF\r\n\x1a\n\ncontainer="  # docs/formats/container.md
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What it has told.
@@ -47,3 +50,12 @@ def ask(command: str, *words: str | Path, options: tuple[str, ...] = ()) -> Told
     if done.returncode not in (0, 1):
         raise FileError(done.stderr.strip() or f"{program}: status {done.returncode}")
     return Told([json.loads(line) for line in done.stdout.splitlines()], done.returncode == 0)
+
+
+def is_stub(path: Path) -> bool:
+    """Whether a file is the stub of a container; FileError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_STUB)) == _STUB
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None

@@ -11,12 +11,15 @@ from rich.table import Table
 
 from headrace import units
 from headrace.cli.output import console, fail, note, reports_errors, warn
-from headrace.stores import Told, ask
+from headrace.copying import copy_file
+from headrace.stores import Told, ask, is_stub
 
 EXAMPLES = """
 **Examples**
 
     headrace object ls /data/store
+
+    headrace object cp run.h5 plain.h5
 
     headrace object stat run.h5 /fields/density
 
@@ -154,6 +157,27 @@ def gc(
             _show_cleaned(line, "would go" if dry_run else "are erased")
     if not told.is_clean:
         raise typer.Exit(1)
+
+
+@app.command("cp")
+@reports_errors
+def cp(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A stub, or a plain HDF5 file.")],
+    target: Annotated[Path, typer.Argument(metavar="NEW", help="What is made of it.")],
+    store: StoreOption = None,
+) -> None:
+    """Copy a file of a store to a plain HDF5 file, or a plain one into a store.
+
+    A copy has all that HDF5 shows of the file; chunks are copied as they are stored, and references
+    lead to the copies. --store, or HEADRACE_OBJECT_STORE, says where a plain file is copied to.
+    What was overwritten in the store, as old strings, is not in the copy.
+    """
+    to_container = not is_stub(source)
+    if store is None and not to_container:
+        store = Path(ask("stat", source).lines[0]["store"])
+    if store is None:
+        fail(f"{source} is a plain file: --store says which store it is copied into")
+    copy_file(source, target, store, to_container=to_container)
 
 
 @app.command("rm")

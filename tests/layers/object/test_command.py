@@ -199,3 +199,36 @@ def test_what_a_program_counts_references_to_is_not_garbage(object_layer: Layer)
     assert told(object_layer, "gc", "x.h5")[0]["chunks"] == 0
     assert object_layer.python(look).out == b"36\n"
     assert told(object_layer, "fsck", "x.h5")[-1]["garbage"] == 0
+
+
+def test_a_file_is_copied_out_of_the_store_and_into_it(made: Layer) -> None:
+    store = str(made.folder / "store")
+    assert ask(made, "cp", "x.h5", "plain.h5").status == 0
+    assert made.plain(READ.format("plain.h5")) == "0 words"
+    assert ask(made, "cp", "plain.h5", "again.h5", f"--store={store}").status == 0
+    assert made.python(READ.format("again.h5")).out.split() == [b"0", b"words"]
+    assert told(made, "fsck", "again.h5")
+    for words, because in (
+        (("cp", "x.h5", "plain.h5"), "file exists"),
+        (("cp", "plain.h5", "new.h5"), "--store says which store"),
+        (("cp", "report", "new.h5", f"--store={store}"), "file signature not found"),
+    ):
+        done = ask(made, *words)
+        assert done.status != 0
+        assert because in done.text, done.text
+    assert not (made.folder / "new.h5").exists()
+
+
+def test_of_a_copy_that_fails_nothing_is_left(made: Layer) -> None:
+    store = made.folder / "store"
+    made.plain("""
+with h5py.File('refused.h5', 'w') as f:
+    f['fine'] = 1
+    f.create_dataset('outside', (3,), 'i4', external='raw')
+""")
+    before = told(made, "ls", str(store))
+    done = ask(made, "cp", "refused.h5", "new.h5", f"--store={store}")
+    assert done.status != 0
+    assert "external" in done.text, done.text
+    assert not (made.folder / "new.h5").exists()
+    assert told(made, "ls", str(store)) == before
