@@ -193,6 +193,31 @@ TEST_F(Checked, chunks_that_nothing_reads_are_garbage) {
   EXPECT_EQ(text_of(findings_in(store_)), "");
 }
 
+// Of chunks of 4 elements of a dataset that had 40, then 10, then 30.
+TEST_F(Checked, chunks_that_were_cut_off_are_garbage_where_it_is_known_how_long_they_are) {
+  for (const bool is_known : {true, false}) {
+    Container::remove(store_, "c");
+    Container::make(store_, "c", group_header());
+    Header header = dataset_header();
+    header.dims = header.max_dims = {40};
+    if (is_known) header.chunk = {4};
+    cut(header, {10});
+    cut(header, {30});
+    Container container(store_, "c");
+    const Handle data = add(container, container.root(), "d", header);
+    container.flush();
+    for (const std::uint64_t at : {0, 2, 3, 7, 9}) put_chunk(store_, data->place().object, at, 0);
+    for (const std::uint64_t at : {5, 8, 35}) put_chunk(store_, data->place().object, at, 1);
+    EXPECT_EQ(sweep_all(store_).chunks, is_known ? 5U : 1U);
+    std::vector<std::uint64_t> left;
+    for (const auto& blob : store_.list("c/d/", 100))
+      left.push_back(number_in(std::string_view(blob.key).substr(12)));
+    const std::vector<std::uint64_t> all{0, 2, 3, 5, 7, 8, 9};
+    EXPECT_EQ(left, is_known ? (std::vector<std::uint64_t>{0, 2, 5}) : all);
+    EXPECT_EQ(text_of(findings_in(store_)), "");
+  }
+}
+
 TEST_F(Checked, damage_is_told_by_object_and_key_and_nothing_is_swept_then) {
   work(store_);
   const Place group = place_at("g");

@@ -18,6 +18,16 @@ Header extended(std::uint64_t rows, std::uint64_t epoch) {
   return header;
 }
 
+TEST(HeaderFormat, keeps_all_of_a_dataset) {
+  Header header = extended(10, 0);
+  header.kept = true;
+  header.chunk = {3};
+  cut(header, {4});
+  EXPECT_EQ(decode_header(encode(header)), header);
+  header.chunk = {0};
+  EXPECT_THROW(decode_header(encode(header)), Error);
+}
+
 // Elements that were cut off belong to the extent that was cut.
 TEST(HeaderMerge, a_shrink_that_loses_leaves_the_epoch_of_what_stands) {
   std::vector<std::string> lost;

@@ -18,6 +18,11 @@ struct ChunkKey {
   std::vector<std::uint64_t> at;  // counted in chunks
 };
 
+struct ListedChunk {
+  const std::string& key;
+  const ChunkKey& of;
+};
+
 // None where the key is that of something else.
 inline std::optional<ChunkKey> chunk_key(std::string_view container, std::string_view key) {
   constexpr std::size_t kNumber = sizeof(std::uint64_t);
@@ -36,22 +41,8 @@ inline bool is_heap_key(std::string_view container, std::string_view key) {
   return key.starts_with(prefix) && key.size() == prefix.size() + sizeof(std::uint64_t);
 }
 
-// Whether nothing can read a chunk: its dataset is gone, or has no such elements, as a chunk has
-// one or more along each dimension.
-inline bool is_beyond(const Survey& survey, const ChunkKey& key) {
-  if (!survey.is_living(key.dataset, Header::Kind::dataset)) return false;
-  const auto& dims = survey.objects.at(key.dataset).dims;
-  if (key.at.size() != dims.size()) return false;
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    if (key.at[d] >= dims[d]) return true;
-  return false;
-}
-inline bool is_garbage(const Survey& survey, const ChunkKey& key) {
-  return !survey.is_living(key.dataset) || is_beyond(survey, key);
-}
-inline const char* cause_of_garbage(const Survey& survey, const ChunkKey& key) {
-  return is_beyond(survey, key) ? "a chunk beyond the extent" : "a chunk of a dataset that is gone";
-}
+// Why nothing can read a chunk; null where something may. Throws Error where it is damaged.
+const char* why_garbage(store::Store& store, const Survey& survey, const ListedChunk& chunk);
 
 // Calls `see` with all blobs whose keys begin so.
 template <typename See>

@@ -82,11 +82,10 @@ void check_blobs(store::Store& store, Survey& survey, Depth depth, Amounts& amou
       if (chunk) {
         ++amounts.chunks;
         amounts.chunk_bytes += blob.info.size;
-        if (is_garbage(survey, *chunk)) {
+        if (const char* const cause = why_garbage(store, survey, {blob.key, *chunk})) {
           ++amounts.garbage;
           amounts.garbage_bytes += blob.info.size;
-          survey.garbage(survey.path_of(chunk->dataset), blob.key,
-                         cause_of_garbage(survey, *chunk));
+          survey.garbage(survey.path_of(chunk->dataset), blob.key, cause);
         } else {
           blobs.check_chunk(blob, *chunk);
         }

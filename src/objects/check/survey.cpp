@@ -132,6 +132,8 @@ void Survey::read_header(ObjectId home, const std::string& key, const std::strin
   found.links = header.links;
   found.epoch = header.epoch;
   found.dims = header.dims;
+  found.chunk = header.chunk;
+  found.cuts = header.cuts;
   found.types = committed_types_of(header);
 }
 

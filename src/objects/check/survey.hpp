@@ -32,6 +32,8 @@ struct Surveyed {
   std::uint64_t links = 0;
   std::uint64_t epoch = 0;
   std::vector<std::uint64_t> dims;
+  std::vector<std::uint64_t> chunk;
+  std::vector<Cut> cuts;
   std::vector<ObjectId> types;  // committed ones of it and its attributes
 
   // What leads to it; see reach().

@@ -83,6 +83,13 @@ class Sweep {
     changes.clear();
   }
 
+  // A damaged one stays.
+  bool is_garbage(const std::string& key, const ChunkKey& chunk) try {
+    return why_garbage(store_, survey_, {key, chunk}) != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+
   void erase_chunks() {
     std::vector<store::Change> changes;
     const auto put = [&] {
@@ -91,7 +98,7 @@ class Sweep {
     };
     each_blob(store_, survey_.container() + "/d/", [&](const store::ListedBlob& blob) {
       const auto chunk = chunk_key(survey_.container(), blob.key);
-      if (!chunk || !is_garbage(survey_, *chunk)) return;
+      if (!chunk || !is_garbage(blob.key, *chunk)) return;
       ++swept_.chunks;
       swept_.bytes += blob.info.size;
       changes.push_back({blob.key, std::nullopt, blob.info.version});

@@ -19,7 +19,7 @@ constexpr std::size_t kMostDims = 32;
 
 constexpr std::uint8_t kInOrder = 0x80;
 constexpr std::uint8_t kKept = 0x40;
-enum Flag : std::uint8_t { kIsNull = 1, kHasData = 2 };
+enum Flag : std::uint8_t { kIsNull = 1, kHasData = 2, kHasChunks = 4 };
 
 std::uint32_t checksum_of(std::string_view bytes) {
   return engine::checksum(std::as_bytes(std::span(bytes)));
@@ -87,10 +87,20 @@ void take_cuts(std::string_view& bytes, Header& header) {
 void put_dataset(std::string& bytes, const Header& header) {
   put_dims(bytes, header.dims);
   put_dims(bytes, header.max_dims);
-  bytes += static_cast<char>((header.is_null ? kIsNull : 0) | (header.data ? kHasData : 0));
+  bytes += static_cast<char>((header.is_null ? kIsNull : 0) | (header.data ? kHasData : 0) |
+                             (header.chunk.empty() ? 0 : kHasChunks));
+  for (const std::uint64_t length : header.chunk) put_varint(bytes, length);
   put_varint(bytes, header.epoch);
   put_cuts(bytes, header.cuts);
   if (header.data) put_text(bytes, *header.data);
+}
+
+// Of a header whose dims are known.
+void take_chunk(std::string_view& bytes, Header& header) {
+  header.chunk.resize(header.dims.size());
+  for (std::uint64_t& length : header.chunk) length = take_varint(bytes);
+  if (header.chunk.empty() || std::ranges::find(header.chunk, 0U) != header.chunk.end())
+    fail_damaged("the size of a dataset's chunks");
 }
 
 void take_dataset(std::string_view& bytes, Header& header) {
@@ -98,9 +108,10 @@ void take_dataset(std::string_view& bytes, Header& header) {
   header.max_dims = take_dims(bytes);
   const std::uint8_t flags = take_byte(bytes);
   header.is_null = (flags & kIsNull) != 0;
-  if (header.dims.size() != header.max_dims.size() || flags > (kIsNull | kHasData) ||
+  if (header.dims.size() != header.max_dims.size() || flags > (kIsNull | kHasData | kHasChunks) ||
       (header.is_null && !header.dims.empty()))
     fail_damaged("an extent");
+  if ((flags & kHasChunks) != 0) take_chunk(bytes, header);
   header.epoch = take_varint(bytes);
   take_cuts(bytes, header);
   if ((flags & kHasData) != 0) header.data = take_text(bytes);

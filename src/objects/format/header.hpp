@@ -49,6 +49,7 @@ struct Header {
   std::vector<std::uint64_t> dims;      // now
   std::vector<std::uint64_t> max_dims;  // as many
   bool is_null = false;                 // no elements and no dims
+  std::vector<std::uint64_t> chunk;     // of one in chunks: as many, for who reads no list
   std::uint64_t epoch = 0;              // grows when elements are cut off
   std::vector<Cut> cuts;                // by their epochs; none has larger dims than a later one
   std::optional<std::string> data;      // all elements, where they are kept here

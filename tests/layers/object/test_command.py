@@ -97,6 +97,10 @@ def test_it_tells_what_a_file_and_its_objects_have(made: Layer) -> None:
     (line,) = told(made, "stat", "x.h5", "/c")
     assert (line["kind"], line["dims"], line["epoch"]) == ("dataset", [2, 10], 1)
     assert [one["name"] for one in line["attributes"]] == ["a"]
+    assert (line["chunks"], told(made, "gc", "x.h5")[0]["chunks"]) == (4, 2)  # rows cut off
+    assert told(made, "stat", "x.h5", "/c")[0]["chunks"] == 2
+    look = "with h5py.File('x.h5', 'r+') as f: d = f['c']; d.resize((4, 20)); print(d[...].sum())"
+    assert made.python(look).out == b"140\n"
     refused(made, "stat", "x.h5", "/g/none", because="there is no none in /g")
     refused(made, "stat", "x.h5", "/out", because="leads out of the container")
 

@@ -3,6 +3,7 @@
 #include "layers/object/connector/containers.hpp"
 #include "layers/object/container/encoded.hpp"
 #include "layers/object/elements/fill.hpp"
+#include "vol/chunks/layout.hpp"
 
 namespace headrace::object {
 namespace {
@@ -68,6 +69,8 @@ void* Containers::dataset_create(void* self, Loc where, const char* name, hid_t 
   header.creation = encoded_list(creation.list.get(), h5.dataset_list.get());
   header.data = std::move(creation.data);
   put_extent(space, header);
+  if (const auto chunk = vol::chunk_shape(dcpl))
+    header.chunk.assign(chunk->lengths.begin(), chunk->lengths.begin() + chunk->rank);
   hbool_t tracks = false;
   if (h5.Pget_obj_track_times(dcpl, &tracks) >= 0 && tracks)
     header.created = header.changed = seconds_now();
