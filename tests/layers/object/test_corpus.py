@@ -1,0 +1,66 @@
+"""Files with every feature of HDF5's format, copied into a store and out of it again."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import h5py
+from harness.corpus import PYTHONPATH
+from harness.layer import Layer
+from harness.run import run
+from harness.stack import CLEAN
+from random_programs.dump import of_file
+
+# What a container does not have, and so refuses to take: the reason it gives.
+REFUSED = {
+    "external_storage": "has no elements in external files",
+    "types_references": "has no region references of HDF5 1.8",
+    "virtual.h5": "has no virtual datasets",
+}
+
+
+def copy_there_and_back(names: list[str]) -> None:
+    stdio = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    stdio.set_fapl_stdio()
+
+    def copied(source: str, target: str, access: h5py.h5p.PropFAID) -> None:
+        with h5py.File(source, "r") as old:
+            creation = old.id.get_create_plist()
+            creation.set_userblock(0)
+            new = h5py.h5f.create(target.encode(), fcpl=creation, fapl=access)
+            try:
+                h5py.h5o.copy(old.id, b"/", new, b"/")
+            finally:
+                new.close()
+
+    for name in names:
+        try:
+            copied(name, f"{name}.kept", h5py.h5p.DEFAULT)
+            copied(f"{name}.kept", f"{name}.back", stdio)
+            print(name, "copied")
+        except Exception as error:
+            print(name, error)
+
+
+def test_all_that_a_file_may_hold_comes_back(object_layer: Layer, tmp_path: Path) -> None:
+    environ = {**CLEAN, "PYTHONPATH": PYTHONPATH}
+    done = run([sys.executable, "-m", "corpus", tmp_path], env=environ, cwd=tmp_path, limit=120)
+    assert done.status == 0, done.text
+    opened = {path: of_file(path) for path in tmp_path.glob("*.h5")}
+    natively = {path.name: found for path, found in opened.items() if isinstance(found, dict)}
+    parts = ("family", "split")  # of one file
+    single = sorted(name for name in natively if not name.startswith(parts))
+    done = object_layer.python(partial(copy_there_and_back, single))
+    told = dict(line.split(" ", 1) for line in done.out.decode().splitlines())
+    assert list(told) == single
+    for name, outcome in told.items():
+        reasons = [why for begin, why in REFUSED.items() if name.startswith(begin)]
+        if reasons:
+            assert reasons[0] in outcome, f"{name}: {outcome}"
+            continue
+        assert outcome == "copied", f"{name}: {outcome}"
+        assert (tmp_path / f"{name}.kept").stat().st_size < 1000  # a stub
+        assert of_file(tmp_path / f"{name}.back") == natively[name], name
+    assert sum(outcome == "copied" for outcome in told.values()) > 50
