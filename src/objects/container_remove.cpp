@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::size_t kAtATime = 1000;
 
-// Groups whose headers are in a table: of all that are not the root the home is another one.
+// Groups and maps whose headers are in a table: of all but the root the home is another one.
 void add_groups(const store::Entry& entry, ObjectId home, std::vector<ObjectId>& groups) {
   if (!entry.key.starts_with(kHeader)) return;
   const ObjectId object = number_in(std::string_view(entry.key).substr(1));
-  if (object != home && decode_header(store::text_of(entry.value)).kind == Header::Kind::group)
-    groups.push_back(object);
+  if (object == home) return;
+  const Header::Kind kind = decode_header(store::text_of(entry.value)).kind;
+  if (kind == Header::Kind::group || kind == Header::Kind::map) groups.push_back(object);
 }
 
 template <typename See>
