@@ -160,7 +160,8 @@ void File::note_pending(const std::shared_ptr<Dataset>& dataset) {
 
 void File::note_change() {
   constexpr std::uint64_t kOften = 4096;  // it takes time to count
-  if (++changes_ % kOften == 0 && container.size() > kMostPending) flush();
+  const bool is_much = ++changes_ % kOften == 0 && container.size() > kMostPending;
+  if (is_much || heaps.size() > kMostPending) flush();
 }
 
 void File::prepare() {
