@@ -14,11 +14,11 @@ _INTEGERS = "iub"
 
 def dtype_of(given: Any) -> np.dtype[Any]:
     """A type of numpy; of `str` and `bytes` that of texts of any length."""
-    if given is str:
-        return np.dtype(h5py.string_dtype())
-    if given is bytes:
-        return np.dtype(h5py.string_dtype("ascii"))
-    return np.dtype(given)
+    texts = {str: "utf-8", bytes: "ascii"}
+    found: np.dtype[Any] = np.dtype(
+        h5py.string_dtype(texts[given]) if isinstance(given, type) and given in texts else given
+    )
+    return found
 
 
 def _is_text(dtype: np.dtype[Any]) -> bool:
@@ -31,6 +31,8 @@ def _item(dtype: np.dtype[Any], value: Any) -> Any:
     base = h5py.check_vlen_dtype(dtype)
     if base not in (None, str, bytes):
         return np.asarray(value, base)
+    if base in (str, bytes) and not isinstance(value, str | bytes):
+        raise TypeError(f"{value!r} is no text")
     if dtype.kind == "S" and isinstance(value, str):
         return value.encode()
     if dtype.kind in _INTEGERS and isinstance(value, float | np.floating) and value != int(value):

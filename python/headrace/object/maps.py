@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from headrace.object import calls
 from headrace.object.calls import Create, Info, Keys, Scan, entered, operate
 from headrace.object.elements import Memory, array_of, dtype_of, told
+from headrace.operations.calls import CallError
 
 _AT_ONCE = 1000
 _NO_ELEMENT = (ValueError, TypeError, OverflowError)
@@ -70,7 +71,7 @@ class Map(MutableMapping[Any, Any]):
         with entered() as library:
             try:
                 found = library.H5Oopen(group.id.id, path, 0)
-            except calls.CallError as error:
+            except CallError as error:
                 raise KeyError(f"no map {name!r}: {error}") from error
             if library.H5Iget_type(found) != calls.IS_MAP:
                 library.H5Idec_ref(found)

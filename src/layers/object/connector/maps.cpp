@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "hdf5/quiet_errors.hpp"
 #include "layers/object/connector/containers.hpp"
 #include "layers/object/container/encoded.hpp"
 #include "layers/object/container/iterate.hpp"
@@ -149,7 +150,7 @@ void tell(const void* self, H5VL_map_args_t& args) {
       return;
     case H5VL_MAP_GET_MCPL:
       if (header.creation.empty()) throw Error("a map that was made without a creation list");
-      out.get_mcpl.mcpl_id = copied(decoded_list(header.creation, kDefaultPlist), h5.Pcopy);
+      out.get_mcpl.mcpl_id = copied(decoded_list(header.creation, h5.group_list.get()), h5.Pcopy);
       return;
     case H5VL_MAP_GET_MAPL:
       if (!open.access) throw Error("a map that was opened without an access list");
@@ -158,13 +159,14 @@ void tell(const void* self, H5VL_map_args_t& args) {
   }
 }
 
-herr_t carry_out_specific(void* self, H5VL_map_args_t& args) {
-  if (args.specific.specific_type == H5VL_MAP_DELETE) {
-    const auto& in = args.specific.args.del;
-    require_writable(self);
-    map_at(self, resolve(self, in.loc_params)).erase({1, in.key_mem_type_id, in.key}, nullptr);
-    return 0;
-  }
+void delete_entry(void* self, const H5VL_map_args_t& args) {
+  const auto& in = args.specific.args.del;
+  require_writable(self);
+  map_at(self, resolve(self, in.loc_params)).erase({1, in.key_mem_type_id, in.key}, nullptr);
+}
+
+// The program's own code runs in it.
+herr_t iterate_map(void* self, H5VL_map_args_t& args) {
   auto& in = args.specific.args.iterate;
   const Found found = resolve(self, in.loc_params);
   Map map = map_at(self, found);
@@ -198,6 +200,9 @@ herr_t Containers::optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, 
   if (args->op_type < H5VL_MAP_CREATE || args->op_type > H5VL_MAP_SPECIFIC)
     return Terminal::optional(self, args, dxpl, req);
   auto& map = *static_cast<H5VL_map_args_t*>(args->args);
+  if (args->op_type == H5VL_MAP_SPECIFIC && map.specific.specific_type == H5VL_MAP_ITER)
+    return iterate_map(self, map);
+  const NestedCalls nested;
   switch (args->op_type) {
     case H5VL_MAP_CREATE: {
       auto& in = map.create;
@@ -232,7 +237,8 @@ herr_t Containers::optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, 
       tell(self, map);
       return 0;
     default:
-      return carry_out_specific(self, map);
+      delete_entry(self, map);
+      return 0;
   }
 }
 

@@ -17,7 +17,7 @@ objects::Header map_header(hid_t key_type, hid_t value_type, hid_t mcpl) {
   header.key_form = objects::encode(key_form(key_type));
   header.type = encoded_type(key_type);
   header.value_type = encoded_type(value_type);
-  header.creation = encoded_list(mcpl, kDefaultPlist);
+  header.creation = encoded_list(mcpl, h5.group_list.get());
   return header;
 }
 
