@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -70,6 +71,9 @@ class Container {
   // Takes what others have written of it. What this program has changed is flushed before.
   void refresh(const Handle& object);
 
+  // Called before anything is written, also where that is not by flush(): what headers and entries
+  // lead to is to be there.
+  void before_writing(std::function<void()> act) { before_ = std::move(act); }
   // What could not be written is tried again by the next flush. Where others have made or changed
   // the same, theirs stands, all else is written, and that is thrown (conflict).
   void flush();
@@ -123,6 +127,7 @@ class Container {
   long process_;             // that may change it
   std::uint32_t lease_ = 0;  // of what this object makes; 0: it has made nothing yet
   std::uint64_t made_ = 0;   // objects of that lease
+  std::function<void()> before_;
   // What the end of a handle needs comes before the handles.
   std::unordered_map<ObjectId, std::weak_ptr<Object>> open_;
   std::map<ObjectId, PendingTable> tables_;  // by the group or map

@@ -289,6 +289,7 @@ void Container::erase_chunks() {
 // In rounds: what is written may have others to be written, counts that are lowered and objects
 // that are erased when a link is gone.
 void Container::write_all() {
+  if (before_) before_();
   while (true) {
     drop_what_nothing_leads_to();
     save_headers();

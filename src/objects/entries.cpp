@@ -104,8 +104,9 @@ void Entries::add_to_count(std::uint64_t entries) {
 
 void Entries::put(const std::string& key, const std::string& value) {
   const std::string stored = key_of_entry(key);
-  const Value before = table_.find(stored);
+  table_.prepare(stored);
   table_.prepare(std::string(kSums));
+  const Value before = table_.find(stored);
   bool is_new = !before;
   if (is_long_key(key)) {
     ValuesAlike alike = decode_values_alike(before);
@@ -120,6 +121,7 @@ void Entries::put(const std::string& key, const std::string& value) {
 bool Entries::erase(const std::string& key) {
   if (!find(key)) return false;
   const std::string stored = key_of_entry(key);
+  table_.prepare(stored);
   table_.prepare(std::string(kSums));
   if (is_long_key(key)) {
     ValuesAlike alike = decode_values_alike(table_.find(stored));

@@ -230,6 +230,21 @@ TEST_F(Maps, a_flush_that_fails_is_made_up_for) {
   EXPECT_EQ(stored(), (Model{{"a", "1"}, {"b", "2"}}));
 }
 
+// Also where what is pending is written for a link in another group.
+TEST_F(Maps, are_written_after_what_they_lead_to) {
+  store::HinderedStore store(store_);
+  Container container(store, "c");
+  add(container, container.root(), "g", group_header());
+  const Handle made = add(container, container.root(), "d", dataset_header());
+  container.put(*map(container), "key", "leads to something");
+  bool is_there = false;
+  container.before_writing([&] { is_there = true; });
+  store.meanwhile = [&] { EXPECT_TRUE(is_there); };
+  container.link(*at(container, container.root(), "g"), "again", made, true);
+  EXPECT_TRUE(is_there);
+  EXPECT_EQ(stored().size(), 1U);
+}
+
 TEST_F(Maps, are_erased_with_their_entries) {
   {
     Container writer(store_, "c");

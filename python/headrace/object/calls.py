@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from functools import cache
 from typing import Any, Final
 
 import h5py
@@ -88,12 +89,18 @@ class _Arguments(ctypes.Structure):
     _fields_ = (("operation", c_int), ("args", c_void_p))
 
 
+@cache
+def _library() -> Any:
+    library = library_of(h5py.defs)
+    declare(library, _FUNCTIONS)
+    return library
+
+
 @contextmanager
 def entered() -> Iterator[Any]:
     """The libhdf5 of h5py, with nobody else in it; it prints no errors."""
-    library = library_of(h5py.defs)
+    library = _library()
     with h5py._objects.phil:  # noqa: SLF001, h5py offers no other way in
-        declare(library, _FUNCTIONS)
         function, data = c_void_p(), c_void_p()
         library.H5Eget_auto2(_DEFAULT, ctypes.byref(function), ctypes.byref(data))
         library.H5Eset_auto2(_DEFAULT, None, None)

@@ -72,40 +72,49 @@ def told(dtype: np.dtype[Any], array: NDArray[Any]) -> NDArray[Any]:
     return texts
 
 
+class Form:
+    """A type of numpy's, and how HDF5 has elements of it."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        """Of any type that h5py knows."""
+        self.dtype = dtype
+        self.type = h5py.h5t.py_create(dtype, logical=True)
+        self.python = h5py.h5t.py_create(dtype)
+        self.leads = dtype.hasobject
+        self.size = max(self.type.get_size(), self.python.get_size())
+
+
 class Memory:
     """Elements in the type that HDF5 has of them; what they lead to goes with it."""
 
-    def __init__(self, dtype: np.dtype[Any], count: int, *, wanted: bool = False) -> None:
+    def __init__(self, form: Form, count: int, *, wanted: bool = False) -> None:
         """Room for so many; `wanted`: HDF5 will fill it."""
-        self.type = h5py.h5t.py_create(dtype, logical=True)
-        self._dtype = dtype
+        self._form = form
         self._count = count
-        self._python = h5py.h5t.py_create(dtype)
-        self._leads = dtype.hasobject
-        size = max(self.type.get_size(), self._python.get_size())
-        self._bytes = np.zeros(max(count, 1) * size, np.uint8)
-        self._owns = wanted and self._leads
+        self._bytes = np.zeros(max(count, 1) * form.size, np.uint8)
+        self.address = int(self._bytes.ctypes.data)
+        self._owns = wanted and form.leads
 
     @classmethod
-    def of(cls, dtype: np.dtype[Any], array: NDArray[Any]) -> Self:
+    def of(cls, form: Form, array: NDArray[Any]) -> Self:
         """With these elements."""
-        memory = cls(dtype, len(array))
+        memory = cls(form, len(array))
         ctypes.memmove(memory.address, array.ctypes.data, array.nbytes)
-        if memory._leads:
-            memory._convert(memory._python, memory.type, len(array))
+        if form.leads:
+            memory._convert(form.python, form.type, len(array))
             memory._owns = True
         return memory
 
     @property
-    def address(self) -> int:
-        """Where the elements are."""
-        return int(self._bytes.ctypes.data)
+    def type(self) -> int:
+        """HDF5's id of the elements' type."""
+        return int(self._form.type.id)
 
     def array(self, count: int) -> NDArray[Any]:
         """The first ones, for a program. What they lead to is given away."""
-        array = np.empty(count, self._dtype)
-        if self._leads:
-            self._convert(self.type, self._python, count)
+        array = np.empty(count, self._form.dtype)
+        if self._form.leads:
+            self._convert(self._form.type, self._form.python, count)
             self._owns = False
         ctypes.memmove(array.ctypes.data, self.address, array.nbytes)
         return array
@@ -114,19 +123,15 @@ class Memory:
         background = np.zeros_like(self._bytes)
         h5py.h5t.convert(source, target, count, self._bytes, background)
 
-    def free(self) -> None:
-        """What the elements lead to."""
-        if not self._owns:
-            return
-        self._owns = False
-        space = h5py.h5s.create_simple((self._count,))
-        with entered() as library:
-            library.H5Treclaim(self.type.id, space.id, 0, self.address)
-
     def __enter__(self) -> Self:
-        """It is freed at the end."""
+        """What the elements lead to is freed at the end."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Frees it."""
-        self.free()
+        if not self._owns or self._count == 0:
+            return
+        self._owns = False
+        space = h5py.h5s.create_simple((self._count,))
+        with entered() as library:
+            library.H5Treclaim(self.type, space.id, 0, self.address)

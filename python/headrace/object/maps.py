@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from headrace.object import calls
 from headrace.object.calls import Create, Info, Keys, Scan, entered, operate
-from headrace.object.elements import Memory, array_of, dtype_of, told
+from headrace.object.elements import Form, Memory, array_of, dtype_of, told
 from headrace.operations.calls import CallError
 
 _AT_ONCE = 1000
@@ -42,7 +42,8 @@ class Map(MutableMapping[Any, Any]):
         with entered() as library:
             operate(library, self.id.id, b"types", info)
             types = [h5py.h5i.wrap_identifier(one) for one in (info.key_type, info.val_type)]
-        self.key_dtype, self.value_dtype = (one.dtype for one in types)
+        self._keys, self._values = (Form(one.dtype) for one in types)
+        self.key_dtype, self.value_dtype = self._keys.dtype, self._values.dtype
 
     @classmethod
     def create(cls, group: Any, name: str, key_dtype: Any, value_dtype: Any) -> Self:
@@ -121,8 +122,8 @@ class Map(MutableMapping[Any, Any]):
 
     def _with_keys(self, name: bytes, keys: NDArray[Any]) -> NDArray[np.bool_]:
         found = np.zeros(len(keys), np.uint8)
-        with Memory.of(self.key_dtype, keys) as given:
-            args = Keys(0, len(keys), given.type.id, given.address, -1, None, None)
+        with Memory.of(self._keys, keys) as given:
+            args = Keys(0, len(keys), given.type, given.address, -1, None, None)
             args.found = found.ctypes.data
             self._operate(name, args)
         return found.astype(bool)
@@ -159,20 +160,20 @@ class Map(MutableMapping[Any, Any]):
     def _get(self, keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         found = np.zeros(len(keys), np.uint8)
         with (
-            Memory.of(self.key_dtype, keys) as given,
-            Memory(self.value_dtype, len(keys), wanted=True) as room,
+            Memory.of(self._keys, keys) as given,
+            Memory(self._values, len(keys), wanted=True) as room,
         ):
-            args = Keys(0, len(keys), given.type.id, given.address, room.type.id, None)
+            args = Keys(0, len(keys), given.type, given.address, room.type, None)
             args.get, args.found = room.address, found.ctypes.data
             self._operate(b"get", args)
             return told(self.value_dtype, room.array(len(keys))), found.astype(bool)
 
     def _put(self, keys: NDArray[Any], values: NDArray[Any]) -> None:
         with (
-            Memory.of(self.key_dtype, keys) as given,
-            Memory.of(self.value_dtype, values) as put,
+            Memory.of(self._keys, keys) as given,
+            Memory.of(self._values, values) as put,
         ):
-            args = Keys(0, len(keys), given.type.id, given.address, put.type.id, put.address)
+            args = Keys(0, len(keys), given.type, given.address, put.type, put.address)
             self._operate(b"put", args)
 
     def get_many(self, keys: ArrayLike) -> NDArray[Any]:
@@ -222,13 +223,13 @@ class Map(MutableMapping[Any, Any]):
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         start = np.zeros(0, self.key_dtype) if last is None else last
         with (
-            Memory.of(self.key_dtype, start) as given,
-            Memory(self.key_dtype, _AT_ONCE, wanted=True) as keys,
-            Memory(self.value_dtype, _AT_ONCE, wanted=True) as room,
+            Memory.of(self._keys, start) as given,
+            Memory(self._keys, _AT_ONCE, wanted=True) as keys,
+            Memory(self._values, _AT_ONCE, wanted=True) as room,
         ):
-            args = Scan(0, _AT_ONCE, keys.type.id, None if last is None else given.address)
+            args = Scan(0, _AT_ONCE, keys.type, None if last is None else given.address)
             args.behind, args.keys = behind, keys.address
-            args.val_mem_type, args.values = room.type.id, room.address if values else None
+            args.val_mem_type, args.values = room.type, room.address if values else None
             self._operate(b"scan", args)
             return keys.array(args.n), told(self.value_dtype, room.array(args.n if values else 0))
 

@@ -106,7 +106,9 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
       fileno(next_fileno()),
       container(*store_, name),
       heaps(*store_, name, [this] { return container.new_id(); }),
-      native(filters_file()) {}
+      native(filters_file()) {
+  container.before_writing([this] { heaps.flush(); });
+}
 
 // What the program has closed was flushed: this is of what it has left open.
 File::~File() {
