@@ -195,8 +195,12 @@ TEST_F(Maps, what_two_make_the_same_counts_once) {
   Container second(store_, "c");
   for (Container* const one : {&first, &second}) {
     one->put(*map(*one), "same", "1");
-    EXPECT_TRUE(one->erase(*map(*one), "old"));
+    one->put(*map(*one), "old", "2");
   }
+  first.flush();
+  second.flush();
+  EXPECT_EQ(stored(), (Model{{"old", "2"}, {"same", "1"}}));
+  for (Container* const one : {&first, &second}) EXPECT_TRUE(one->erase(*map(*one), "old"));
   first.flush();
   second.flush();
   EXPECT_EQ(stored(), (Model{{"same", "1"}}));
