@@ -194,7 +194,7 @@ def be_an_object() -> None:
     with h5py.File("x.h5", "w", track_order=True) as f, h5py.File("y.h5", "w") as g:
         m = Map.create(f, "group/m", str, str)
         m["a"], m["large"] = "b", "x" * 100_000
-        seen = []
+        seen: list[str] = []
         f["group"].visit(seen.append)
         assert seen == ["m"]
         f["other"] = h5py.SoftLink("/group/m")
