@@ -52,8 +52,8 @@ Container::Container(store::Store& store, std::string name)
   root();
 }
 
-PendingTable& Container::table(ObjectId group) {
-  return tables_.try_emplace(group, store_, table_of_group(name_, group)).first->second;
+PendingTable& Container::table(ObjectId owner) {
+  return tables_.try_emplace(owner, store_, table_of_group(name_, owner)).first->second;
 }
 
 Links& Container::links_of(const Object& group) {
@@ -64,6 +64,24 @@ Links& Container::links_of(const Object& group) {
     undo(id, base, mine);
   };
   return links_.try_emplace(id, table(id), group.header_.in_order, lose).first->second;
+}
+
+Entries& Container::entries_of(const Object& map) {
+  const ObjectId id = map.place_.object;
+  const auto found = entries_.find(id);
+  if (found != entries_.end()) return found->second;
+  return entries_.try_emplace(id, table(id), decode_key_form(map.header_.key_form), named(id))
+      .first->second;
+}
+
+void Container::put(const Object& map, const std::string& key, const std::string& value) {
+  require_own_process();
+  entries_of(map).put(key, value);
+}
+
+bool Container::erase(const Object& map, const std::string& key) {
+  require_own_process();
+  return entries_of(map).erase(key);
 }
 
 void Container::require_own_process() const {
@@ -97,6 +115,7 @@ void Container::forget(ObjectId object) noexcept {
   const auto table = tables_.find(object);
   if (table == tables_.end() || table->second.size() > 0) return;
   links_.erase(object);
+  entries_.erase(object);
   tables_.erase(table);
 }
 

@@ -1,4 +1,4 @@
-// A container: groups, datasets and committed types under a root group, in a store.
+// A container: groups, datasets, committed types and maps under a root group, in a store.
 //
 // One thread. What is changed is gathered in memory until flush(), and written then, each group's
 // table as a whole. What others have flushed is seen in what is looked at first after that; an
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "objects/entries.hpp"
 #include "objects/links.hpp"
 #include "objects/object.hpp"
 #include "objects/pending_table.hpp"
@@ -59,6 +61,12 @@ class Container {
   // An object goes with its last link and last handle, a group with all of its links.
   void unlink(const Object& group, const std::string& name);
 
+  // Those of a map, as links() has those of a group.
+  const Entries& entries(const Object& map) { return entries_of(map); }
+  void put(const Object& map, const std::string& key, const std::string& value);
+  // False where there is none.
+  bool erase(const Object& map, const std::string& key);
+
   // References to an object that are no links, and are counted as if they were. Nothing of one that
   // has no link yet.
   void hold(const Handle& object);
@@ -67,12 +75,16 @@ class Container {
   // Takes what others have written of it. What this program has changed is flushed before.
   void refresh(const Handle& object);
 
+  // Called before anything is written, also where that is not by flush(): what headers and entries
+  // lead to is to be there.
+  void before_writing(std::function<void()> act) { before_ = std::move(act); }
   // What could not be written is tried again by the next flush. Where others have made or changed
   // the same, theirs stands, all else is written, and that is thrown (conflict).
   void flush();
   // Of what is gathered, in bytes; takes the longer the more that is.
   [[nodiscard]] std::size_t size() const;
-  // Groups whose tables are in memory: those that are open and were looked into, or have changed.
+  // Groups and maps whose tables are in memory: those that are open and were looked into, or have
+  // changed.
   [[nodiscard]] std::size_t tables() const { return tables_.size(); }
 
  private:
@@ -83,8 +95,9 @@ class Container {
     std::uint64_t links = 0;
   };
 
-  PendingTable& table(ObjectId group);
+  PendingTable& table(ObjectId owner);
   Links& links_of(const Object& group);
+  Entries& entries_of(const Object& map);
   void require_own_process() const;
   std::uint32_t lease();
   Handle held(Place place, Header header, store::Version version);
@@ -108,6 +121,7 @@ class Container {
   bool erase_unlinked();
   bool erase_header(Object& object);
   void empty_group(Object& group);
+  void empty_map(Object& map);
   void erase_chunks();
   Value merge(ObjectId group, const Meeting& meeting);
   Value merge_header(ObjectId object, const Meeting& meeting);
@@ -117,14 +131,16 @@ class Container {
   long process_;             // that may change it
   std::uint32_t lease_ = 0;  // of what this object makes; 0: it has made nothing yet
   std::uint64_t made_ = 0;   // objects of that lease
+  std::function<void()> before_;
   // What the end of a handle needs comes before the handles.
   std::unordered_map<ObjectId, std::weak_ptr<Object>> open_;
-  std::map<ObjectId, PendingTable> tables_;  // by the group
+  std::map<ObjectId, PendingTable> tables_;  // by the group or map
   std::map<ObjectId, Links> links_;          // as well
+  std::map<ObjectId, Entries> entries_;      // as well
   std::map<ObjectId, Handle> changed_;
   std::map<ObjectId, Handle> unlinked_;  // their headers are to go
   std::map<ObjectId, HeldBack> held_back_;
-  std::vector<Handle> emptying_;                  // groups that are erased, but for their links
+  std::vector<Handle> emptying_;                  // erased, but for their links and entries
   std::vector<ObjectId> erased_;                  // datasets whose chunks are to go
   std::map<ObjectId, ObjectId> linked_;           // objects that were linked, and the last group
   std::set<ObjectId> unnamed_;                    // objects that were made and not linked yet

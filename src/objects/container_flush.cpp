@@ -72,6 +72,18 @@ void Container::empty_group(Object& group) {
   table(id).set(std::string(kSums), std::nullopt);
 }
 
+void Container::empty_map(Object& map) {
+  constexpr std::size_t kAtOnce = 1000;
+  Entries& entries = entries_of(map);
+  for (std::string last; true;) {
+    const auto part = entries.from(last, /*behind=*/!last.empty(), kAtOnce);
+    if (part.empty()) break;
+    for (const auto& [key, value] : part) entries.erase(key);
+    last = part.back().first;
+  }
+  table(map.place_.object).set(std::string(kSums), std::nullopt);
+}
+
 // Of an object without links. False where another has linked it meanwhile.
 bool Container::erase_header(Object& object) {
   const auto [id, home] = object.place_;
@@ -103,12 +115,16 @@ bool Container::erase_unlinked() {
     }
     if (!is_linked && erase_header(*object)) {
       if (object->header_.kind == Header::Kind::dataset) erased_.push_back(id);
-      if (object->header_.kind == Header::Kind::group) emptying_.push_back(object);
+      if (object->header_.kind == Header::Kind::group || object->header_.kind == Header::Kind::map)
+        emptying_.push_back(object);
     }
     at = unlinked_.erase(at);
   }
   const bool is_more = !emptying_.empty();
-  for (; !emptying_.empty(); emptying_.pop_back()) empty_group(*emptying_.back());
+  for (; !emptying_.empty(); emptying_.pop_back()) {
+    Object& object = *emptying_.back();
+    object.header_.kind == Header::Kind::map ? empty_map(object) : empty_group(object);
+  }
   return is_more;
 }
 
@@ -123,6 +139,7 @@ void Container::drop_what_nothing_leads_to() {
     lost.pop_back();
     unnamed_.erase(group);
     links_.erase(group);
+    entries_.erase(group);
     if (tables_.erase(group) == 0) continue;
     std::erase_if(new_places_, [&](Place place) { return place.home == group; });
     for (auto at = changed_.begin(); at != changed_.end();) {
@@ -248,6 +265,8 @@ Value Container::merge_header(ObjectId object, const Meeting& meeting) {
 Value Container::merge(ObjectId group, const Meeting& meeting) {
   if (meeting.key.starts_with(kHeader))
     return merge_header(number_in(std::string_view(meeting.key).substr(1)), meeting);
+  if (const auto map = entries_.find(group); map != entries_.end())
+    return map->second.merge(meeting, lost_);
   return links_.at(group).merge(meeting, lost_);
 }
 
@@ -270,6 +289,7 @@ void Container::erase_chunks() {
 // In rounds: what is written may have others to be written, counts that are lowered and objects
 // that are erased when a link is gone.
 void Container::write_all() {
+  if (before_) before_();
   while (true) {
     drop_what_nothing_leads_to();
     save_headers();
@@ -282,6 +302,7 @@ void Container::write_all() {
   linked_.clear();
   const auto is_closed = [&](const auto& entry) { return !open_.contains(entry.first); };
   std::erase_if(links_, is_closed);  // of those that had changes
+  std::erase_if(entries_, is_closed);
   std::erase_if(tables_, is_closed);
   erase_chunks();
 }

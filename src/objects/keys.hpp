@@ -23,7 +23,7 @@ inline std::uint64_t number_in(std::string_view bytes) {
   return number;
 }
 
-// Tables of a container: of a group, of the leases of its writers, and of where objects are.
+// Tables of a container: of a group or map, of the leases of its writers, and of where objects are.
 inline std::string table_of_group(std::string_view container, ObjectId group) {
   return std::string(container) + "/t/" + in_order(group);
 }
@@ -49,6 +49,12 @@ inline constexpr char kOrder = 'o';   // a name, by its link's stamp and lease
 inline constexpr char kHeader = 'h';  // of an object that was first linked here
 inline constexpr std::size_t kLongName = 384;
 
+// Entries of a map's table, by their keys; long ones as long names are.
+inline constexpr char kEntry = 'k';
+
+inline std::string key_of_entry(std::string_view key) {
+  return kEntry + std::string(key.substr(0, kLongName));
+}
 inline std::string key_of_name(std::string_view name) {
   return kName + std::string(name.substr(0, kLongName));
 }
@@ -56,7 +62,7 @@ inline std::string key_of_order(std::uint64_t stamp, std::uint32_t lease) {
   return kOrder + in_order(stamp) + in_order(lease);
 }
 inline std::string key_of_header(ObjectId object) { return kHeader + in_order(object); }
-inline constexpr std::string_view kSums = "s";  // of the links
+inline constexpr std::string_view kSums = "s";  // of links or entries
 inline constexpr std::string_view kStub = "p";  // of the root: the path of the container's stub
 
 }  // namespace headrace::objects

@@ -39,6 +39,13 @@ PendingTable::Pending& PendingTable::changed(const std::string& key) {
   return pending_.emplace(key, std::move(pending)).first->second;
 }
 
+void PendingTable::prepare(const std::string& key) {
+  if (pending_.contains(key)) return;
+  Pending& pending = changed(key);
+  pending.value = pending.base;
+  size_ += size_of(key, pending.value);
+}
+
 void PendingTable::set(const std::string& key, Value value) {
   Pending& pending = changed(key);
   pending.value = std::move(value);

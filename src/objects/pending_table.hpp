@@ -41,8 +41,8 @@ class PendingTable {
   // that of one that is known not to be there.
   void set(const std::string& key, Value value);
   void insert_new(const std::string& key, std::string value);
-  // Has it looked at now, so that no set() of it fails.
-  void prepare(const std::string& key) { set(key, find(key)); }
+  // Has it looked at now, once, so that neither find() nor set() of it fails.
+  void prepare(const std::string& key);
   // One that was read before, by which way ever: it was `base`, of that version.
   void replace(const std::string& key, Value value, Value base, store::Version version);
   // At most so many entries from a key on, in the order of keys.

@@ -91,4 +91,14 @@ struct FileFlushing {
   }
 };
 
+// Maps are the one kind of objects without callbacks of their own: HDF5 closes them by `optional`.
+template <auto function>
+struct MapClosing {
+  static herr_t call(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = function(self, args, dxpl, req);
+    if (args->op_type == H5VL_MAP_CLOSE && result >= 0) delete &Object::from(self);
+    return result;
+  }
+};
+
 }  // namespace headrace::vol

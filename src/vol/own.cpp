@@ -127,6 +127,18 @@ herr_t file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, void** req) 
   return result;
 }
 
+// Of maps, which have no callbacks of their own.
+herr_t optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+  const UnderRef connector = Object::from(self).connector;
+  const herr_t result = forward<Callback::optional>(Object::from(self), args, dxpl, req);
+  if (result < 0 || (args->op_type != H5VL_MAP_CREATE && args->op_type != H5VL_MAP_OPEN))
+    return result;
+  auto* const map = static_cast<H5VL_map_args_t*>(args->args);
+  void*& made = args->op_type == H5VL_MAP_CREATE ? map->create.map : map->open.map;
+  if (made != nullptr) made = new Object{made, connector};
+  return result;
+}
+
 herr_t file_specific(const Layer& layer, void* self, H5VL_file_specific_args_t* args, hid_t dxpl,
                      void** req) {
   const bool probes = args->op_type == H5VL_FILE_IS_ACCESSIBLE;

@@ -53,6 +53,7 @@ herr_t dataset_read(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem
                     hid_t file_space[], hid_t dxpl, void* buf[], void** req);
 herr_t dataset_write(std::size_t count, void* dset[], hid_t mem_type[], hid_t mem_space[],
                      hid_t file_space[], hid_t dxpl, const void* buf[], void** req);
+herr_t optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req);
 herr_t info_cmp(int* result, const void* a, const void* b);
 void* wrap_get_object(const void* self);
 herr_t wrap_get_wrap_ctx(const void* self, void** context);
@@ -123,6 +124,7 @@ class PassThrough {
   static constexpr auto file_get = &own::file_get;
   static constexpr auto dataset_read = &own::dataset_read;
   static constexpr auto dataset_write = &own::dataset_write;
+  static constexpr auto optional = &own::optional;
   static constexpr auto info_cmp = &own::info_cmp;
   static constexpr auto wrap_get_object = &own::wrap_get_object;
   static constexpr auto wrap_get_wrap_ctx = &own::wrap_get_wrap_ctx;
@@ -174,6 +176,8 @@ class PassThrough {
       return &FileClosing<function>::call;
     else if constexpr (callback == Callback::file_specific)
       return &FileFlushing<function>::call;
+    else if constexpr (callback == Callback::optional)
+      return &MapClosing<function>::call;
     else if constexpr (closes)
       return &Closing<function>::call;
     else

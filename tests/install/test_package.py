@@ -110,7 +110,7 @@ def test_the_header_for_c_programs_is_there(environment: Path, tmp_path: Path) -
     folder = Path(output_of(environment / "bin/python", "-c", ask, cwd=tmp_path).strip())
     assert folder.is_relative_to(environment)
     headers = {header.name for header in (folder / "headrace").iterdir()}
-    assert headers == {"async.h", "cache.h", "log.h", "operation.h", "stripe.h"}
+    assert headers == {"async.h", "cache.h", "log.h", "map.h", "operation.h", "stripe.h"}
 
 
 def test_a_program_runs_under_layers(environment: Path, tmp_path: Path) -> None:

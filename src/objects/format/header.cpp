@@ -161,7 +161,8 @@ void merge_attributes(const Header& base, const Header& mine, Header& result,
 }  // namespace
 
 std::size_t Header::size() const {
-  std::size_t bytes = creation.size() + comment.size() + type.size() + (data ? data->size() : 0);
+  std::size_t bytes = creation.size() + comment.size() + type.size() + value_type.size() +
+                      key_form.size() + (data ? data->size() : 0);
   for (const Attribute& one : attributes)
     bytes += sizeof one + one.name.size() + one.type.size() + one.space.size() + one.value.size();
   for (const Cut& one : cuts) bytes += sizeof one + one.dims.size() * sizeof one.dims[0];
@@ -203,6 +204,10 @@ std::string encode(const Header& header) {
   for (const Attribute& attribute : header.attributes) put_attribute(bytes, attribute);
   if (header.kind != Header::Kind::group) put_text(bytes, header.type);
   if (header.kind == Header::Kind::dataset) put_dataset(bytes, header);
+  if (header.kind == Header::Kind::map) {
+    put_text(bytes, header.value_type);
+    put_text(bytes, header.key_form);
+  }
   std::array<std::byte, kChecksum> checksum{};
   put_little_endian(checksum.data(), checksum_of(bytes));
   return bytes.append(reinterpret_cast<const char*>(checksum.data()), checksum.size());
@@ -222,7 +227,7 @@ Header decode_header(std::string_view bytes) {
   const std::uint8_t kind = first & ~(kInOrder | kKept);
   header.in_order = (first & kInOrder) != 0;
   header.kept = (first & kKept) != 0;
-  if (kind > static_cast<std::uint8_t>(Header::Kind::datatype)) fail_damaged("a kind of object");
+  if (kind > static_cast<std::uint8_t>(Header::Kind::map)) fail_damaged("a kind of object");
   header.kind = static_cast<Header::Kind>(kind);
   for (std::uint64_t* const number :
        {&header.links, &header.created, &header.changed, &header.stamps})
@@ -237,6 +242,10 @@ Header decode_header(std::string_view bytes) {
   }
   if (header.kind != Header::Kind::group) header.type = take_text(bytes);
   if (header.kind == Header::Kind::dataset) take_dataset(bytes, header);
+  if (header.kind == Header::Kind::map) {
+    header.value_type = take_text(bytes);
+    header.key_form = take_text(bytes);
+  }
   if (!bytes.empty()) fail_damaged("the header of an object");
   return header;
 }

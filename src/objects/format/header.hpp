@@ -32,7 +32,7 @@ struct Cut {
 };
 
 struct Header {
-  enum class Kind : std::uint8_t { group, dataset, datatype };
+  enum class Kind : std::uint8_t { group, dataset, datatype, map };
   Kind kind = Kind::group;
   bool in_order = false;      // of a group: its links can be listed by their stamps
   std::uint64_t links = 0;    // hard ones that lead to the object
@@ -43,6 +43,10 @@ struct Header {
   std::string creation;      // its property list
   std::string comment;
   std::vector<Attribute> attributes;  // by their names
+
+  // Of maps, whose type is that of their keys.
+  std::string value_type;
+  std::string key_form;  // KeyForm, encoded
 
   // Of datasets, and of committed types the type.
   std::string type;

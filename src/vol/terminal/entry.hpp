@@ -95,6 +95,16 @@ struct TerminalFlushing {
   }
 };
 
+// Maps are closed by `optional`, as vol/closing.hpp says.
+template <auto function>
+struct TerminalMapClosing {
+  static herr_t call(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+    const herr_t result = function(self, args, dxpl, req);
+    if (args->op_type == H5VL_MAP_CLOSE && result >= 0) delete &TerminalObject::from(self);
+    return result;
+  }
+};
+
 // Of file_create and file_open: malformed settings fail them, and the report has them.
 template <typename C, Callback callback, auto function, typename Signature = decltype(function)>
 struct TerminalOpening;

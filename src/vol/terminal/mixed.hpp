@@ -91,6 +91,7 @@ class Mixed : public PassThrough<C> {
   HEADRACE_BY_OBJECT(file_get)
   HEADRACE_BY_OBJECT(file_specific)
   HEADRACE_BY_OBJECT(group_specific)
+  HEADRACE_BY_OBJECT(optional)
   HEADRACE_BY_BOTH(link_copy, 0, 2)
   HEADRACE_BY_BOTH(link_move, 0, 2)
   HEADRACE_BY_BOTH(object_copy, 0, 3)

@@ -23,7 +23,8 @@ Id<Kind::plist> memory_list(hid_t native) {
 void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object) noexcept {
   const PrivateErrors own;
   const hid_t dxpl = h5.transfer_list.get();
-  if (type == H5I_GROUP) h5.VLgroup_close(object, connector.get(), dxpl, nullptr);
+  if (type == H5I_GROUP || type == H5I_MAP)
+    h5.VLgroup_close(object, connector.get(), dxpl, nullptr);
   if (type == H5I_DATASET) h5.VLdataset_close(object, connector.get(), dxpl, nullptr);
   if (type == H5I_DATATYPE) h5.VLdatatype_close(object, connector.get(), dxpl, nullptr);
   if (type == H5I_ATTR) h5.VLattr_close(object, connector.get(), dxpl, nullptr);

@@ -7,7 +7,7 @@
 
 namespace headrace::vol {
 
-// Of a group, dataset, committed type or attribute of the native connector.
+// Of a group (a map's face, too), dataset, committed type or attribute of the native connector.
 void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object) noexcept;
 
 // No id of it is left to programs. It may be made in a callback of any object.

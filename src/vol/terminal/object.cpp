@@ -30,6 +30,8 @@ unsigned flag_of(H5I_type_t type) {
       return H5F_OBJ_DATATYPE;
     case H5I_ATTR:
       return H5F_OBJ_ATTR;
+    case H5I_MAP:
+      return kMapObjects;
     default:
       return 0;
   }
@@ -74,7 +76,7 @@ void* FileHandle::open_face(H5I_type_t type) {
   const Id<Kind::datatype> byte(h5.Tcreate(H5T_OPAQUE, 1));
   const Id<Kind::dataspace> one(h5.Screate_simple(1, &kOne, nullptr));
   void* face = nullptr;
-  if (type == H5I_GROUP)
+  if (type == H5I_GROUP || type == H5I_MAP)  // natively there are no maps
     face = h5.VLgroup_open(root, &kItself, native, "/", h5.group_access_list(), dxpl, nullptr);
   if (type == H5I_DATASET)  // without a name it goes with its close
     face =
@@ -132,7 +134,7 @@ void* open_file_of(const TerminalObject& object) {
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most) {
   const PrivateErrors own;
   Search search{&file, types, most, {}};
-  for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_DATATYPE, H5I_ATTR})
+  for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_DATATYPE, H5I_ATTR, H5I_MAP})
     if ((types & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
   return search.found;
 }
@@ -151,6 +153,7 @@ H5G_stat_t stat_of(const H5O_info2_t& info) {
   stat.mtime = info.mtime;
   stat.type = info.type == H5O_TYPE_GROUP     ? H5G_GROUP
               : info.type == H5O_TYPE_DATASET ? H5G_DATASET
+              : info.type == H5O_TYPE_MAP     ? H5G_UNKNOWN
                                               : H5G_TYPE;
   return stat;
 }

@@ -77,8 +77,9 @@ class FileHandle {
   const H5VL_class_t* native_class_ = nullptr;
 };
 
-// A file, group, dataset, committed type or attribute that HDF5 holds; connectors derive theirs.
-// HDF5 owns it: an open or create gives it away by handed(), a close that succeeds deletes it.
+// A file, group, dataset, committed type, attribute or map that HDF5 holds; connectors derive
+// theirs. HDF5 owns it: an open or create gives it away by handed(), a close that succeeds deletes
+// it.
 class TerminalObject {
  public:
   TerminalObject(H5I_type_t type, std::shared_ptr<FileHandle> opening);
@@ -133,8 +134,10 @@ void* handed(std::unique_ptr<T> object) {
 // HDF5 finds it among its ids; null when the program has closed that one.
 void* open_file_of(const TerminalObject& object);
 
-// The ids of `types` (H5F_OBJ_*) that the program has of the file, all or, with H5F_OBJ_LOCAL,
-// those opened through this opening; at most `most`.
+// HDF5 has no such flag for maps.
+inline constexpr unsigned kMapObjects = 1U << 30U;
+// The ids of `types` (H5F_OBJ_*, kMapObjects) that the program has of the file, all or, with
+// H5F_OBJ_LOCAL, those opened through this opening; at most `most`.
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most);
 
 // Whether a location asked about by H5Gget_objinfo is an object, where it may also be a link.

@@ -171,6 +171,8 @@ class Terminal : public Refusals<C> {
       return &TerminalDatasetClosing<function>::call;
     else if constexpr (callback == Callback::file_specific)
       return &TerminalFlushing<function>::call;
+    else if constexpr (callback == Callback::optional)
+      return &TerminalMapClosing<function>::call;
     else if constexpr (callback == Callback::file_create || callback == Callback::file_open)
       return &TerminalOpening<C, callback, function>::call;
     else if constexpr (closes)
@@ -182,7 +184,7 @@ class Terminal : public Refusals<C> {
   // that iterate the program's own code runs, which finds its handler of errors as it set it.
   static constexpr bool runs_program(Callback callback) {
     return callback == Callback::attr_specific || callback == Callback::link_specific ||
-           callback == Callback::object_specific;
+           callback == Callback::object_specific || callback == Callback::optional;
   }
   template <Callback callback>
   using Guard =

@@ -6,6 +6,11 @@
 
 namespace headrace::object {
 
+// The operations of include/headrace/map.h are known to HDF5 from then on.
+void register_map_operations();
+// Whether it was one of them.
+bool carry_out_map_operation(void* self, const H5VL_optional_args_t& args);
+
 struct Containers : vol::Terminal<Containers> {
   using Callback = vol::Callback;
   static constexpr const char* kName = "headrace_object";
@@ -75,6 +80,11 @@ struct Containers : vol::Terminal<Containers> {
                                 hid_t dxpl, void** req);
   static herr_t object_optional(void* self, Loc where, H5VL_optional_args_t* args, hid_t dxpl,
                                 void** req);
+
+  static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
+                                     std::uint64_t* flags);
+  // What HDF5 does with maps.
+  static herr_t optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req);
 
   static herr_t blob_put(void* self, const void* data, std::size_t size, void* id, void* context);
   static herr_t blob_get(void* self, const void* id, void* data, std::size_t size, void* context);

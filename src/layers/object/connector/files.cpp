@@ -23,7 +23,8 @@ bool closes_all(const File& file) {
 
 void close_all(vol::TerminalObject& file) {
   const PrivateErrors own;
-  for (const hid_t id : vol::open_ids(file, H5F_OBJ_LOCAL | H5F_OBJ_ALL, ~std::size_t{0}))
+  for (const hid_t id :
+       vol::open_ids(file, H5F_OBJ_LOCAL | H5F_OBJ_ALL | vol::kMapObjects, ~std::size_t{0}))
     if (h5.Iget_type(id) != H5I_FILE)
       while (h5.Idec_ref(id) > 0) continue;
 }

@@ -20,6 +20,7 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
 
   static herr_t initialize(hid_t vipl) {
     note_start_folder();
+    register_map_operations();
     return Mixed::initialize(vipl);
   }
 

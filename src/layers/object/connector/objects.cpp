@@ -103,6 +103,7 @@ herr_t Containers::object_specific(void* self, Loc where, H5VL_object_specific_a
 
 herr_t Containers::object_optional(void* self, Loc where, H5VL_optional_args_t* args, hid_t dxpl,
                                    void** req) {
+  if (carry_out_map_operation(self, *args)) return 0;
   auto* const native = static_cast<H5VL_native_object_optional_args_t*>(args->args);
   if (args->op_type == H5VL_NATIVE_OBJECT_GET_COMMENT) {
     auto& out = native->get_comment;

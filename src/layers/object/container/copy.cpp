@@ -7,6 +7,7 @@
 #include "engine/buffer.hpp"
 #include "layers/object/container/encoded.hpp"
 #include "layers/object/container/iterate.hpp"
+#include "layers/object/container/map_values.hpp"
 #include "layers/object/elements/conversion.hpp"
 #include "vol/dataset/elements.hpp"
 
@@ -41,6 +42,8 @@ class Copier {
     const Handle made = file_of(to_).container.create(std::move(header));
     done_[source.object->place().object] = made;
     if (type_of(*made) == H5I_GROUP) copy_links(source, *made, depth);
+    if (type_of(*made) == H5I_MAP)
+      copy_entries(file_of(from_), *source.object, file_of(to_), *made);
     if (type_of(*made) == H5I_DATASET) copy_elements(source, made, alike);
     return made;
   }

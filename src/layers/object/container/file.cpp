@@ -106,7 +106,9 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
       fileno(next_fileno()),
       container(*store_, name),
       heaps(*store_, name, [this] { return container.new_id(); }),
-      native(filters_file()) {}
+      native(filters_file()) {
+  container.before_writing([this] { heaps.flush(); });
+}
 
 // What the program has closed was flushed: this is of what it has left open.
 File::~File() {
@@ -160,7 +162,8 @@ void File::note_pending(const std::shared_ptr<Dataset>& dataset) {
 
 void File::note_change() {
   constexpr std::uint64_t kOften = 4096;  // it takes time to count
-  if (++changes_ % kOften == 0 && container.size() > kMostPending) flush();
+  const bool is_much = ++changes_ % kOften == 0 && container.size() > kMostPending;
+  if (is_much || heaps.size() > kMostPending) flush();
 }
 
 void File::prepare() {

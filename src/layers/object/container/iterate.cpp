@@ -111,6 +111,7 @@ H5O_info2_t info_of(const File& file, const objects::Object& object) {
   info.token = token_of(object.place().object);
   info.type = type_of(object) == H5I_DATASET    ? H5O_TYPE_DATASET
               : type_of(object) == H5I_DATATYPE ? H5O_TYPE_NAMED_DATATYPE
+              : type_of(object) == H5I_MAP      ? H5O_TYPE_MAP
                                                 : H5O_TYPE_GROUP;
   info.rc = static_cast<unsigned>(header.links);
   info.ctime = info.mtime = static_cast<time_t>(header.changed);

@@ -171,6 +171,8 @@ H5I_type_t type_of(const objects::Object& object) {
       return H5I_DATASET;
     case objects::Header::Kind::datatype:
       return H5I_DATATYPE;
+    case objects::Header::Kind::map:
+      return H5I_MAP;
     default:
       return H5I_GROUP;
   }

@@ -17,13 +17,13 @@ inline constexpr unsigned kMostSoftLinks = 16;  // HDF5's default
 // An object, and a path to it; empty of one that has no name.
 using Found = objects::Start;
 
-// A file (its root group), group, dataset or committed type that HDF5 holds.
+// A file (its root group), group, dataset, committed type or map that HDF5 holds.
 struct Open : vol::TerminalObject {
   Open(H5I_type_t type, std::shared_ptr<vol::FileHandle> opening, Found what)
       : TerminalObject(type, std::move(opening)), found(std::move(what)) {}
   Found found;
   std::shared_ptr<Dataset> dataset;  // of a dataset
-  Id<Kind::plist> access;            // list, of a dataset
+  Id<Kind::plist> access;            // list, of a dataset or map
 };
 
 struct OpenAttribute : vol::TerminalObject {
