@@ -209,6 +209,7 @@ TEST_F(Maps, what_two_make_the_same_counts_once) {
 TEST_F(Maps, many_writers_lose_nothing) {
   std::mt19937 random(5);
   std::vector<std::unique_ptr<Container>> writers;
+  writers.reserve(4);
   for (int i = 0; i < 4; ++i) writers.push_back(std::make_unique<Container>(store_, "c"));
   Model model;
   for (int i = 0; i < 400; ++i) {

@@ -83,7 +83,7 @@ std::vector<T> numbers(std::mt19937_64& random) {
     T value{};
     const std::uint64_t bits = random();
     std::memcpy(&value, &bits, sizeof value);
-    if (value == value && value != 0) values.push_back(value);
+    if (!std::isnan(value) && value != 0) values.push_back(value);
   }
   return values;
 }

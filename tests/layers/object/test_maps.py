@@ -17,6 +17,9 @@ import pytest
 from harness.build import built
 from harness.layer import Layer
 from harness.prefix import Hdf5
+from harness.run import run
+from harness.stack import stack_env
+from harness.stacked import Stacked
 
 from headrace.errors import HeadraceError
 from headrace.object import Map
@@ -180,6 +183,17 @@ def refuse_other_keys() -> None:
 @pytest.mark.parametrize("program", [be_a_dict, have_all_types, keep_all_values, refuse_other_keys])
 def test_python(object_layer: Layer, program: Any) -> None:
     object_layer.python(program)
+
+
+@pytest.mark.parametrize("above", ["null", "trace", "async"])
+def test_below_other_layers(tmp_path: Path, hdf5: Hdf5, above: str) -> None:
+    stacked = Stacked(tmp_path, f"{above},object(store={tmp_path}/store)")
+    done = stacked.start(be_a_dict)
+    assert done.status == 0, done.text
+    program = built(f"tests/layers/object/own_maps_{hdf5.mpi}")
+    env = stack_env(stacked.usual, tmp_path / "report")
+    done = run([program, tmp_path / "x.h5"], env=env, cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, b"good\n", b""), done.text
 
 
 def test_is_refused_natively(tmp_path: Path) -> None:
