@@ -13,14 +13,6 @@ namespace {
 constexpr char kHere = 0;
 constexpr char kInHeap = 1;
 
-std::uint64_t number_of_entries(const Value& value) {
-  if (!value) return 0;
-  std::string_view bytes = *value;
-  const std::uint64_t number = take_varint(bytes);
-  if (!bytes.empty()) fail_damaged("the number of a map's entries");
-  return number;
-}
-
 bool is_long_key(std::string_view key) { return key.size() >= kLongName; }
 std::string rest_of_key(std::string_view key) { return std::string(key.substr(kLongName)); }
 
@@ -53,15 +45,23 @@ Value in(const ValuesAlike& alike, const std::string& rest) {
   return found == alike.end() ? std::nullopt : Value(found->second);
 }
 
-std::vector<MapEntry> entries_of(const std::string& stored, std::string value) {
+}  // namespace
+
+std::uint64_t number_of_entries(const Value& sums) {
+  if (!sums) return 0;
+  std::string_view bytes = *sums;
+  const std::uint64_t number = take_varint(bytes);
+  if (!bytes.empty()) fail_damaged("the number of a map's entries");
+  return number;
+}
+
+std::vector<MapEntry> entries_of(const std::string& stored, const std::string& value) {
   const std::string key = stored.substr(1);
-  if (!is_long_key(key)) return {{key, std::move(value)}};
+  if (!is_long_key(key)) return {{key, value}};
   std::vector<MapEntry> entries;
   for (auto& [rest, one] : decode_values_alike(value)) entries.emplace_back(key + rest, one);
   return entries;
 }
-
-}  // namespace
 
 std::string encode(const MapValue& value) {
   if (!value.heap) return kHere + value.bytes;

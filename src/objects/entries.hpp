@@ -27,6 +27,11 @@ std::string encode(const MapValue& value);
 // Throws Error (corrupt).
 MapValue decode_map_value(std::string_view bytes);
 
+// Those of an entry of a map's table, whose key begins with kEntry. Throws Error (corrupt).
+std::vector<MapEntry> entries_of(const std::string& stored, const std::string& value);
+// What the table counts. Throws Error (corrupt).
+std::uint64_t number_of_entries(const Value& sums);
+
 // One thread. Throws Error, and has changed nothing then.
 class Entries {
  public:

@@ -27,10 +27,6 @@ void list_store(const Target& target) {
   }
 }
 
-const char* word_of(objects::Header::Kind kind) {
-  constexpr std::array kWords{"group", "dataset", "datatype"};
-  return kWords.at(static_cast<std::size_t>(kind));
-}
 const char* word_of(objects::Link::Kind kind) {
   constexpr std::array kWords{"hard", "soft", "external", "user"};
   return kWords.at(static_cast<std::size_t>(kind));
@@ -38,7 +34,7 @@ const char* word_of(objects::Link::Kind kind) {
 
 void add_object(JsonObject& line, const objects::Object& object) {
   const objects::Header& header = object.header();
-  line.text("kind", word_of(header.kind))
+  line.text("kind", objects::word_of(header.kind))
       .raw("object", std::to_string(object.place().object))
       .raw("links", std::to_string(header.links))
       .number("attributes", static_cast<long long>(header.attributes.size()));

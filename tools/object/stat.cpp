@@ -32,6 +32,7 @@ void stat_container(const Target& file) {
                    .number("groups", number(amounts.groups))
                    .number("datasets", number(amounts.datasets))
                    .number("datatypes", number(amounts.types))
+                   .number("maps", number(amounts.maps))
                    .number("links", number(amounts.links))
                    .number("chunks", number(amounts.chunks))
                    .number("chunk_bytes", number(amounts.chunk_bytes))
@@ -95,11 +96,10 @@ void stat_object(const Target& file, const std::string& path) {
   if (found.object == nullptr)
     throw Error("there is no " + printable(found.missing) + " in " + printable(found.path),
                 ErrorKind::not_found);
-  constexpr std::array kWords{"group", "dataset", "datatype"};
   const objects::Header& header = found.object->header();
   JsonObject line;
   line.text("path", printable(found.path))
-      .text("kind", kWords.at(static_cast<std::size_t>(header.kind)))
+      .text("kind", objects::word_of(header.kind))
       .raw("object", std::to_string(found.object->place().object))
       .raw("home", std::to_string(found.object->place().home))
       .raw("links", std::to_string(header.links))
@@ -114,6 +114,8 @@ void stat_object(const Target& file, const std::string& path) {
   if (header.kind == objects::Header::Kind::group)
     line.boolean("in_order", header.in_order)
         .number("members", static_cast<long long>(container.links(*found.object).count()));
+  if (header.kind == objects::Header::Kind::map)
+    line.number("entries", static_cast<long long>(container.entries(*found.object).count()));
   std::cout << line.str() << '\n';
 }
 

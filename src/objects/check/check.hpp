@@ -17,6 +17,7 @@ struct Amounts {
   std::uint64_t groups = 0;
   std::uint64_t datasets = 0;
   std::uint64_t types = 0;
+  std::uint64_t maps = 0;
   std::uint64_t links = 0;
   std::uint64_t chunks = 0;
   std::uint64_t chunk_bytes = 0;

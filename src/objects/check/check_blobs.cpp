@@ -112,10 +112,8 @@ Amounts check(store::Store& store, const std::string& container, Depth depth, co
   check_blobs(store, survey, depth, amounts);
   for (const auto& [id, object] : survey.objects) {
     if (!object.is_reached || !object.is_readable) continue;
-    auto& count = object.kind == Header::Kind::group     ? amounts.groups
-                  : object.kind == Header::Kind::dataset ? amounts.datasets
-                                                         : amounts.types;
-    ++count;
+    const std::array counts{&amounts.groups, &amounts.datasets, &amounts.types, &amounts.maps};
+    ++*counts.at(static_cast<std::size_t>(object.kind));
   }
   for (const auto& [id, table] : survey.groups)
     if (survey.is_living(id)) amounts.links += table.links;

@@ -1,4 +1,6 @@
+#include "base/error.hpp"
 #include "objects/check/check.hpp"
+#include "objects/check/survey.hpp"
 #include "objects/keys.hpp"
 
 namespace headrace::objects {
@@ -31,24 +33,42 @@ void check_count(Survey& survey, ObjectId id, const Surveyed& object) {
     survey.garbage(survey.path_of(id), key_of_header(id), told);
 }
 
+void check_number(Survey& survey, const std::string& path, std::uint64_t counted,
+                  std::uint64_t found, const char* what) {
+  if (counted != found)
+    survey.damage(path, std::string(kSums),
+                  std::to_string(counted) + " " + what + " are counted, and there are " +
+                      std::to_string(found));
+}
+
 void check_links(Survey& survey, ObjectId id, const GroupTable& table) {
   const std::string path = survey.path_of(id);
-  if (table.sums.links != table.links)
-    survey.damage(path, std::string(kSums),
-                  std::to_string(table.sums.links) + " links are counted, and there are " +
-                      std::to_string(table.links));
-  if (table.sums.stamps < table.largest)
+  const Sums sums = decode_sums(table.sums);
+  check_number(survey, path, sums.links, table.links, "links");
+  if (sums.stamps < table.largest)
     survey.damage(path, std::string(kSums), "a link's stamp is larger than the last one");
   if (!survey.objects.at(id).in_order) return;
   for (const std::string& name : table.unordered)
     survey.damage(path, key_of_name(name), "the link is missing in the order of creation");
 }
 
+void check_table(Survey& survey, ObjectId id, const GroupTable& table) try {
+  if (survey.is_living(id, Header::Kind::group)) check_links(survey, id, table);
+  if (survey.is_living(id, Header::Kind::map))
+    check_number(survey, survey.path_of(id), number_of_entries(table.sums), table.entries,
+                 "entries");
+} catch (const Error& error) {
+  survey.damage(survey.path_of(id), std::string(kSums), error.what());
+}
+
+// Of links and of entries their number comes first.
+bool counts_some(const Value& sums) { return sums && !sums->empty() && sums->front() != 0; }
+
 void tell_garbage(Survey& survey, ObjectId id, const GroupTable& table) {
   const std::string path = survey.path_of(id);
-  if (!survey.is_living(id, Header::Kind::group)) {
-    if (table.links > 0 || table.sums.links > 0)
-      survey.garbage(path, {}, "the links of a group that nothing leads to");
+  if (!survey.is_living(id)) {
+    if (table.links > 0 || table.entries > 0 || counts_some(table.sums))
+      survey.garbage(path, {}, "the links or entries of an object that nothing leads to");
     return;
   }
   for (const std::string& key : table.stale_orders)
@@ -67,7 +87,7 @@ void check_tables(Survey& survey) {
     if (id != 1) check_place(survey, id, object);
   }
   for (const auto& [id, table] : survey.groups) {
-    if (survey.is_living(id, Header::Kind::group)) check_links(survey, id, table);
+    check_table(survey, id, table);
     tell_garbage(survey, id, table);
   }
   for (const auto& [last, range] : survey.places)

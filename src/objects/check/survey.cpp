@@ -89,11 +89,16 @@ void Survey::read_entry(ObjectId group, GroupTable& into,
   const std::string& key = entry.key;
   const std::string value(store::text_of(entry.value));
   if (key == kSums) {
-    into.sums = decode_sums(value);
+    into.sums = value;
   } else if (key == kStub && group == kRootObject) {
     return;
   } else if (key.starts_with(kName)) {
     read_links(into, orders, key, value);
+  } else if (key.starts_with(kEntry)) {
+    for (const auto& [its_key, its_value] : entries_of(key, value)) {
+      decode_map_value(its_value);
+      ++into.entries;
+    }
   } else if (key.starts_with(kHeader) && key.size() == 1 + kIdBytes) {
     read_header(group, key, value);
   } else if (key.starts_with(kOrder)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "objects/check/finding.hpp"
+#include "objects/entries.hpp"
 #include "objects/format/header.hpp"
 #include "objects/format/link.hpp"
 #include "objects/links.hpp"
@@ -44,11 +45,12 @@ struct Surveyed {
   const std::string* name = nullptr;
 };
 
-// What the table of a group says of links.
+// What the table of a group or map says of links or entries.
 struct GroupTable {
   std::uint64_t links = 0;
   std::vector<HardLink> hard;
-  Sums sums;
+  std::uint64_t entries = 0;
+  Value sums;                          // as the table has them
   std::uint64_t largest = 0;           // stamp of a link and 1; 0 without links
   std::vector<std::string> unordered;  // links without an entry by their stamp
   std::set<std::string> stale_orders;  // keys of such entries without a link

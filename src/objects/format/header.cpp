@@ -191,6 +191,11 @@ void cut(Header& header, const std::vector<std::uint64_t>& dims) {
   }
 }
 
+const char* word_of(Header::Kind kind) {
+  constexpr std::array kWords{"group", "dataset", "datatype", "map"};
+  return kWords.at(static_cast<std::size_t>(kind));
+}
+
 std::string encode(const Header& header) {
   std::string bytes;
   bytes += static_cast<char>(kHeaderVersion);

@@ -69,6 +69,9 @@ struct Header {
 // Gives a dataset another extent. Where a dimension shrinks the epoch grows, and there is a cut.
 void cut(Header& header, const std::vector<std::uint64_t>& dims);
 
+// Of a kind, for people.
+const char* word_of(Header::Kind kind);
+
 std::string encode(const Header& header);
 // Throws Error (corrupt).
 Header decode_header(std::string_view bytes);

@@ -92,6 +92,9 @@ class Copier {
 
   void copy(const Held& source, const Held& parent, const std::string& name, hid_t lcpl,
             const Paths& at, unsigned depth) {
+    if (source.type() == H5I_MAP)
+      throw Error(printable(at.from) + " is a map, which only containers have",
+                  ErrorKind::unsupported);
     if (source.type() == H5I_DATATYPE) {
       types_.link(source, parent, name, lcpl);
       done_[token_of(source)] = at.to;
@@ -107,9 +110,6 @@ class Copier {
       if (depth == 0 || !has(H5O_COPY_SHALLOW_HIERARCHY_FLAG)) copy_links(source, made, at, depth);
       return;
     }
-    if (source.type() != H5I_DATASET)
-      throw Error(printable(at.from) + " is of a kind that cannot be copied",
-                  ErrorKind::unsupported);
     const Id<Kind::datatype> type = source.datatype();
     const Held made = parent.new_dataset(name, lcpl, types_.of_copy(type.get()),
                                          source.dataspace().get(), creation.get());

@@ -40,6 +40,10 @@ Held::~Held() {
   if (type_ == H5I_GROUP) connector_->group_cls.close(object_, transfer_list(), nullptr);
   if (type_ == H5I_DATASET) connector_->dataset_cls.close(object_, transfer_list(), nullptr);
   if (type_ == H5I_DATATYPE) connector_->datatype_cls.close(object_, transfer_list(), nullptr);
+  if (type_ == H5I_MAP) {
+    H5VL_optional_args_t args{H5VL_MAP_CLOSE, nullptr};
+    connector_->optional(object_, &args, transfer_list(), nullptr);
+  }
   if (type_ == H5I_ATTR) connector_->attr_cls.close(object_, transfer_list(), nullptr);
 }
 
