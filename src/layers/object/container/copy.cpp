@@ -112,6 +112,7 @@ class Copier {
 
   void copy_elements(const Found& source, const Handle& made, bool alike) {
     const auto old = file_of(from_).dataset(source.object);
+    if (old->sources != nullptr) return;  // its mappings are in the list
     if (alike) {
       const auto now = file_of(to_).dataset(made);
       now->elements.copy_stored(old->elements);

@@ -78,6 +78,7 @@ vol::Chunked Elements::array_of(const Id<Kind::dataspace>& file) const {
 }
 
 void Elements::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer) {
+  if (elsewhere_ != nullptr) return elsewhere_->read(mem_type, mem_space, file_space, dxpl, buffer);
   follow_header();
   require_no_transform(dxpl);
   const Selection selection = selection_of(header(), file_space, mem_space);
@@ -92,6 +93,8 @@ void Elements::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxp
 
 void Elements::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
                      const void* buffer) {
+  if (elsewhere_ != nullptr)
+    return elsewhere_->write(mem_type, mem_space, file_space, dxpl, buffer);
   follow_header();
   require_no_transform(dxpl);
   const Selection selection = selection_of(header(), file_space, mem_space);
@@ -121,12 +124,13 @@ void Elements::flush() {
 }
 
 void Elements::set_extent(const std::vector<std::uint64_t>& dims) {
-  if (layout_.program != H5D_CHUNKED)
+  if (layout_.program != H5D_CHUNKED && elsewhere_ == nullptr)
     throw Error("the dataset cannot be resized: its storage is not chunked");
   if (dims.size() != header().dims.size()) throw Error("the dataset has another rank");
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (header().max_dims.size() == dims.size() && dims[d] > header().max_dims[d])
       throw Error("the dataset cannot be resized beyond its largest dimensions");
+  if (elsewhere_ != nullptr) return elsewhere_->set_extent(dims);
   if (dims == header().dims) return;
   objects::cut(container_.change(dataset_), dims);
   reload();
@@ -160,6 +164,7 @@ std::vector<objects::StoredInfo> Elements::stored() {
 }
 
 std::uint64_t Elements::storage_size() {
+  if (elsewhere_ != nullptr) return 0;
   update_dims(header(), layout_.chunks);
   const bool chunked = layout_.program == H5D_CHUNKED;
   if (!chunked && is_early()) return layout_.bytes();
@@ -173,6 +178,7 @@ std::uint64_t Elements::storage_size() {
 }
 
 H5D_space_status_t Elements::status() {
+  if (elsewhere_ != nullptr) return H5D_SPACE_STATUS_ALLOCATED;  // natively it means the mappings
   update_dims(header(), layout_.chunks);
   const bool chunked = layout_.program == H5D_CHUNKED;
   if (is_early() && (!chunked || layout_.count_chunks() > 0)) return H5D_SPACE_STATUS_ALLOCATED;

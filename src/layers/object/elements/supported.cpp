@@ -98,8 +98,6 @@ void require_supported_type(hid_t type, const std::string& what) {
 Id<Kind::plist> require_supported(hid_t type, hid_t dcpl, hid_t space, const std::string& name) {
   const std::string no = "dataset " + name + " cannot be created: ";
   require_supported_type(type, "dataset " + name);
-  if (h5.Pget_layout(dcpl) == H5D_VIRTUAL)
-    throw Error(no + "a container has no virtual datasets", ErrorKind::unsupported);
   if (h5.Pget_external_count(dcpl) > 0)
     throw Error(no + "a container has no elements in external files", ErrorKind::unsupported);
   try {
