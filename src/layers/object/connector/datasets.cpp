@@ -75,6 +75,7 @@ void* Containers::dataset_create(void* self, Loc where, const char* name, hid_t 
   const std::string path =
       name == nullptr ? "without a name" : objects::joined(found_in(self).path, name);
   const Id<Kind::plist> list = require_supported(type, dcpl, space, path);
+  if (h5.Pget_layout(list.get()) == H5D_VIRTUAL) take_in_offsets(list.get());
   objects::Header header;
   header.kind = objects::Header::Kind::dataset;
   header.type = stored_type(self, type);

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/report/printable.hpp"
+#include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "layers/object/connector/across.hpp"
 #include "layers/object/connector/object.hpp"
@@ -84,12 +85,14 @@ class SourceDataset final : public Source {
     return Id<Kind::dataspace>(args.args.get_space.space_id);
   }
   void read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer) override {
+    const LibraryContext apart;  // HDF5 keeps properties of the first transfer in a context
     require(own<vol::Callback::dataset_read>()(1, &object_, &mem_type, &mem_space, &file_space,
                                                dxpl, &buffer, nullptr) >= 0,
             "a source dataset cannot be read");
   }
   void write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
              const void* buffer) override {
+    const LibraryContext apart;
     is_written_ = true;
     require(own<vol::Callback::dataset_write>()(1, &object_, &mem_type, &mem_space, &file_space,
                                                 dxpl, &buffer, nullptr) >= 0,

@@ -82,8 +82,8 @@ class Copier {
     }
     const auto old = file_of(from_).file_type(type.get());
     const auto in_file = file_of(to_).file_type(type.get());
-    const Conversion reads(old.get(), type.get(), kDefaultPlist);
-    const Conversion writes(type.get(), in_file.get(), kDefaultPlist);
+    const Conversion reads(old.get(), type.get());
+    const Conversion writes(type.get(), in_file.get());
     const std::size_t count = elements.size() / h5.Tget_size(old.get());
     if (count == 0) return true;
     engine::Buffer memory(count * std::max(reads.room(), writes.room()));

@@ -4,20 +4,12 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
-#include "hdf5/quiet_errors.hpp"
 #include "layers/object/elements/fill.hpp"
 #include "layers/object/elements/transfer.hpp"
 #include "objects/keys.hpp"
 
 namespace headrace::object {
 namespace {
-
-void require_no_transform(hid_t dxpl) {
-  if (dxpl == kDefaultPlist || dxpl == h5.transfer_list.get()) return;
-  const PrivateErrors own;  // it fails where there is none
-  if (h5.Pget_data_transform(dxpl, nullptr, 0) > 0)
-    throw Error("data transforms (H5Pset_data_transform) are not supported");
-}
 
 objects::ChunksOf chunks_of(const objects::Container& container, const objects::Object& dataset,
                             const vol::Chunked& chunks) {
@@ -80,10 +72,9 @@ vol::Chunked Elements::array_of(const Id<Kind::dataspace>& file) const {
 void Elements::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer) {
   if (elsewhere_ != nullptr) return elsewhere_->read(mem_type, mem_space, file_space, dxpl, buffer);
   follow_header();
-  require_no_transform(dxpl);
   const Selection selection = selection_of(header(), file_space, mem_space);
   const Id<Kind::datatype> in_file = file_type();
-  const Conversion conversion(in_file.get(), mem_type, dxpl);
+  const Conversion conversion(in_file.get(), mem_type, dxpl, Conversion::Memory::target);
   if (selection.count == 0) return;
   if (buffer == nullptr) throw Error("there is no memory to read into");
   const vol::Chunked array = array_of(selection.file);
@@ -96,10 +87,9 @@ void Elements::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dx
   if (elsewhere_ != nullptr)
     return elsewhere_->write(mem_type, mem_space, file_space, dxpl, buffer);
   follow_header();
-  require_no_transform(dxpl);
   const Selection selection = selection_of(header(), file_space, mem_space);
   const Id<Kind::datatype> in_file = file_type();
-  const Conversion conversion(mem_type, in_file.get(), dxpl);
+  const Conversion conversion(mem_type, in_file.get(), dxpl, Conversion::Memory::source);
   if (selection.count == 0) return;
   if (buffer == nullptr) throw Error("there is no memory to write from");
   const vol::Chunked array = array_of(selection.file);

@@ -29,6 +29,11 @@ struct Mapping {
 
 std::vector<Mapping> mappings_of(hid_t dcpl);
 
+// A list's selections without the offsets that they may have (H5Soffset_simple): HDF5 does not
+// encode those.
+void take_in_offsets(hid_t dcpl);
+Id<Kind::dataspace> without_offset(hid_t space);
+
 // The least dims that all has room in that is not unlimited.
 std::vector<std::uint64_t> least_dims(const std::vector<Mapping>& mappings, std::size_t rank);
 

@@ -98,7 +98,19 @@ Selection VirtualDataset::selected(hid_t file_space, hid_t mem_space) const {
   objects::Header extent;
   extent.dims = dims();
   extent.is_null = dataset_->header().is_null;
-  return selection_of(extent, file_space, mem_space);
+  Selection selection = selection_of(extent, file_space, mem_space);
+  if (selection.count == 0) return selection;
+  selection.file = without_offset(selection.file.get());
+  selection.memory = without_offset(selection.memory.get());
+  // All of it as HDF5 has it is all of a mapping, which may have a block that is cut off.
+  const Sizes first{};
+  Sizes count{};
+  std::ranges::copy(dims(), count.begin());
+  if (!dims().empty() && h5.Sget_select_type(selection.file.get()) == H5S_SEL_ALL &&
+      h5.Sselect_hyperslab(selection.file.get(), H5S_SELECT_SET, first.data(), nullptr,
+                           count.data(), nullptr) < 0)
+    throw Error("HDF5 does not select a dataspace: " + root_cause());
+  return selection;
 }
 
 void VirtualDataset::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
