@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,14 +70,18 @@ def random_part(rng: Rng, dims: tuple[int, ...]) -> h5s.SpaceID:
 
 
 def read(dataset: h5d.DatasetID, rng: Rng, dtype: str) -> np.ndarray:
+    """Natively memory stays as it is where no mapping is and another place has two."""
     dims = dataset.get_space().shape
+    usual = np.zeros((), "i4")
+    dataset.get_create_plist().get_fill_value(usual)
     if rng.integers(0, 2):
-        data = np.full(dims, 99, dtype)
+        data = np.full(dims, usual, dtype)
         dataset.read(h5s.ALL, h5s.ALL, data)
         return data
     part = random_part(rng, dims)
     count = part.get_select_npoints()
     data = np.full(2 * count + 1, 99, dtype)
+    data[1::2] = usual
     memory = h5s.create_simple((2 * count + 1,))
     if count:
         memory.select_hyperslab((1,), (count,), (2,))
@@ -126,7 +129,7 @@ def list_for(rng: Rng) -> h5p.PropDCID:
 def made(name: str, dcpl: h5p.PropDCID, dims: list[int], most: Any, rng: Rng) -> h5py.File:
     file = h5py.File(name, "w")
     dtype = h5py.h5t.py_create(np.dtype(str(rng.choice(TYPES))))
-    h5d.create(file.id, b"v", dtype, h5s.create_simple(tuple(dims), most), dcpl).id
+    h5d.create(file.id, b"v", dtype, h5s.create_simple(tuple(dims), most), dcpl)
     if rng.integers(0, 2):
         return file
     file.close()
@@ -217,7 +220,7 @@ def blocks(rng: Rng, number: int) -> None:
 
     def add(i: int) -> None:
         name = f"s{number}%.h5" if in_one else f"s{number}%_{i}.h5"
-        old = os.path.exists(name)
+        old = Path(name).exists()
         with h5py.File(name, "a") if old else source_file(rng, name) as f:
             f[f"d{i}" if in_one else "d"] = rng.integers(0, 90, (length, 2))
 

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
 #include "layers/object/elements/fill.hpp"
+#include "layers/object/virtual/points.hpp"
 #include "layers/object/virtual/unmapped.hpp"
 #include "vol/dataset/selection.hpp"
 
@@ -54,6 +55,10 @@ std::uint64_t count_of(const Id<Kind::dataspace>& space) {
   return static_cast<std::uint64_t>(count);
 }
 
+bool is_of_points(const Selection& selection) {
+  return h5.Sget_select_type(selection.file.get()) == H5S_SEL_POINTS;
+}
+
 // The box that a selection of at least one element lies in.
 struct Bounds {
   explicit Bounds(const Id<Kind::dataspace>& space) {
@@ -71,6 +76,18 @@ bool meets(const Mapping& mapping, const Bounds& bounds, std::size_t rank) {
     const bool is_open = mapping.unlimited && mapping.unlimited->dimension == d;
     if (bounds.last.at(d) < mapping.first.at(d)) return false;
     if (!is_open && bounds.first.at(d) > mapping.last.at(d)) return false;
+  }
+  return true;
+}
+
+// Whether their boxes do.
+bool share_places(const Mapping& one, const Mapping& other, std::size_t rank) {
+  if (one.is_empty || other.is_empty) return false;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool ends = !one.unlimited || one.unlimited->dimension != d;
+    const bool other_ends = !other.unlimited || other.unlimited->dimension != d;
+    if (ends && one.last.at(d) < other.first.at(d)) return false;
+    if (other_ends && other.last.at(d) < one.first.at(d)) return false;
   }
   return true;
 }
@@ -119,16 +136,28 @@ void VirtualDataset::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid
   const Selection selection = selected(file_space, mem_space);
   if (selection.count == 0) return;
   if (buffer == nullptr) throw Error("there is no memory to read into");
+  if (!is_of_points(selection)) return read_selected(selection, mem_type, dxpl, buffer);
+  const Points points(selection, mem_type);
+  engine::Buffer sorted(points.room());
+  points.gather(static_cast<const std::byte*>(buffer), sorted.data());  // what is left as it is
+  read_selected(points.sorted(), mem_type, dxpl, sorted.data());
+  points.scatter(sorted.data(), static_cast<std::byte*>(buffer));
+} catch (const Error&) {
+  open_.clear();  // sources that lead back to the dataset would keep it
+  throw;
+}
+
+void VirtualDataset::read_selected(const Selection& selection, hid_t mem_type, hid_t dxpl,
+                                   void* buffer) {
   const std::vector<Part> parts = parts_of(selection);
   std::uint64_t mapped = 0;
   for (const Part& part : parts) {
     part.source->read(mem_type, part.memory.get(), part.file.get(), dxpl, buffer);
     mapped += part.count;
   }
-  if (mapped < selection.count) fill(selection, parts, mem_type, buffer);
-} catch (const Error&) {
-  open_.clear();  // sources that lead back to the dataset would keep it
-  throw;
+  // What two mappings have is counted twice.
+  if (mapped < selection.count || (parts.size() > 1 && may_overlap()))
+    fill(selection, parts, mem_type, buffer);
 }
 
 void VirtualDataset::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
@@ -137,6 +166,18 @@ void VirtualDataset::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hi
   const Selection selection = selected(file_space, mem_space);
   if (selection.count == 0) return;
   if (buffer == nullptr) throw Error("there is no memory to write from");
+  if (!is_of_points(selection)) return write_selected(selection, mem_type, dxpl, buffer);
+  const Points points(selection, mem_type);
+  engine::Buffer sorted(points.room());
+  points.gather(static_cast<const std::byte*>(buffer), sorted.data());
+  write_selected(points.sorted(), mem_type, dxpl, sorted.data());
+} catch (const Error&) {
+  open_.clear();
+  throw;
+}
+
+void VirtualDataset::write_selected(const Selection& selection, hid_t mem_type, hid_t dxpl,
+                                    const void* buffer) {
   const std::vector<Part> parts = parts_of(selection);
   std::uint64_t mapped = 0;
   for (const Part& part : parts) mapped += part.count;
@@ -144,9 +185,6 @@ void VirtualDataset::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hi
     throw Error("write requested to unmapped portion of virtual dataset");
   for (const Part& part : parts)
     part.source->write(mem_type, part.memory.get(), part.file.get(), dxpl, buffer);
-} catch (const Error&) {
-  open_.clear();
-  throw;
 }
 
 std::vector<VirtualDataset::Part> VirtualDataset::parts_of(const Selection& selection) {
@@ -211,12 +249,24 @@ void VirtualDataset::add(const Mapping& mapping, std::uint64_t block,
   if (part.source == nullptr) return;
   const Id<Kind::dataspace> space = part.source->space();
   const Id<Kind::dataspace> in_source = with_extent_of(there, space.get());
-  part.file = projected(here.get(), in_source.get(), selection.file.get());
-  if (h5.Sselect_valid(part.file.get()) <= 0)
-    throw Error("is smaller than what the mapping selects of it");
+  if (count_of(in_source) == count_of(here))
+    part.file = projected(here.get(), in_source.get(), selection.file.get());
+  if (!part.file || h5.Sselect_valid(part.file.get()) <= 0)
+    throw Error("has another extent than the mapping selects from");
   parts.push_back(std::move(part));
 } catch (const Error& error) {
   throw Error(named(mapping, block) + " " + error.what(), error);
+}
+
+bool VirtualDataset::may_overlap() {
+  constexpr std::size_t kMost = 4096;  // mappings that are compared with each other
+  if (!overlap_) {
+    overlap_ = mappings_.size() > kMost;
+    for (std::size_t i = 0; i < mappings_.size() && !*overlap_; ++i)
+      for (std::size_t j = 0; j < i && !*overlap_; ++j)
+        overlap_ = share_places(mappings_[i], mappings_[j], dims().size());
+  }
+  return *overlap_;
 }
 
 // An undefined fill value leaves memory as it is.

@@ -47,6 +47,8 @@ class VirtualDataset final : public Elsewhere {
     return seen_dims_ ? *seen_dims_ : dataset_->header().dims;
   }
   [[nodiscard]] Selection selected(hid_t file_space, hid_t mem_space) const;
+  void read_selected(const Selection& selection, hid_t mem_type, hid_t dxpl, void* buffer);
+  void write_selected(const Selection& selection, hid_t mem_type, hid_t dxpl, const void* buffer);
   [[nodiscard]] std::vector<Part> parts_of(const Selection& selection);
   void add_fixed(const Mapping& mapping, const Selection& selection, std::vector<Part>& parts);
   void add_growing(const Mapping& mapping, const Selection& selection, std::vector<Part>& parts);
@@ -55,6 +57,7 @@ class VirtualDataset final : public Elsewhere {
            const Id<Kind::dataspace>& there, const Selection& selection, std::vector<Part>& parts);
   void fill(const Selection& selection, std::span<const Part> parts, hid_t mem_type, void* buffer);
 
+  [[nodiscard]] bool may_overlap();
   std::shared_ptr<Source> source(const Mapping& mapping, std::uint64_t block);
   // The extent of the unlimited dimension that a mapping asks for.
   [[nodiscard]] std::uint64_t wanted_extent(std::size_t mapping);
@@ -71,6 +74,7 @@ class VirtualDataset final : public Elsewhere {
   // In a file that is only read.
   std::optional<std::vector<std::uint64_t>> seen_dims_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Source>> open_;
+  std::optional<bool> overlap_;           // whether elements may have several mappings
   std::vector<std::vector<bool>> exist_;  // of each mapping the blocks that were found
 };
 
