@@ -31,11 +31,10 @@ void fill_run(const FillValue& fill, hid_t mem_type, hsize_t count, std::byte* m
 
 }  // namespace
 
-std::vector<engine::Run> unmapped(const Selection& selection,
-                                  std::span<const Id<Kind::dataspace>> mapped) {
+std::vector<engine::Run> unmapped(const Selection& selection, std::span<const hid_t> mapped) {
   std::vector<engine::Run> taken;
-  for (const auto& one : mapped) {
-    const auto runs = runs_of(one.get());
+  for (const hid_t one : mapped) {
+    const auto runs = runs_of(one);
     taken.insert(taken.end(), runs.begin(), runs.end());
   }
   std::vector<engine::Run> wanted = runs_of(selection.memory.get());

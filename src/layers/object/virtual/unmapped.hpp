@@ -9,8 +9,7 @@ namespace headrace::object {
 
 // What a selection in memory has that none of the others has, in places of elements. The program's
 // thread only; throws Error.
-std::vector<engine::Run> unmapped(const Selection& selection,
-                                  std::span<const Id<Kind::dataspace>> mapped);
+std::vector<engine::Run> unmapped(const Selection& selection, std::span<const hid_t> mapped);
 
 // A fill value: `value` may be null, which is zeros.
 struct FillValue {

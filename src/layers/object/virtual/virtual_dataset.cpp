@@ -181,7 +181,8 @@ void VirtualDataset::write_selected(const Selection& selection, hid_t mem_type, 
   const std::vector<Part> parts = parts_of(selection);
   std::uint64_t mapped = 0;
   for (const Part& part : parts) mapped += part.count;
-  if (mapped != selection.count)
+  const bool may_miss = parts.size() > 1 && may_overlap();
+  if (mapped != selection.count || (may_miss && !unmapped_in(selection, parts).empty()))
     throw Error("write requested to unmapped portion of virtual dataset");
   for (const Part& part : parts)
     part.source->write(mem_type, part.memory.get(), part.file.get(), dxpl, buffer);
@@ -269,6 +270,13 @@ bool VirtualDataset::may_overlap() {
   return *overlap_;
 }
 
+std::vector<engine::Run> VirtualDataset::unmapped_in(const Selection& selection,
+                                                     std::span<const Part> parts) {
+  std::vector<hid_t> mapped;
+  for (const Part& part : parts) mapped.push_back(part.memory.get());
+  return unmapped(selection, mapped);
+}
+
 // An undefined fill value leaves memory as it is.
 void VirtualDataset::fill(const Selection& selection, std::span<const Part> parts, hid_t mem_type,
                           void* buffer) {
@@ -283,11 +291,9 @@ void VirtualDataset::fill(const Selection& selection, std::span<const Part> part
        h5.Pget_fill_value(list.get(), type.get(), value.data()) < 0))
     throw Error("HDF5 does not tell of a fill value: " + root_cause());
   if (defined == H5D_FILL_VALUE_UNDEFINED) return;
-  std::vector<Id<Kind::dataspace>> mapped;
-  for (const Part& part : parts) mapped.emplace_back(h5.Scopy(part.memory.get()));
   const bool is_set = defined == H5D_FILL_VALUE_USER_DEFINED;
-  fill_memory(unmapped(selection, mapped), {is_set ? value.data() : nullptr, type.get()}, mem_type,
-              static_cast<std::byte*>(buffer));
+  fill_memory(unmapped_in(selection, parts), {is_set ? value.data() : nullptr, type.get()},
+              mem_type, static_cast<std::byte*>(buffer));
 }
 
 std::shared_ptr<Source> VirtualDataset::source(const Mapping& mapping, std::uint64_t block) {

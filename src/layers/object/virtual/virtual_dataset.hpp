@@ -55,6 +55,8 @@ class VirtualDataset final : public Elsewhere {
   void add_blocks(const Mapping& mapping, const Selection& selection, std::vector<Part>& parts);
   void add(const Mapping& mapping, std::uint64_t block, const Id<Kind::dataspace>& here,
            const Id<Kind::dataspace>& there, const Selection& selection, std::vector<Part>& parts);
+  static std::vector<engine::Run> unmapped_in(const Selection& selection,
+                                              std::span<const Part> parts);
   void fill(const Selection& selection, std::span<const Part> parts, hid_t mem_type, void* buffer);
 
   [[nodiscard]] bool may_overlap();
