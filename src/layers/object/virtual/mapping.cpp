@@ -1,6 +1,7 @@
 #include "layers/object/virtual/mapping.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -49,8 +50,8 @@ Mapping mapping_at(hid_t dcpl, std::size_t index) {
                   Id<Kind::dataspace>(h5.Pget_virtual_srcspace(dcpl, index)),
                   SourceName(name_by(h5.Pget_virtual_filename, dcpl, index)),
                   SourceName(name_by(h5.Pget_virtual_dsetname, dcpl, index)),
-                  std::nullopt,
-                  std::nullopt};
+                  {},
+                  {}};
   if (!mapping.here || !mapping.there)
     throw Error("HDF5 does not tell the selections of a mapping: " + root_cause());
   const hid_t here = mapping.here.get();
@@ -70,6 +71,7 @@ std::vector<Mapping> mappings_of(hid_t dcpl) {
   if (h5.Pget_virtual_count(dcpl, &count) < 0)
     throw Error("HDF5 does not tell the mappings of a virtual dataset: " + root_cause());
   std::vector<Mapping> mappings;
+  mappings.reserve(count);
   for (std::size_t i = 0; i < count; ++i) mappings.push_back(mapping_at(dcpl, i));
   return mappings;
 }
@@ -109,7 +111,7 @@ std::vector<std::uint64_t> least_dims(const std::vector<Mapping>& mappings, std:
   std::vector<std::uint64_t> dims(rank);
   for (const Mapping& one : mappings)
     for (std::size_t d = 0; d < rank && !one.is_empty; ++d)
-      if (!one.unlimited || one.unlimited->dimension != d)
+      if (!one.unlimited || one.unlimited.dimension != d)
         dims[d] = std::max<std::uint64_t>(dims[d], one.last.at(d) + 1);
   return dims;
 }

@@ -15,8 +15,8 @@ struct Mapping {
   Id<Kind::dataspace> there;  // and in its source
   SourceName file;            // "." is the virtual dataset's
   SourceName dataset;
-  std::optional<Unlimited> unlimited;         // of `here`
-  std::optional<Unlimited> source_unlimited;  // of `there`
+  Unlimited unlimited;         // of `here`
+  Unlimited source_unlimited;  // of `there`
   // What `here` selects lies between these, where it selects anything; not of the unlimited
   // dimension.
   bool is_empty = false;

@@ -6,12 +6,11 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "layers/object/virtual/unlimited.hpp"
 #include "vol/dataset/elements.hpp"
 
 namespace headrace::object {
 namespace {
-
-using Sizes = std::array<hsize_t, H5S_MAX_RANK>;
 
 // A hyperslab of the places in a dataspace; they are sorted, and each is there once.
 Id<Kind::dataspace> slab_of(hid_t space, std::span<const std::uint64_t> places) {
@@ -54,6 +53,7 @@ Points::Points(const Selection& selection, hid_t mem_type) : element_(h5.Tget_si
         places_.push_back({run.first + i, in_memory.at(at++), 0});
   }
   std::vector<std::uint64_t> order;
+  order.reserve(places_.size());
   for (const Place& one : places_) order.push_back(one.file);
   std::ranges::sort(order);
   const auto twice = std::ranges::unique(order);

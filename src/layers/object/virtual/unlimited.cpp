@@ -68,21 +68,20 @@ std::uint64_t Unlimited::blocks_within(std::uint64_t extent) const {
   return (extent - first + stride.at(dimension) - 1) / stride.at(dimension);
 }
 
-std::optional<Unlimited> unlimited_in(hid_t space) {
+Unlimited unlimited_in(hid_t space) {
   if (h5.Sget_select_type(space) != H5S_SEL_HYPERSLABS || h5.Sis_regular_hyperslab(space) <= 0)
-    return std::nullopt;
+    return {};
   Unlimited slab;
   const int rank = h5.Sget_simple_extent_ndims(space);
   if (rank < 0 || h5.Sget_regular_hyperslab(space, slab.start.data(), slab.stride.data(),
                                             slab.count.data(), slab.block.data()) < 0)
     throw Error("HDF5 does not tell a selection: " + root_cause());
-  slab.rank = static_cast<unsigned>(rank);
-  for (unsigned d = 0; d < slab.rank; ++d)
+  for (unsigned d = 0; d < static_cast<unsigned>(rank); ++d)
     if (slab.count.at(d) == H5S_UNLIMITED || slab.block.at(d) == H5S_UNLIMITED) {
+      slab.rank = static_cast<unsigned>(rank);
       slab.dimension = d;
-      return slab;
     }
-  return std::nullopt;
+  return slab;
 }
 
 Id<Kind::dataspace> clipped(hid_t space, const Unlimited& selection, std::uint64_t extent) {

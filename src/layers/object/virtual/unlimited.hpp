@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "hdf5/id.hpp"
 
@@ -13,15 +12,16 @@ namespace headrace::object {
 
 using Sizes = std::array<hsize_t, H5S_MAX_RANK>;
 
-// A regular hyperslab, of which count or block is H5S_UNLIMITED in one dimension.
+// A regular hyperslab, of which count or block is H5S_UNLIMITED in one dimension; or no such.
 struct Unlimited {
-  unsigned rank = 0;
+  unsigned rank = 0;  // 0 where it is none
   unsigned dimension = 0;
   Sizes start{};
   Sizes stride{};
   Sizes count{};
   Sizes block{};
 
+  explicit operator bool() const { return rank > 0; }
   // The slices that are selected within an extent of that dimension.
   [[nodiscard]] std::uint64_t slices_within(std::uint64_t extent) const;
   // The extent within which so many slices are; with the gap, that which ends before the next one.
@@ -36,8 +36,7 @@ struct Unlimited {
   }
 };
 
-// None of a selection of any other form.
-std::optional<Unlimited> unlimited_in(hid_t space);
+Unlimited unlimited_in(hid_t space);
 
 // What is selected within an extent; `space`: a dataspace of that selection.
 Id<Kind::dataspace> clipped(hid_t space, const Unlimited& selection, std::uint64_t extent);

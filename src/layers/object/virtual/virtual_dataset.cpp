@@ -73,7 +73,7 @@ struct Bounds {
 bool meets(const Mapping& mapping, const Bounds& bounds, std::size_t rank) {
   if (mapping.is_empty) return false;
   for (std::size_t d = 0; d < rank; ++d) {
-    const bool is_open = mapping.unlimited && mapping.unlimited->dimension == d;
+    const bool is_open = mapping.unlimited && mapping.unlimited.dimension == d;
     if (bounds.last.at(d) < mapping.first.at(d)) return false;
     if (!is_open && bounds.first.at(d) > mapping.last.at(d)) return false;
   }
@@ -84,8 +84,8 @@ bool meets(const Mapping& mapping, const Bounds& bounds, std::size_t rank) {
 bool share_places(const Mapping& one, const Mapping& other, std::size_t rank) {
   if (one.is_empty || other.is_empty) return false;
   for (std::size_t d = 0; d < rank; ++d) {
-    const bool ends = !one.unlimited || one.unlimited->dimension != d;
-    const bool other_ends = !other.unlimited || other.unlimited->dimension != d;
+    const bool ends = !one.unlimited || one.unlimited.dimension != d;
+    const bool other_ends = !other.unlimited || other.unlimited.dimension != d;
     if (ends && one.last.at(d) < other.first.at(d)) return false;
     if (other_ends && other.last.at(d) < one.first.at(d)) return false;
   }
@@ -215,8 +215,8 @@ void VirtualDataset::add_growing(const Mapping& mapping, const Selection& select
                                  std::vector<Part>& parts) {
   const std::shared_ptr<Source> found = source(mapping, 0);
   if (found == nullptr) return;
-  const Unlimited& here = *mapping.unlimited;
-  const Unlimited& there = *mapping.source_unlimited;
+  const Unlimited& here = mapping.unlimited;
+  const Unlimited& there = mapping.source_unlimited;
   const Id<Kind::dataspace> space = found->space();
   Sizes size{};
   if (h5.Sget_simple_extent_ndims(space.get()) != static_cast<int>(there.rank) ||
@@ -232,7 +232,7 @@ void VirtualDataset::add_growing(const Mapping& mapping, const Selection& select
 
 void VirtualDataset::add_blocks(const Mapping& mapping, const Selection& selection,
                                 std::vector<Part>& parts) {
-  const Unlimited& here = *mapping.unlimited;
+  const Unlimited& here = mapping.unlimited;
   const Bounds bounds(selection.file);
   const std::uint64_t end = here.blocks_within(bounds.last.at(here.dimension) + 1);
   for (std::uint64_t i = here.block_behind(bounds.first.at(here.dimension)); i < end; ++i)
@@ -327,7 +327,7 @@ std::uint64_t VirtualDataset::extent_of_blocks(std::size_t mapping) {
     if (exist[i]) end = i + 1;
   }
   if (end == 0) return 0;
-  const Unlimited& here = *one.unlimited;
+  const Unlimited& here = one.unlimited;
   if (view_ == H5D_VDS_LAST_AVAILABLE) return here.end_of(end - 1);
   return here.start.at(here.dimension) + end * here.stride.at(here.dimension);
 }
@@ -339,36 +339,36 @@ std::uint64_t VirtualDataset::wanted_extent(std::size_t mapping) {
   if (found == nullptr) return 0;
   Sizes size{};
   const Id<Kind::dataspace> space = found->space();
-  if (h5.Sget_simple_extent_ndims(space.get()) != static_cast<int>(one.source_unlimited->rank) ||
+  if (h5.Sget_simple_extent_ndims(space.get()) != static_cast<int>(one.source_unlimited.rank) ||
       h5.Sget_simple_extent_dims(space.get(), size.data(), nullptr) < 0)
     throw Error(named(one, 0) + " has another rank than the mapping");
-  const Unlimited& there = *one.source_unlimited;
-  return one.unlimited->extent_with(there.slices_within(size.at(there.dimension)),
-                                    view_ == H5D_VDS_FIRST_MISSING);
+  const Unlimited& there = one.source_unlimited;
+  return one.unlimited.extent_with(there.slices_within(size.at(there.dimension)),
+                                   view_ == H5D_VDS_FIRST_MISSING);
 }
 
 const std::vector<std::uint64_t>& VirtualDataset::follow_sources(bool writable) try {
   if (sources_ == nullptr) throw Error("the virtual dataset is not open");
   const Depth depth;
-  std::vector<std::optional<std::uint64_t>> wanted(dims().size());
+  std::map<unsigned, std::uint64_t> wanted;  // of dimensions
   for (std::size_t i = 0; i < mappings_.size(); ++i) {
     if (!mappings_[i].unlimited) continue;
-    auto& size = wanted.at(mappings_[i].unlimited->dimension);
     const std::uint64_t its = wanted_extent(i);
-    if (!size || (view_ == H5D_VDS_FIRST_MISSING ? its < *size : its > *size)) size = its;
+    std::uint64_t& size = wanted.try_emplace(mappings_[i].unlimited.dimension, its).first->second;
+    size = view_ == H5D_VDS_FIRST_MISSING ? std::min(size, its) : std::max(size, its);
   }
   std::vector<std::uint64_t> now = dims();
   const auto least = least_dims(mappings_, now.size());
-  for (std::size_t d = 0; d < now.size(); ++d)
-    if (wanted[d]) now[d] = std::max(*wanted[d], least[d]);
+  for (const auto& [dimension, size] : wanted)
+    now.at(dimension) = std::max(size, least.at(dimension));
   for (std::size_t d = 0; d < now.size(); ++d)
     if (now[d] > dataset_->header().max_dims[d])
       throw Error("the sources of the virtual dataset exceed its largest dimensions");
   if (now != dims()) {
     if (writable)
-      container_.change(dataset_).dims = now;
+      container_.change(dataset_).dims = std::move(now);
     else
-      seen_dims_ = now;
+      seen_dims_ = std::move(now);
   }
   return dims();
 } catch (const Error&) {
