@@ -44,12 +44,12 @@ def test_random_mappings_as_in_files(object_layer: Layer) -> None:
 
 
 def look_in_folders() -> None:
-    for folder in "beside", "listed", "named", "here":
+    for number, folder in enumerate(["beside", "listed", "named", "here"]):
         Path(folder).mkdir()
         with h5py.File(f"{folder}/only_{folder}.h5", "w") as f:
-            f["d"] = [len(folder)]
+            f["d"] = [number]
         with h5py.File(f"{folder}/all.h5", "w") as f:
-            f["d"] = [len(folder)]
+            f["d"] = [number]
     names = ["only_beside", "only_listed", "only_named", "only_here", "all"]
     layout = h5py.VirtualLayout((2 * len(names),), "i4")
     for i, name in enumerate(names):
