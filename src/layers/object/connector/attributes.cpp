@@ -142,7 +142,7 @@ herr_t Containers::attr_read(void* self, hid_t mem_type, void* buffer, hid_t /*d
   auto& open = vol::as<OpenAttribute>(self);
   const Attribute& attribute = attribute_of(open);
   const InFile stored(file_of(open), attribute);
-  const Conversion conversion(stored.type.get(), mem_type, kDefaultPlist);
+  const Conversion conversion(stored.type.get(), mem_type);
   if (stored.count == 0) return 0;
   engine::Buffer elements = stored.elements(attribute, stored.count * conversion.room());
   const std::size_t bytes = stored.count * h5.Tget_size(mem_type);
@@ -159,7 +159,7 @@ herr_t Containers::attr_write(void* self, hid_t mem_type, const void* buffer, hi
   require_writable(self);
   const Attribute& attribute = attribute_of(open);
   const InFile stored(file_of(open), attribute);
-  const Conversion conversion(mem_type, stored.type.get(), kDefaultPlist);
+  const Conversion conversion(mem_type, stored.type.get());
   if (stored.count == 0) return 0;
   engine::Buffer elements(stored.count * conversion.room());
   std::memcpy(elements.data(), buffer, stored.count * h5.Tget_size(mem_type));

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "layers/object/connector/containers.hpp"
+#include "layers/object/connector/source_files.hpp"
 #include "layers/object/container/encoded.hpp"
 #include "layers/object/elements/fill.hpp"
 #include "vol/chunks/layout.hpp"
@@ -11,6 +12,7 @@ namespace {
 Open& dataset_at(void* object) {
   auto& open = vol::as<Open>(object);
   if (open.dataset == nullptr) throw Error(open.found.path + " is not a dataset");
+  find_sources(open);
   return open;
 }
 
@@ -34,6 +36,19 @@ void* with_access(void* object, hid_t dapl) {
   static_cast<Open&>(vol::TerminalObject::from(object)).access =
       Id<Kind::plist>(h5.Pcopy(dapl == kDefaultPlist ? h5.dataset_access_list() : dapl));
   return object;
+}
+
+// That of a virtual dataset follows its sources.
+Id<Kind::dataspace> extent_now(const Open& open) {
+  const objects::Header& header = open.found.object->header();
+  if (open.dataset->sources == nullptr) return extent_of(header);
+  objects::Header now;
+  now.max_dims = header.max_dims;
+  now.is_null = header.is_null;
+  named(open, [&](Elements& /*elements*/) {
+    now.dims = open.dataset->sources->follow_sources(open.opening()->writable());
+  });
+  return extent_of(now);
 }
 
 // For the program. A fill value that leads to strings is told by a native dataset that is made with
@@ -61,6 +76,7 @@ void* Containers::dataset_create(void* self, Loc where, const char* name, hid_t 
   const std::string path =
       name == nullptr ? "without a name" : objects::joined(found_in(self).path, name);
   const Id<Kind::plist> list = require_supported(type, dcpl, space, path);
+  if (h5.Pget_layout(list.get()) == H5D_VIRTUAL) take_in_offsets(list.get());
   objects::Header header;
   header.kind = objects::Header::Kind::dataset;
   header.type = stored_type(self, type);
@@ -125,7 +141,7 @@ herr_t Containers::dataset_get(void* self, H5VL_dataset_get_args_t* args, hid_t 
       out.get_dcpl.dcpl_id = creation_list(file_of(open), *open.dataset);
       break;
     case H5VL_DATASET_GET_SPACE:
-      out.get_space.space_id = copied(extent_of(header), h5.Scopy);
+      out.get_space.space_id = copied(extent_now(open), h5.Scopy);
       break;
     case H5VL_DATASET_GET_SPACE_STATUS:
       *out.get_space_status.status = open.dataset->elements.status();
@@ -144,6 +160,7 @@ herr_t Containers::dataset_specific(void* self, H5VL_dataset_specific_args_t* ar
                                     void** /*req*/) {
   const Open& open = dataset_at(self);
   if (args->op_type == H5VL_DATASET_FLUSH) {
+    if (open.dataset->sources != nullptr) open.dataset->sources->flush();
     flush(self);
   } else if (args->op_type == H5VL_DATASET_REFRESH) {
     refresh(self);

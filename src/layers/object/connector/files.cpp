@@ -4,6 +4,7 @@
 #include "base/report/log.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "layers/object/connector/containers.hpp"
+#include "layers/object/connector/source_files.hpp"
 
 namespace headrace::object {
 namespace {
@@ -74,6 +75,7 @@ herr_t Containers::file_specific(void* self, H5VL_file_specific_args_t* args, hi
   const vol::TerminalObject& object = vol::TerminalObject::from(self);
   switch (args->op_type) {
     case H5VL_FILE_FLUSH:
+      flush_sources(file_of(object));
       file_of(object).flush();
       return 0;
     case H5VL_FILE_REOPEN:

@@ -85,8 +85,8 @@ class Copier {
     }
     const auto old = file_of(from_).file_type(type.get());
     const auto in_file = file_of(to_).file_type(type.get());
-    const Conversion reads(old.get(), type.get(), kDefaultPlist);
-    const Conversion writes(type.get(), in_file.get(), kDefaultPlist);
+    const Conversion reads(old.get(), type.get());
+    const Conversion writes(type.get(), in_file.get());
     const std::size_t count = elements.size() / h5.Tget_size(old.get());
     if (count == 0) return true;
     engine::Buffer memory(count * std::max(reads.room(), writes.room()));
@@ -115,6 +115,7 @@ class Copier {
 
   void copy_elements(const Found& source, const Handle& made, bool alike) {
     const auto old = file_of(from_).dataset(source.object);
+    if (old->sources != nullptr) return;  // its mappings are in the list
     if (alike) {
       const auto now = file_of(to_).dataset(made);
       now->elements.copy_stored(old->elements);

@@ -55,6 +55,11 @@ std::shared_ptr<store::Store> new_store([[maybe_unused]] const std::string& fold
 #endif
 }
 
+std::string folder_of(const std::string& path) {
+  std::error_code gone;
+  return std::filesystem::absolute(path, gone).parent_path();
+}
+
 std::filesystem::path& start_folder() {
   static auto& folder = *new std::filesystem::path();
   return folder;
@@ -103,6 +108,7 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
       connector_(connector),
       process_(::getpid()),
       path(std::move(its_path)),
+      folder(folder_of(path)),
       fileno(next_fileno()),
       container(*store_, name),
       heaps(*store_, name, [this] { return container.new_id(); }),
@@ -202,6 +208,12 @@ std::shared_ptr<Dataset> File::dataset(const objects::Handle& object) {
                          heaps.flush();
                          if (cuts) container.flush();
                        })});
+  Id<Kind::plist> list = decoded_list(header.creation, h5.dataset_list.get());
+  if (h5.Pget_layout(list.get()) == H5D_VIRTUAL) {
+    auto sources = std::make_unique<VirtualDataset>(container, object, types, std::move(list));
+    made->sources = sources.get();
+    made->elements.lie_in(std::move(sources));
+  }
   if (datasets_.size() > most_datasets_) {
     std::erase_if(datasets_, [](const auto& one) { return one.second.expired(); });
     most_datasets_ = 2 * datasets_.size() + 64;

@@ -8,6 +8,7 @@
 #include "base/descriptor.hpp"
 #include "layers/object/elements/elements.hpp"
 #include "layers/object/elements/native_filters.hpp"
+#include "layers/object/virtual/virtual_dataset.hpp"
 #include "objects/container.hpp"
 #include "objects/heaps.hpp"
 #include "store/store.hpp"
@@ -20,6 +21,7 @@ struct Dataset {
   objects::Handle object;
   Types types;
   Elements elements;
+  VirtualDataset* sources = nullptr;  // where it is a virtual dataset
 };
 
 class File : public vol::TerminalFile {
@@ -64,6 +66,7 @@ class File : public vol::TerminalFile {
 
  public:
   const std::string path;
+  const std::string folder;  // that it was opened in, from the root on
   const unsigned long fileno;
   objects::Container container;
   objects::Heaps heaps;

@@ -224,7 +224,9 @@ void refresh(const void* object) {
   const auto& open = vol::as<Open>(object);
   file.flush();
   file.container.refresh(open.found.object);
-  if (open.dataset != nullptr) open.dataset->elements.reload();
+  if (open.dataset == nullptr) return;
+  open.dataset->elements.reload();
+  if (open.dataset->sources != nullptr) open.dataset->sources->refresh();
 }
 
 std::string stored_type(const void* through, hid_t type) {

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "layers/object/elements/data_transform.hpp"
 #include "vol/dataset/elements.hpp"
 
 namespace headrace::object {
@@ -39,12 +40,14 @@ Id<Kind::datatype> member_of(hid_t type, const std::string& name) {
 
 }  // namespace
 
-Conversion::Conversion(hid_t from, hid_t to, hid_t list)
-    : from_(from), to_(to), list_(list), converts_(h5.Tequal(from, to) <= 0) {
+Conversion::Conversion(hid_t from, hid_t to, hid_t list, Memory memory)
+    : from_(from), to_(to), list_(list), is_alike_(h5.Tequal(from, to) > 0) {
+  if (has_data_transform(list)) transforms_ = memory;
+  converts_ = !is_alike_ || transforms_;
   target_ = h5.Tget_size(to);
   room_ = std::max(h5.Tget_size(from), target_);
   if (room_ == 0) throw Error("a type has no size: " + root_cause());
-  if (!converts_) return;
+  if (is_alike_) return;
   single_ = is_single(from) && is_single(to);
   if (!single_) compare(from, to, 0);
 }
@@ -74,6 +77,13 @@ void Conversion::compare(hid_t from, hid_t to, std::size_t offset) {
 
 void Conversion::run(std::uint64_t count, engine::Buffer& elements,
                      engine::Buffer& background) const {
+  if (transforms_ == Memory::source) transform_data(list_, from_, count, elements);
+  if (!is_alike_) convert(count, elements, background);
+  if (transforms_ == Memory::target) transform_data(list_, to_, count, elements);
+}
+
+void Conversion::convert(std::uint64_t count, engine::Buffer& elements,
+                         engine::Buffer& background) const {
   if (!single_ && !keeps_) {
     background = engine::Buffer(count * room_);
     std::memset(background.data(), 0, background.size());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/buffer.hpp"
@@ -12,8 +13,12 @@ namespace headrace::object {
 
 class Conversion {
  public:
+  // Which of the types is that of the program's memory: its data is transformed as the list says.
+  enum class Memory : std::uint8_t { source, target };
   // The ids outlive the object. `list`: the program's transfer list.
-  Conversion(hid_t from, hid_t to, hid_t list);
+  Conversion(hid_t from, hid_t to, hid_t list, Memory memory);
+  // Without a list.
+  Conversion(hid_t from, hid_t to) : Conversion(from, to, kDefaultPlist, Memory::target) {}
 
   // False where elements have the same bytes in both types.
   [[nodiscard]] bool converts() const { return converts_; }
@@ -31,6 +36,7 @@ class Conversion {
     std::size_t size;
   };
   void compare(hid_t from, hid_t to, std::size_t offset);
+  void convert(std::uint64_t count, engine::Buffer& elements, engine::Buffer& background) const;
 
   hid_t from_;
   hid_t to_;
@@ -38,6 +44,8 @@ class Conversion {
   std::size_t room_ = 0;
   std::size_t target_ = 0;  // bytes of an element
   bool converts_ = false;
+  bool is_alike_ = false;             // the types are the same
+  std::optional<Memory> transforms_;  // data of that type
   bool single_ = true;  // elements are numbers or such, whose conversion needs no background
   bool keeps_ = false;
   // Of the target's elements: what leads to something else and is overwritten. HDF5 would free it,

@@ -4,20 +4,12 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
-#include "hdf5/quiet_errors.hpp"
 #include "layers/object/elements/fill.hpp"
 #include "layers/object/elements/transfer.hpp"
 #include "objects/keys.hpp"
 
 namespace headrace::object {
 namespace {
-
-void require_no_transform(hid_t dxpl) {
-  if (dxpl == kDefaultPlist || dxpl == h5.transfer_list.get()) return;
-  const PrivateErrors own;  // it fails where there is none
-  if (h5.Pget_data_transform(dxpl, nullptr, 0) > 0)
-    throw Error("data transforms (H5Pset_data_transform) are not supported");
-}
 
 objects::ChunksOf chunks_of(const objects::Container& container, const objects::Object& dataset,
                             const vol::Chunked& chunks) {
@@ -78,11 +70,11 @@ vol::Chunked Elements::array_of(const Id<Kind::dataspace>& file) const {
 }
 
 void Elements::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer) {
+  if (elsewhere_ != nullptr) return elsewhere_->read(mem_type, mem_space, file_space, dxpl, buffer);
   follow_header();
-  require_no_transform(dxpl);
   const Selection selection = selection_of(header(), file_space, mem_space);
   const Id<Kind::datatype> in_file = file_type();
-  const Conversion conversion(in_file.get(), mem_type, dxpl);
+  const Conversion conversion(in_file.get(), mem_type, dxpl, Conversion::Memory::target);
   if (selection.count == 0) return;
   if (buffer == nullptr) throw Error("there is no memory to read into");
   const vol::Chunked array = array_of(selection.file);
@@ -92,11 +84,12 @@ void Elements::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxp
 
 void Elements::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
                      const void* buffer) {
+  if (elsewhere_ != nullptr)
+    return elsewhere_->write(mem_type, mem_space, file_space, dxpl, buffer);
   follow_header();
-  require_no_transform(dxpl);
   const Selection selection = selection_of(header(), file_space, mem_space);
   const Id<Kind::datatype> in_file = file_type();
-  const Conversion conversion(mem_type, in_file.get(), dxpl);
+  const Conversion conversion(mem_type, in_file.get(), dxpl, Conversion::Memory::source);
   if (selection.count == 0) return;
   if (buffer == nullptr) throw Error("there is no memory to write from");
   const vol::Chunked array = array_of(selection.file);
@@ -121,12 +114,13 @@ void Elements::flush() {
 }
 
 void Elements::set_extent(const std::vector<std::uint64_t>& dims) {
-  if (layout_.program != H5D_CHUNKED)
+  if (layout_.program != H5D_CHUNKED && elsewhere_ == nullptr)
     throw Error("the dataset cannot be resized: its storage is not chunked");
   if (dims.size() != header().dims.size()) throw Error("the dataset has another rank");
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (header().max_dims.size() == dims.size() && dims[d] > header().max_dims[d])
       throw Error("the dataset cannot be resized beyond its largest dimensions");
+  if (elsewhere_ != nullptr) return elsewhere_->set_extent(dims);
   if (dims == header().dims) return;
   objects::cut(container_.change(dataset_), dims);
   reload();
@@ -160,6 +154,7 @@ std::vector<objects::StoredInfo> Elements::stored() {
 }
 
 std::uint64_t Elements::storage_size() {
+  if (elsewhere_ != nullptr) return 0;
   update_dims(header(), layout_.chunks);
   const bool chunked = layout_.program == H5D_CHUNKED;
   if (!chunked && is_early()) return layout_.bytes();
@@ -173,6 +168,7 @@ std::uint64_t Elements::storage_size() {
 }
 
 H5D_space_status_t Elements::status() {
+  if (elsewhere_ != nullptr) return H5D_SPACE_STATUS_ALLOCATED;  // natively it means the mappings
   update_dims(header(), layout_.chunks);
   const bool chunked = layout_.program == H5D_CHUNKED;
   if (is_early() && (!chunked || layout_.count_chunks() > 0)) return H5D_SPACE_STATUS_ALLOCATED;

@@ -13,6 +13,7 @@
 
 #include "layers/object/elements/chunks.hpp"
 #include "layers/object/elements/codec.hpp"
+#include "layers/object/elements/elsewhere.hpp"
 #include "layers/object/elements/layout.hpp"
 #include "objects/container.hpp"
 
@@ -43,6 +44,8 @@ class Elements {
   // fill.hpp).
   Elements(store::Store& store, objects::Container& container, objects::Handle dataset, Types types,
            Id<Kind::plist> dcpl, BeforeChunks before);
+  // None of them is stored here.
+  void lie_in(std::unique_ptr<Elsewhere> elsewhere) { elsewhere_ = std::move(elsewhere); }
 
   // As H5Dread and H5Dwrite.
   void read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl, void* buffer);
@@ -114,6 +117,7 @@ class Elements {
   std::unique_ptr<Chunks> chunks_;
   // Chunks that are asked for one by one.
   std::optional<std::vector<objects::StoredInfo>> listed_;
+  std::unique_ptr<Elsewhere> elsewhere_;
 };
 
 }  // namespace headrace::object

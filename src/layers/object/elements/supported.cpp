@@ -20,8 +20,9 @@ Id<Kind::plist> native_list(hid_t type, hid_t dcpl, hid_t space) {
   const auto file = filters_file();
   const Id<Kind::datatype> copy(h5.Tcopy(type));  // a committed type is one of another file
   const Id<Kind::plist> list(h5.Pcopy(dcpl));
-  const bool compact = h5.Pget_layout(dcpl) == H5D_COMPACT;
-  if (!copy || !list || (!compact && h5.Pset_alloc_time(list.get(), H5D_ALLOC_TIME_LATE) < 0))
+  const H5D_layout_t layout = h5.Pget_layout(dcpl);
+  const bool allocates = layout != H5D_COMPACT && layout != H5D_VIRTUAL;
+  if (!copy || !list || (allocates && h5.Pset_alloc_time(list.get(), H5D_ALLOC_TIME_LATE) < 0))
     throw Error(root_cause());
   return NativeDataset(*file, copy.get(), space, list.get()).creation_list();
 }
@@ -98,8 +99,6 @@ void require_supported_type(hid_t type, const std::string& what) {
 Id<Kind::plist> require_supported(hid_t type, hid_t dcpl, hid_t space, const std::string& name) {
   const std::string no = "dataset " + name + " cannot be created: ";
   require_supported_type(type, "dataset " + name);
-  if (h5.Pget_layout(dcpl) == H5D_VIRTUAL)
-    throw Error(no + "a container has no virtual datasets", ErrorKind::unsupported);
   if (h5.Pget_external_count(dcpl) > 0)
     throw Error(no + "a container has no elements in external files", ErrorKind::unsupported);
   try {
