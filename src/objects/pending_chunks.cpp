@@ -201,8 +201,9 @@ store::Version PendingChunks::put(const std::string& key, const StoredChunk& chu
                                   std::optional<store::Version> expected) const {
   const std::string head = encode_head(chunk);
   engine::Buffer blob(head.size() + chunk.bytes.size());
-  std::ranges::copy(store::bytes_of(head), blob.data());
-  std::ranges::copy(chunk.bytes, blob.data() + head.size());
+  std::memcpy(blob.data(), head.data(), head.size());
+  if (!chunk.bytes.empty())
+    std::memcpy(blob.data() + head.size(), chunk.bytes.data(), chunk.bytes.size());
   const store::Change change{key, blob.bytes(), expected};
   return store_.put({&change, 1}).front();
 }
