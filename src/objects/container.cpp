@@ -42,7 +42,11 @@ Container::Container(store::Store& store, std::string name)
 }
 
 PendingTable& Container::table(ObjectId group) {
-  return tables_.try_emplace(group, store_, table_of_group(name_, group)).first->second;
+  if (const auto found = tables_.find(group); found != tables_.end()) return found->second;
+  const auto open = open_.find(group);
+  const Handle made = open == open_.end() ? nullptr : open->second.lock();
+  const bool is_new = made != nullptr && made->is_new();
+  return tables_.try_emplace(group, store_, table_of_group(name_, group), is_new).first->second;
 }
 
 Links& Container::links_of(const Object& group) {
