@@ -167,7 +167,7 @@ void File::prepare() {
   constexpr unsigned kReadWrite = 1;
   const std::shared_ptr<vol::TerminalFile> itself(this, [](vol::TerminalFile*) {});
   for_types_ = std::make_unique<vol::TerminalObject>(
-      H5I_FILE, std::make_shared<vol::FileHandle>(itself, kReadWrite, creation.get()));
+      H5I_FILE, std::make_shared<vol::FileHandle>(itself, kReadWrite, native));
 }
 
 vol::TerminalObject* File::file_object(const vol::TerminalObject* but) const {
