@@ -86,6 +86,12 @@ Id<Kind::plist> decoded_list(const std::string& text, hid_t usual) {
   return list;
 }
 
+Id<Kind::plist> shared_list(const std::string& text, hid_t usual) {
+  if (!text.empty()) return decoded_list(text, usual);
+  if (h5.Iinc_ref(usual) < 0) throw Error("a usual property list is gone: " + root_cause());
+  return Id<Kind::plist>(usual);
+}
+
 void put_extent(hid_t space, objects::Header& header) {
   header.is_null = h5.Sget_simple_extent_type(space) == H5S_NULL;
   const int rank = header.is_null ? 0 : h5.Sget_simple_extent_ndims(space);

@@ -195,7 +195,7 @@ std::shared_ptr<Dataset> File::dataset(const objects::Handle& object) {
   auto made = std::make_shared<Dataset>(
       Dataset{object, types,
               Elements(*store_, container, object, types,
-                       decoded_list(header.creation, h5.dataset_list.get()), [this](bool cuts) {
+                       shared_list(header.creation, h5.dataset_list.get()), [this](bool cuts) {
                          heaps.flush();
                          if (cuts) container.flush();
                        })});

@@ -59,7 +59,7 @@ herr_t iterate_by_name(void* self, const Found& found, const H5VL_link_iterate_a
 
 bool tracks_attributes(const objects::Object& object) {
   if (object.header().creation.empty()) return false;
-  const auto list = decoded_list(object.header().creation, h5.dataset_list.get());
+  const auto list = shared_list(object.header().creation, h5.dataset_list.get());
   unsigned flags = 0;
   return h5.Pget_attr_creation_order(list.get(), &flags) >= 0 &&
          (flags & H5P_CRT_ORDER_TRACKED) != 0;
