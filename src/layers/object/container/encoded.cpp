@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "layers/object/elements/fill.hpp"
 #include "objects/keys.hpp"
 
 namespace headrace::object {
@@ -88,8 +89,7 @@ Id<Kind::plist> decoded_list(const std::string& text, hid_t usual) {
 
 Id<Kind::plist> shared_list(const std::string& text, hid_t usual) {
   if (!text.empty()) return decoded_list(text, usual);
-  if (h5.Iinc_ref(usual) < 0) throw Error("a usual property list is gone: " + root_cause());
-  return Id<Kind::plist>(usual);
+  return shared(usual);
 }
 
 void put_extent(hid_t space, objects::Header& header) {
