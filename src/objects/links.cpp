@@ -180,7 +180,8 @@ std::vector<NamedLink> Links::by_index(std::size_t first, std::size_t most) cons
   const std::size_t skipped = first % kStep;
   const std::size_t wanted = most + std::min(skipped, kAll - most);
   auto links = by_name(known == 0 ? "" : names[known - 1], /*behind=*/false, wanted);
-  links.erase(links.begin(), links.begin() + std::min(skipped, links.size()));
+  const auto in_front = static_cast<std::ptrdiff_t>(std::min(skipped, links.size()));
+  links.erase(links.begin(), links.begin() + in_front);
   return links;
 }
 
