@@ -140,6 +140,8 @@ bench: setup-test
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-stripe
 	@$(STAGE) "what the layer cache gains" $(PYTHON) bench/cache/run.py \
 	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-cache
+	@$(STAGE) "what the layer object gains" $(PYTHON) bench/object/run.py \
+	    --repeats $(BENCH_REPEATS) --output bench/results/$$(date +%F)-object
 	@$(STAGE) "pieces on modelled file systems" $(PYTHON) bench/stripe/model.py \
 	    --output bench/results/$$(date +%F)-stripe-model
 	@$(STAGE) "the async stack over ranks" $(VENV)/bin/headrace bench ior --np 1,2,4 \

@@ -53,7 +53,11 @@ Container::Container(store::Store& store, std::string name)
 }
 
 PendingTable& Container::table(ObjectId owner) {
-  return tables_.try_emplace(owner, store_, table_of_group(name_, owner)).first->second;
+  if (const auto found = tables_.find(owner); found != tables_.end()) return found->second;
+  const auto open = open_.find(owner);
+  const Handle made = open == open_.end() ? nullptr : open->second.lock();
+  const bool is_new = made != nullptr && made->is_new();
+  return tables_.try_emplace(owner, store_, table_of_group(name_, owner), is_new).first->second;
 }
 
 Links& Container::links_of(const Object& group) {

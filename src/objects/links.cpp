@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -20,6 +21,8 @@ std::string encode(const Sums& sums) {
 }
 
 std::string sums_key() { return std::string(kSums); }
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 // Links whose names begin alike, by the rest of their names.
 using Alike = std::map<std::string, Link, std::less<>>;
@@ -92,6 +95,7 @@ std::uint64_t Links::stamps() const { return decode_sums(table_.find(sums_key())
 void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
   if (find(name)) throw Error("name already exists: " + printable(name), EEXIST);
   const std::string key = key_of_name(name);
+  ++changes_;
   table_.prepare(key);
   table_.prepare(sums_key());
   Sums sums = decode_sums(table_.find(sums_key()));
@@ -114,6 +118,7 @@ void Links::erase(const std::string& name) {
   const auto link = find(name);
   if (!link) throw Error("no link " + printable(name), ErrorKind::not_found);
   const std::string key = key_of_name(name);
+  ++changes_;
   table_.prepare(key);
   table_.prepare(sums_key());
   if (in_order_) table_.prepare(key_of_order(link->stamp, link->lease));
@@ -151,6 +156,26 @@ std::vector<NamedLink> Links::by_name(const std::string& from, bool behind,
     if (entries.empty()) break;
     next = entries.back().first + '\0';
   }
+  return links;
+}
+
+std::vector<NamedLink> Links::by_index(std::size_t first, std::size_t most) const {
+  constexpr std::size_t kStep = 1024;
+  const store::Version version = table_.version(sums_key());
+  if (counted_.version != version || counted_.changes != changes_)
+    counted_ = {version, changes_, {}};
+  auto& names = counted_.names;
+  while ((names.size() + 1) * kStep <= first) {
+    const auto part = by_name(names.empty() ? "" : names.back(), /*behind=*/false, kStep + 1);
+    if (part.size() <= kStep) return {};
+    names.push_back(part.back().first);
+  }
+  const std::size_t known = first / kStep;
+  const std::size_t skipped = first % kStep;
+  const std::size_t wanted = most + std::min(skipped, kAll - most);
+  auto links = by_name(known == 0 ? "" : names[known - 1], /*behind=*/false, wanted);
+  const auto in_front = static_cast<std::ptrdiff_t>(std::min(skipped, links.size()));
+  links.erase(links.begin(), links.begin() + in_front);
   return links;
 }
 

@@ -51,6 +51,9 @@ class Links {
   // At most so many, by their names' bytes: from a name on, or behind it.
   [[nodiscard]] std::vector<NamedLink> by_name(const std::string& from, bool behind,
                                                std::size_t most) const;
+  // From an index in that order on. What was counted is kept until the group changes: the first
+  // call looks at all that is before it, and later ones at a thousand.
+  [[nodiscard]] std::vector<NamedLink> by_index(std::size_t first, std::size_t most) const;
   // By their stamps: behind that link, or from the first one on.
   [[nodiscard]] std::vector<NamedLink> by_order(const Link* behind, std::size_t most) const;
 
@@ -64,9 +67,18 @@ class Links {
   Value merge_alike(const Meeting& meeting, Lost& lost);
   std::optional<Link> merge_one(const MeetingLinks& meeting, Lost& lost);
 
+  // Names of every so manieth link, of the group as it was.
+  struct Counted {
+    store::Version version = store::kAbsent;  // of the number of links, which any change changes
+    std::uint64_t changes = 0;
+    std::vector<std::string> names;
+  };
+
   PendingTable& table_;
   bool in_order_;
   Undo undo_;
+  std::uint64_t changes_ = 0;  // of this writer
+  mutable Counted counted_;
 };
 
 }  // namespace headrace::objects

@@ -15,18 +15,32 @@
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
-// Stores a chunk on a worker.
+namespace {
+
+engine::Buffer blob_of(const StoredChunk& chunk) {
+  const std::string head = encode_head(chunk);
+  engine::Buffer blob(head.size() + chunk.bytes.size());
+  std::memcpy(blob.data(), head.data(), head.size());
+  if (!chunk.bytes.empty())
+    std::memcpy(blob.data() + head.size(), chunk.bytes.data(), chunk.bytes.size());
+  return blob;
+}
+
+}  // namespace
+
+// Stores chunks on a worker.
 class PendingChunks::Job final : public engine::Job {
  public:
-  Job(PendingChunks& chunks, Chunks::const_iterator chunk)
-      : chunks_(chunks), key_(chunk->first), pending_(chunk->second) {}
-  void work() override { chunks_.store_one(key_, pending_); }
-  void finish() override { chunks_.forget(std::string(key_)); }
+  Job(PendingChunks& chunks, std::vector<Chunks::const_iterator> several)
+      : chunks_(chunks), several_(std::move(several)) {}
+  void work() override { chunks_.store_several(several_); }
+  void finish() override {
+    for (const auto& chunk : several_) chunks_.forget(std::string(chunk->first));
+  }
 
  private:
   PendingChunks& chunks_;
-  const std::string& key_;
-  const Pending& pending_;
+  std::vector<Chunks::const_iterator> several_;
 };
 
 // Reads a chunk on a worker, unless it lies in memory.
@@ -197,14 +211,34 @@ void PendingChunks::write_part(const Coordinates& at, const Put& put) {
   pending.written = {};
 }
 
-store::Version PendingChunks::put(const std::string& key, const StoredChunk& chunk,
+engine::Buffer PendingChunks::encoded(std::uint64_t epoch, std::span<const std::byte> chunk) const {
+  StoredChunk stored{epoch, 0, chunk};
+  const engine::Buffer filtered = codec_.encode(chunk, stored.left_out);
+  if (filtered.size() > 0) stored.bytes = filtered.bytes();
+  return blob_of(stored);
+}
+
+store::Version PendingChunks::put(const std::string& key, const engine::Buffer& blob,
                                   std::optional<store::Version> expected) const {
-  const std::string head = encode_head(chunk);
-  engine::Buffer blob(head.size() + chunk.bytes.size());
-  std::ranges::copy(store::bytes_of(head), blob.data());
-  std::ranges::copy(chunk.bytes, blob.data() + head.size());
   const store::Change change{key, blob.bytes(), expected};
   return store_.put({&change, 1}).front();
+}
+
+// Those that are whole are put together, as a store syncs and commits once for all of them.
+void PendingChunks::store_several(std::span<const Chunks::const_iterator> several) const {
+  std::vector<engine::Buffer> blobs;
+  std::vector<store::Change> changes;
+  blobs.reserve(several.size());
+  for (const auto& chunk : several) {
+    const auto& [key, pending] = *chunk;
+    if (!pending.written.empty()) {
+      store_one(key, pending);
+      continue;
+    }
+    blobs.push_back(encoded(of_.epoch, pending.chunk.bytes()));
+    changes.push_back({key, blobs.back().bytes(), std::nullopt});
+  }
+  if (!changes.empty()) store_.put(changes);
 }
 
 void PendingChunks::store_one(const std::string& key, const Pending& pending) const {
@@ -222,10 +256,7 @@ void PendingChunks::store_one(const std::string& key, const Pending& pending) co
       overlay(pending, merged.bytes());
       chunk = merged.bytes();
     }
-    StoredChunk stored{epoch, 0, chunk};
-    const engine::Buffer encoded = codec_.encode(chunk, stored.left_out);
-    if (encoded.size() > 0) stored.bytes = encoded.bytes();
-    if (put(key, stored, expected) != store::kAbsent) return;
+    if (put(key, encoded(epoch, chunk), expected) != store::kAbsent) return;
   }
 }
 
@@ -237,10 +268,21 @@ void PendingChunks::forget(const std::string& key) {
 }
 
 void PendingChunks::flush() {
-  engine::Ordered jobs(std::size_t{2} * std::max(engine::workers(), 1U));
+  constexpr std::size_t kMostBytes = 4 << 20;
+  constexpr std::size_t kMostChunks = 1000;
+  const std::size_t workers = std::max(engine::workers(), 1U);
+  const std::size_t share = std::min(kMostBytes, size_ / (4 * workers));  // all have some to do
+  engine::Ordered jobs(2 * workers);
   // Jobs erase what they have stored, behind this place.
   for (auto at = pending_.cbegin(); at != pending_.cend();) {
-    auto job = std::make_unique<Job>(*this, at++);
+    std::vector<Chunks::const_iterator> several;
+    std::size_t bytes = 0;
+    do {
+      bytes += at->second.chunk.size();
+      several.push_back(at++);
+    } while (at != pending_.cend() && bytes + at->second.chunk.size() <= share &&
+             several.size() < kMostChunks);
+    auto job = std::make_unique<Job>(*this, std::move(several));
     if (codec_.any_thread()) {
       jobs.give(std::move(job));
     } else {
@@ -312,7 +354,7 @@ std::optional<RawChunk> PendingChunks::read_stored(const Coordinates& at) {
 void PendingChunks::write_stored(const Coordinates& at, std::uint32_t left_out,
                                  store::Bytes bytes) {
   const std::string key = key_of(at);
-  put(key, {of_.epoch, left_out, bytes}, std::nullopt);
+  put(key, blob_of({of_.epoch, left_out, bytes}), std::nullopt);
   forget(key);
 }
 

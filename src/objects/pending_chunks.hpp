@@ -130,8 +130,10 @@ class PendingChunks {
   void decode(const StoredChunk& stored, const Coordinates& left, std::span<std::byte> chunk) const;
   Loaded load(const std::string& key, std::span<std::byte> chunk) const;
   void overlay(const Pending& pending, std::span<std::byte> chunk) const;
+  [[nodiscard]] engine::Buffer encoded(std::uint64_t epoch, std::span<const std::byte> chunk) const;
+  void store_several(std::span<const Chunks::const_iterator> several) const;
   void store_one(const std::string& key, const Pending& pending) const;
-  store::Version put(const std::string& key, const StoredChunk& chunk,
+  store::Version put(const std::string& key, const engine::Buffer& blob,
                      std::optional<store::Version> expected) const;
   [[nodiscard]] std::optional<RawChunk> stored(const std::string& key) const;
   [[nodiscard]] std::optional<StoredInfo> info_of(const std::string& key,

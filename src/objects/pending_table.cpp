@@ -15,12 +15,21 @@ std::size_t size_of(const std::string& key, const Value& value) {
 
 }  // namespace
 
-PendingTable::PendingTable(store::Store& store, std::string table)
-    : store_(store), table_(std::move(table)) {}
+PendingTable::PendingTable(store::Store& store, std::string table, bool is_new)
+    : store_(store), table_(std::move(table)), is_new_(is_new) {}
+
+std::optional<store::Entry> PendingTable::stored(const std::string& key) const {
+  return is_new_ ? std::nullopt : store_.find(table_, key);
+}
+
+store::Version PendingTable::version(const std::string& key) const {
+  const auto entry = stored(key);
+  return entry ? entry->version : store::kAbsent;
+}
 
 Value PendingTable::find(const std::string& key) {
   if (const auto found = pending_.find(key); found != pending_.end()) return found->second.value;
-  const auto entry = store_.find(table_, key);
+  const auto entry = stored(key);
   if (!entry) return std::nullopt;
   return text_of(*entry);
 }
@@ -32,7 +41,7 @@ PendingTable::Pending& PendingTable::changed(const std::string& key) {
     return found->second;
   }
   Pending pending;
-  if (const auto entry = store_.find(table_, key)) {
+  if (const auto entry = stored(key)) {
     pending.base = text_of(*entry);
     pending.version = entry->version;
   }
@@ -77,7 +86,8 @@ std::vector<std::pair<std::string, std::string>> PendingTable::scan(const std::s
       if (change->second.value) found.emplace_back(change->first, *change->second.value);
   };
   while (found.size() < most) {
-    const auto entries = store_.scan(table_, next, most - found.size());
+    const auto entries =
+        is_new_ ? std::vector<store::Entry>() : store_.scan(table_, next, most - found.size());
     for (const store::Entry& entry : entries) {
       take_changes_before(&entry.key);
       if (found.size() == most) return found;
@@ -112,6 +122,7 @@ store::Version PendingTable::flush(const Merge& merge, Lost& lost) {
       changes.push_back({key, std::nullopt, one.version});
       if (one.value) changes.back().value = store::bytes_of(*one.value);
     }
+    is_new_ = false;
     const auto made = store_.commit(table_, changes);
     version = made.version;
     if (!made.refused) break;

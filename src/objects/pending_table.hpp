@@ -33,8 +33,9 @@ using Merge = std::function<Value(const Meeting& meeting, Lost& lost)>;
 
 class PendingTable {
  public:
-  // `store` outlives the object.
-  PendingTable(store::Store& store, std::string table);
+  // `store` outlives the object. `is_new`: nothing is stored of it, and nobody else knows of it
+  // until the first flush, so that the store is not asked.
+  PendingTable(store::Store& store, std::string table, bool is_new = false);
 
   Value find(const std::string& key);
   // An entry is put or erased in memory only. The first change of one looks at what is stored, but
@@ -45,6 +46,8 @@ class PendingTable {
   void prepare(const std::string& key);
   // One that was read before, by which way ever: it was `base`, of that version.
   void replace(const std::string& key, Value value, Value base, store::Version version);
+  // Of an entry as it is stored, whatever this writer has changed.
+  [[nodiscard]] store::Version version(const std::string& key) const;
   // At most so many entries from a key on, in the order of keys.
   std::vector<std::pair<std::string, std::string>> scan(const std::string& from, std::size_t most);
 
@@ -68,11 +71,13 @@ class PendingTable {
   };
   using Changes = std::map<std::string, Pending>;
 
+  [[nodiscard]] std::optional<store::Entry> stored(const std::string& key) const;
   Pending& changed(const std::string& key);
   void rebase(const std::string& key, const Merge& merge, Lost& lost);
 
   store::Store& store_;
   std::string table_;
+  bool is_new_;
   Changes pending_;
   std::size_t size_ = 0;
 };

@@ -168,7 +168,7 @@ TEST_F(Chunks, that_cannot_be_stored_are_stored_by_the_next_flush) {
   store::HinderedStore failing(store_);
   const auto chunks = open(failing);
   for (unsigned i = 0; i < 30; ++i) write(*chunks, i, i, all_of(i));
-  failing.left = 10;
+  failing.left = 5;
   EXPECT_THROW(chunks->flush(), Error);
   EXPECT_GT(chunks->size(), 0U);
   for (unsigned i = 0; i < 30; ++i) EXPECT_EQ(read(*chunks, i, i), all_of(i));
@@ -176,6 +176,24 @@ TEST_F(Chunks, that_cannot_be_stored_are_stored_by_the_next_flush) {
   chunks->flush();
   EXPECT_EQ(chunks->size(), 0U);
   for (unsigned i = 0; i < 30; ++i) EXPECT_EQ(read(*open(store_), i, i), all_of(i));
+}
+
+TEST_F(Chunks, that_are_small_are_stored_by_few_puts_but_those_written_in_part) {
+  constexpr unsigned kCount = 5000;
+  store::HinderedStore counting(store_);
+  const auto chunks = open(counting);
+  for (Number i = 0; i < kCount; ++i) write(*chunks, i, 0, all_of(i));
+  write(*chunks, 7, 1, all_of(7));
+  write_part(*chunks, 7, 2, 0, 1, 9);
+  const unsigned before = counting.left;
+  chunks->flush();
+  EXPECT_LT(before - counting.left, 50U);
+  EXPECT_EQ(chunks->size(), 0U);
+  const auto again = open(store_);
+  for (Number i = 0; i < kCount; ++i) EXPECT_EQ(read(*again, i, 0), all_of(i));
+  EXPECT_EQ(read(*again, 7, 1), all_of(7));
+  EXPECT_EQ(read(*again, 7, 2)[0], 9U);
+  EXPECT_EQ(read(*again, 7, 2)[1], kFill);
 }
 
 TEST_F(Chunks, after_random_writes_of_two_are_what_a_map_has) {

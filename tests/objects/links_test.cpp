@@ -248,5 +248,59 @@ TEST(Links, are_listed_in_parts) {
   EXPECT_EQ(found, expected);
 }
 
+TEST(Links, are_found_by_their_index_whoever_changes_the_group) {
+  store::MemoryStore store;
+  Writer writer(store, 1);
+  Writer other(store, 2);
+  const auto name_of = [](int i) { return std::to_string(100'000 + i); };
+  for (int i = 0; i < 5000; ++i) writer.insert(name_of(2 * i));
+  EXPECT_EQ(writer.flush(), Names());
+  const auto check = [&] {
+    for (const Writer* const one : {&writer, &other}) {
+      const Names names = one->names();
+      for (const std::size_t i : {0U, 1U, 1023U, 1024U, 1025U, 4000U, 2048U, 3U, 4996U})
+        EXPECT_EQ(
+            Writer::names_of(one->links.by_index(i, 3)),
+            Names(names.begin() + i, names.begin() + std::min<std::size_t>(i + 3, names.size())));
+      EXPECT_EQ(Writer::names_of(one->links.by_index(4096, kAll)),
+                Names(names.begin() + 4096, names.end()));
+      EXPECT_TRUE(one->links.by_index(names.size(), 1).empty());
+      EXPECT_TRUE(one->links.by_index(9000, 1).empty());
+    }
+  };
+  check();
+  writer.insert(name_of(7));
+  check();
+  writer.links.erase(name_of(1000));
+  check();
+  EXPECT_EQ(writer.flush(), Names());
+  check();
+  other.links.erase(name_of(0));
+  other.insert(name_of(2001));
+  other.insert(name_of(2003));
+  EXPECT_EQ(other.flush(), Names());
+  check();
+}
+
+TEST(PendingTable, that_is_new_sees_what_others_have_written_after_its_first_flush) {
+  store::MemoryStore store;
+  PendingTable mine(store, "group", /*is_new=*/true);
+  PendingTable theirs(store, "group");
+  const Merge never = [](const Meeting& met, Lost& /*lost*/) { return met.mine; };
+  Lost lost;
+  EXPECT_FALSE(mine.find("a"));
+  mine.set("a", "1");
+  EXPECT_EQ(mine.scan("", 9).size(), 1U);
+  mine.flush(never, lost);
+  theirs.set("a", "2");
+  theirs.set("b", "3");
+  theirs.flush(never, lost);
+  EXPECT_EQ(mine.find("a"), "2");
+  EXPECT_EQ(mine.scan("", 9).size(), 2U);
+  mine.set("b", "4");
+  mine.flush(never, lost);
+  EXPECT_EQ(theirs.find("b"), "4");
+}
+
 }  // namespace
 }  // namespace headrace::objects

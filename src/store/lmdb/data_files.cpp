@@ -131,15 +131,23 @@ DataFile DataFiles::write(Bytes bytes) {
   const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   try {
     write_all(file, bytes);
-    if (synced_) {
-      if (::fdatasync(file.get()) != 0) throw file_error(path + " cannot be written to the disk");
-      sync_folder(path.substr(0, path.rfind('/')));
-    }
+    if (synced_ && ::fdatasync(file.get()) != 0)
+      throw file_error(path + " cannot be written to the disk");
   } catch (const Error&) {
     ::unlink(path.c_str());
     throw;
   }
   return made;
+}
+
+void DataFiles::sync_names() {
+  std::string folder;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!synced_ || lock_ < 0) return;
+    folder = folder_ + "/" + words_of(session_);
+  }
+  sync_folder(folder);
 }
 
 bool DataFiles::read(DataFile file, std::uint64_t offset, std::span<std::byte> bytes) const {

@@ -25,7 +25,7 @@ struct DataFile {
 
 class DataFiles {
  public:
-  // `synced`: a file that has been made survives a power cut.
+  // `synced`: files that have been made survive a power cut, once their names do.
   DataFiles(std::string folder, bool synced);
   DataFiles(const DataFiles&) = delete;
   DataFiles& operator=(const DataFiles&) = delete;
@@ -33,6 +33,8 @@ class DataFiles {
 
   // Makes a file of these bytes, or none.
   DataFile write(Bytes bytes);
+  // Of all that were made until now: their names survive a power cut, too, if `synced`.
+  void sync_names();
   // Reads bytes from `offset` on. False where the file is gone.
   bool read(DataFile file, std::uint64_t offset, std::span<std::byte> bytes) const;
   void erase(DataFile file) const noexcept;

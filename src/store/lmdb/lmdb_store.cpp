@@ -144,6 +144,9 @@ class NewFiles {
     return made;
   }
   void keep(std::size_t blob) { made_[blob] = std::nullopt; }
+  [[nodiscard]] bool any() const {
+    return std::ranges::any_of(made_, [](const auto& file) { return file.has_value(); });
+  }
 
  private:
   DataFiles& files_;
@@ -308,6 +311,7 @@ std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
     all[i].head = in_files[i];
     all[i].body = {};
   }
+  if (unnamed.any()) files.sync_names();
   std::vector<DataFile> gone;
   gone.reserve(blobs.size());
   const auto note_file = [&](Bytes value) {

@@ -59,18 +59,22 @@ herr_t look_at(hid_t id, void* data) {
 }  // namespace
 
 FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
-    : file(std::move(of)), flags_(flags), native_(fcpl) {
-  if (h5.VLintrospect_get_conn_cls(native_.file(), native_.connector()->get(),
+    : FileHandle(std::move(of), flags, std::make_shared<const NativeFile>(fcpl)) {}
+
+FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags,
+                       std::shared_ptr<const NativeFile> native)
+    : file(std::move(of)), flags_(flags), native_(std::move(native)) {
+  if (h5.VLintrospect_get_conn_cls(native_->file(), native_->connector()->get(),
                                    H5VL_GET_CONN_LVL_CURR, &native_class_) < 0)
     throw Error("HDF5 does not tell its native class: " + root_cause());
 }
 
 void* FileHandle::open_face(H5I_type_t type) {
-  if (type == H5I_FILE) return native_.file();
+  if (type == H5I_FILE) return native_->file();
   const PrivateErrors own;
   constexpr H5VL_loc_params_t kItself{H5I_GROUP, H5VL_OBJECT_BY_SELF, {}};
-  void* const root = native_.root();
-  const hid_t native = native_.connector()->get();
+  void* const root = native_->root();
+  const hid_t native = native_->connector()->get();
   const hid_t dxpl = h5.transfer_list.get();
   constexpr hsize_t kOne = 1;
   const Id<Kind::datatype> byte(h5.Tcreate(H5T_OPAQUE, 1));
@@ -105,7 +109,7 @@ TerminalObject::~TerminalObject() {
   file().objects_.erase(this);
   if (type_ != H5I_FILE && face_ == nullptr && opening_.use_count() == 1)
     static_cast<void>(error_of([this] { face(); }));
-  const NativeFile::Connector connector = opening_->native_.connector();
+  const NativeFile::Connector connector = opening_->native_->connector();
   opening_.reset();
   if (type_ != H5I_FILE && face_ != nullptr) close_native(*connector, type_, face_);
   all_objects().erase(this);

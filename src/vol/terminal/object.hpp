@@ -52,6 +52,9 @@ class FileHandle {
  public:
   // `flags`: the program's. `fcpl`: the file's creation list.
   FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
+  // One that the program has not opened: a native file, which takes long to make, serves several.
+  FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags,
+             std::shared_ptr<const NativeFile> native);
   FileHandle(const FileHandle&) = delete;
   FileHandle& operator=(const FileHandle&) = delete;
   ~FileHandle() = default;
@@ -72,7 +75,7 @@ class FileHandle {
   void* open_face(H5I_type_t type);
 
   unsigned flags_;
-  NativeFile native_;
+  std::shared_ptr<const NativeFile> native_;
   std::uint64_t attributes_ = 0;  // that the native file has
   const H5VL_class_t* native_class_ = nullptr;
 };

@@ -32,9 +32,10 @@ std::uint64_t seconds_now() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
+// The usual list is not kept.
 void* with_access(void* object, hid_t dapl) {
-  static_cast<Open&>(vol::TerminalObject::from(object)).access =
-      Id<Kind::plist>(h5.Pcopy(dapl == kDefaultPlist ? h5.dataset_access_list() : dapl));
+  if (dapl != kDefaultPlist && dapl != h5.dataset_access_list())
+    static_cast<Open&>(vol::TerminalObject::from(object)).access = Id<Kind::plist>(h5.Pcopy(dapl));
   return object;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "layers/object/elements/fill.hpp"
 #include "objects/keys.hpp"
 
 namespace headrace::object {
@@ -67,6 +68,11 @@ Id<Kind::plist> decoded_list(const std::string& text, hid_t usual) {
   Id<Kind::plist> list(text.empty() ? h5.Pcopy(usual) : h5.Pdecode(text.data()));
   if (!list) throw Error("a property list in the container is damaged", ErrorKind::corrupt);
   return list;
+}
+
+Id<Kind::plist> shared_list(const std::string& text, hid_t usual) {
+  if (!text.empty()) return decoded_list(text, usual);
+  return shared(usual);
 }
 
 void put_extent(hid_t space, objects::Header& header) {

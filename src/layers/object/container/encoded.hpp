@@ -26,6 +26,9 @@ Id<Kind::dataspace> decoded_space(const std::string& text);
 // Empty for a list that is as `usual`, which it is decoded to.
 std::string encoded_list(hid_t list, hid_t usual);
 Id<Kind::plist> decoded_list(const std::string& text, hid_t usual);
+// Only to be looked at: the usual list is not copied, which would cost more than what is asked of
+// it.
+Id<Kind::plist> shared_list(const std::string& text, hid_t usual);
 
 // A dataset's extent.
 void put_extent(hid_t space, objects::Header& header);

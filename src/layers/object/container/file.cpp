@@ -176,7 +176,7 @@ void File::prepare() {
   constexpr unsigned kReadWrite = 1;
   const std::shared_ptr<vol::TerminalFile> itself(this, [](vol::TerminalFile*) {});
   for_types_ = std::make_unique<vol::TerminalObject>(
-      H5I_FILE, std::make_shared<vol::FileHandle>(itself, kReadWrite, creation.get()));
+      H5I_FILE, std::make_shared<vol::FileHandle>(itself, kReadWrite, native));
 }
 
 vol::TerminalObject* File::file_object(const vol::TerminalObject* but) const {
@@ -204,7 +204,7 @@ std::shared_ptr<Dataset> File::dataset(const objects::Handle& object) {
   auto made = std::make_shared<Dataset>(
       Dataset{object, types,
               Elements(*store_, container, object, types,
-                       decoded_list(header.creation, h5.dataset_list.get()), [this](bool cuts) {
+                       shared_list(header.creation, h5.dataset_list.get()), [this](bool cuts) {
                          heaps.flush();
                          if (cuts) container.flush();
                        })});

@@ -33,9 +33,33 @@ void collect(File& file, const objects::Object& group, const std::string& path,
   }
 }
 
+// Part by part, as a program may want to see a few only. Links that the program's function makes
+// are left out, as natively.
+herr_t iterate_by_name(void* self, const Found& found, const H5VL_link_iterate_args_t& args) {
+  constexpr std::size_t kAtOnce = 1000;
+  const objects::Links& links = file_of(self).container.links(*found.object);
+  hsize_t own = 0;
+  hsize_t& at = args.idx_p == nullptr ? own : *args.idx_p;
+  std::vector<NamedLink> part = links.by_index(at, kAtOnce);
+  if (at > 0 && part.empty()) throw Error("there are not so many to begin with");
+  const std::uint64_t stamps = links.stamps();
+  const ProgramsId id(self, found);
+  while (!part.empty()) {
+    for (const auto& [name, link] : part) {
+      if (link.stamp >= stamps) continue;
+      const H5L_info2_t info = info_of(*found.object, link);
+      ++at;
+      if (const herr_t result = args.op(id.get(), name.c_str(), &info, args.op_data); result != 0)
+        return result;
+    }
+    part = links.by_name(part.back().first, /*behind=*/true, kAtOnce);
+  }
+  return 0;
+}
+
 bool tracks_attributes(const objects::Object& object) {
   if (object.header().creation.empty()) return false;
-  const auto list = decoded_list(object.header().creation, h5.dataset_list.get());
+  const auto list = shared_list(object.header().creation, h5.dataset_list.get());
   unsigned flags = 0;
   return h5.Pget_attr_creation_order(list.get(), &flags) >= 0 &&
          (flags & H5P_CRT_ORDER_TRACKED) != 0;
@@ -52,6 +76,19 @@ std::vector<NamedLink> links_of(File& file, const objects::Object& group, H5_ind
       index == H5_INDEX_NAME ? links.by_name("", false, kAll) : links.by_order(nullptr, kAll);
   if (order == H5_ITER_DEC) std::ranges::reverse(all);
   return all;
+}
+
+std::optional<NamedLink> link_of(File& file, const objects::Object& group, H5_index_t index,
+                                 H5_iter_order_t order, hsize_t n) {
+  std::vector<NamedLink> found;
+  if (index == H5_INDEX_NAME && order != H5_ITER_DEC) {
+    found = file.container.links(group).by_index(n, 1);
+    n = 0;
+  } else {
+    found = links_of(file, group, index, order);
+  }
+  if (n >= found.size()) return std::nullopt;
+  return std::move(found[n]);
 }
 
 std::vector<objects::Attribute> attributes_of(const objects::Object& object, H5_index_t index,
@@ -122,6 +159,8 @@ H5O_info2_t info_of(const File& file, const objects::Object& object) {
 
 herr_t iterate_links(void* self, const Found& found, const H5VL_link_iterate_args_t& args) {
   require_group(found);
+  if (!args.recursive && args.idx_type == H5_INDEX_NAME && args.order != H5_ITER_DEC)
+    return iterate_by_name(self, found, args);
   std::vector<NamedLink> links;
   std::set<objects::ObjectId> seen{found.object->place().object};
   collect(file_of(self), *found.object, "", args, seen, links);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "layers/object/container/opened.hpp"
 #include "objects/links.hpp"
@@ -12,6 +13,9 @@ namespace headrace::object {
 // links have no such order.
 std::vector<objects::NamedLink> links_of(File& file, const objects::Object& group, H5_index_t index,
                                          H5_iter_order_t order);
+// One of them by its index; none where there are not so many.
+std::optional<objects::NamedLink> link_of(File& file, const objects::Object& group,
+                                          H5_index_t index, H5_iter_order_t order, hsize_t n);
 std::vector<objects::Attribute> attributes_of(const objects::Object& object, H5_index_t index,
                                               H5_iter_order_t order);
 

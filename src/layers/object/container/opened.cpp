@@ -154,9 +154,9 @@ Parent link_at(const void* object, const H5VL_loc_params_t& where, hid_t lcpl) {
   Found found = find(object, by.name);
   if (found.object == nullptr) throw Error(std::string("no group ") + printable(by.name));
   require_group(found);
-  const auto links = links_of(file_of(object), *found.object, by.idx_type, by.order);
-  if (by.n >= links.size()) throw Error("no link has the index in " + found.path);
-  return {std::move(found.object), found.path, links[by.n].first};
+  auto link = link_of(file_of(object), *found.object, by.idx_type, by.order, by.n);
+  if (!link) throw Error("no link has the index in " + found.path);
+  return {std::move(found.object), found.path, std::move(link->first)};
 }
 
 objects::Link existing_link(File& file, const Parent& at) {

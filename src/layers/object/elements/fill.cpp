@@ -33,11 +33,19 @@ void convert_fill(hid_t from, hid_t to, std::vector<std::byte>& element) {
 
 }  // namespace
 
+Id<Kind::plist> shared(hid_t list) {
+  if (h5.Iinc_ref(list) < 0) throw Error("a property list is gone: " + root_cause());
+  return Id<Kind::plist>(list);
+}
+
 StoredCreation stored_creation(hid_t type, hid_t file_type, hid_t dcpl) {
   StoredCreation stored;
+  if (fill_in(dcpl) != H5D_FILL_VALUE_USER_DEFINED) {
+    stored.list = shared(dcpl);
+    return stored;
+  }
   stored.list = Id<Kind::plist>(h5.Pcopy(dcpl));
   if (!stored.list) throw Error("HDF5 does not copy a creation list: " + root_cause());
-  if (fill_in(dcpl) != H5D_FILL_VALUE_USER_DEFINED) return stored;
   std::vector<std::byte> element = program_fill(type, file_type, dcpl);
   // A list may have it in another type, which may be of variable length where the dataset's is not.
   if (vol::is_flat(file_type)) {

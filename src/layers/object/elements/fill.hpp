@@ -15,6 +15,9 @@
 
 namespace headrace::object {
 
+// A list itself, only to be looked at: a copy costs a good part of making a dataset.
+Id<Kind::plist> shared(hid_t list);
+
 // What a header has of a creation list.
 struct StoredCreation {
   Id<Kind::plist> list;             // to be encoded

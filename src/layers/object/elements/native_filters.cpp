@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/dataset/selection.hpp"
 
@@ -24,12 +25,21 @@ std::string encoded(hid_t type) {
   throw Error("HDF5 does not encode a type: " + root_cause());
 }
 
+// Also between containers that are open, as it takes longer to make than a small one to open.
+std::shared_ptr<vol::NativeFile>& kept_file() {
+  static auto& kept = *new std::shared_ptr<vol::NativeFile>();
+  return kept;
+}
+
 }  // namespace
 
 std::shared_ptr<vol::NativeFile> filters_file() {
-  static auto& kept = *new std::weak_ptr<vol::NativeFile>();
-  std::shared_ptr<vol::NativeFile> file = kept.lock();
-  if (file == nullptr) kept = file = std::make_shared<vol::NativeFile>();
+  static auto& known = *new std::weak_ptr<vol::NativeFile>();
+  std::shared_ptr<vol::NativeFile> file = known.lock();
+  if (file == nullptr) {
+    known = kept_file() = file = std::make_shared<vol::NativeFile>();
+    before_library_ends({[] { return kept_file() != nullptr; }, [] { kept_file().reset(); }});
+  }
   return file;
 }
 

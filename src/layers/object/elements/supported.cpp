@@ -8,6 +8,7 @@
 #include "engine/codec/filters.hpp"
 #include "hdf5/error_stack.hpp"
 #include "layers/object/elements/elements.hpp"
+#include "layers/object/elements/fill.hpp"
 #include "vol/dataset/elements.hpp"
 
 namespace headrace::object {
@@ -59,11 +60,11 @@ bool stays(const ListedFilter& filter) {
          std::ranges::find(kStaying, filter.id) != kStaying.end();
 }
 
-// A copy of a list with the parameters that filters set for a dataset, of those that stay.
+// A list with the parameters that filters set for a dataset, of those that stay.
 Id<Kind::plist> completed(hid_t type, hid_t dcpl, hid_t space) {
+  if (is_plain(type, dcpl, space)) return shared(dcpl);
   Id<Kind::plist> list(h5.Pcopy(dcpl));
   if (!list) throw Error(root_cause());
-  if (is_plain(type, dcpl, space)) return list;
   const Id<Kind::plist> native = native_list(type, dcpl, space);
   auto filters = listed_filters(dcpl);
   const auto made = listed_filters(native.get());

@@ -30,7 +30,7 @@ Converted::Converted(hid_t from, hid_t to, std::size_t count, const void* memory
       count_(count),
       size_(h5.Tget_size(to)),
       first_(static_cast<const std::byte*>(memory)) {
-  const Conversion conversion(from, to, kDefaultPlist);
+  const Conversion conversion(from, to);
   if (!conversion.converts() || count == 0) return;
   engine::Buffer elements = zeros(count * conversion.room());
   std::memcpy(elements.data(), memory, count * h5.Tget_size(from));
@@ -55,7 +55,7 @@ Given::~Given() {
 
 void Given::give(hid_t mem_type, void* memory, std::span<const std::size_t> places) {
   if (count_ == 0) return;
-  const Conversion conversion(type_, mem_type, kDefaultPlist);
+  const Conversion conversion(type_, mem_type);
   const std::size_t size = h5.Tget_size(mem_type);
   auto* const to = static_cast<std::byte*>(memory);
   const auto place = [&](std::size_t i) { return to + (places.empty() ? i : places[i]) * size; };

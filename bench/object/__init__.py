@@ -1,0 +1,1 @@
+"""What the layer object gains, and what it costs."""
