@@ -201,8 +201,10 @@ std::vector<ObjectId> Container::in_order_of_flush() const {
 
 void Container::flush_tables() {
   for (const ObjectId group : in_order_of_flush()) {
-    if (table(group).size() == 0) continue;
-    const auto version = table(group).flush(
+    PendingTable& its = table(group);
+    its.become_known();
+    if (its.size() == 0) continue;
+    const auto version = its.flush(
         [&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_);
     note_stored(group, version);
     require_group(group);

@@ -34,8 +34,10 @@ using Merge = std::function<Value(const Meeting& meeting, Lost& lost)>;
 class PendingTable {
  public:
   // `store` outlives the object. `is_new`: nothing is stored of it, and nobody else knows of it
-  // until the first flush, so that the store is not asked.
+  // until the first flush or become_known(), so that the store is not asked.
   PendingTable(store::Store& store, std::string table, bool is_new = false);
+
+  void become_known() { is_new_ = false; }
 
   Value find(const std::string& key);
   // An entry is put or erased in memory only. The first change of one looks at what is stored, but

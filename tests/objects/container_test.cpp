@@ -54,6 +54,17 @@ TEST_F(Containers, keep_nothing_of_groups_that_were_looked_at) {
   EXPECT_LE(kept(), 1U);  // the root's
 }
 
+TEST_F(Containers, see_what_others_put_into_a_group_that_was_new_and_empty) {
+  Container mine(store_, "c");
+  const Handle group = add(mine, mine.root(), "g", group_header());
+  EXPECT_EQ(mine.links(*group).count(), 0U);
+  mine.flush();
+  Container theirs(store_, "c");
+  add(theirs, at(theirs, theirs.root(), "g"), "d", dataset_header());
+  theirs.flush();
+  EXPECT_TRUE(mine.links(*group).find("d"));
+}
+
 TEST_F(Containers, forget_what_was_never_linked) {
   Container container(store_, "c");
   const ObjectId id = container.create(dataset_header())->place().object;

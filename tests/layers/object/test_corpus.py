@@ -17,7 +17,6 @@ from random_programs.dump import of_file
 REFUSED = {
     "external_storage": "has no elements in external files",
     "types_references": "has no region references of HDF5 1.8",
-    "virtual.h5": "has no virtual datasets",
 }
 
 

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/quiet_errors.hpp"
 #include "layers/object/copying/committed_types.hpp"
 #include "layers/object/copying/elements.hpp"
 #include "objects/paths.hpp"
@@ -215,7 +216,10 @@ void copy_between(const Held& from, const std::string& path, const Held& to,
   const std::exception_ptr failed = error_of(
       [&] { Copier(from, to, flags, lists, /*whole=*/false).copy_object(source, {path, name}); });
   if (failed == nullptr) return;
-  error_of([&] { to.unlink(name); });
+  {
+    const PrivateErrors own;
+    error_of([&] { to.unlink(name); });
+  }
   std::rethrow_exception(failed);
 }
 
