@@ -1,4 +1,4 @@
-"""h5py finds in memory what it finds in a file, and what the connector refuses says why."""
+"""h5py finds in memory what it finds in a file, and files in memory go together as files do."""
 
 from __future__ import annotations
 
@@ -10,58 +10,46 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 HEADRACE = Path(sys.executable).with_name("headrace")
-REFUSED = """
+FILES = """
 import h5py
 
-with h5py.File("m.h5", "w") as file:
-    for more in ({"chunks": (2,)}, {"compression": "gzip"}, {"maxshape": (None,)}):
-        try:
-            file.create_dataset("d", (4,), "i4", **more)
-        except (OSError, ValueError) as error:
-            print(error)
-    file["x"] = [1, 2]
-    for call in (lambda: file.id.get_vfd_handle(),
-                 lambda: file.copy("x", "y"), lambda: file["x"].id.get_num_chunks()):
+for name in ("a.h5", "b.h5"):
+    with h5py.File(name, "w") as file:
+        file.create_dataset("x", data=range(5), chunks=(2,), maxshape=(None,), compression="gzip")
+        file["s"] = ["one", "another"]
+with h5py.File("a.h5", "r+") as a, h5py.File("b.h5", "r+") as b:
+    a["x"].resize((7,))
+    a["link"] = h5py.ExternalLink("b.h5", "/x")
+    b["x"][0] = 10
+    print(a["link"][...], a["link"].file.filename, a["x"][...])
+    a.copy("s", "copy")
+    a.copy("s", b, "of_a")
+    b["of_a"][0] = "changed"
+    print(a["copy"].asstr()[...], b["of_a"].asstr()[...], a["s"].asstr()[...])
+    for call in (lambda: a.id.get_vfd_handle(), lambda: a.id.get_filesize(),
+                 lambda: h5py.File("a.h5", "w")):
         try:
             print("done", call())
         except Exception as error:
             print(error)
-    print(file["x"][...])
+print(h5py.File("b.h5")["of_a"].asstr()[0])
 """
-
-STALE = """
+DELETED = """
 import ctypes
 import h5py
 
-class Token(ctypes.Structure):
-    _fields_ = [("bytes", ctypes.c_uint64 * 2)]
-
 with open("/proc/self/maps") as maps:
     paths = [line.split()[-1] for line in maps]
-library = next(path for path in paths if "/libhdf5" in path and "_hl" not in path)
-open_by_token = ctypes.CDLL(library).H5Oopen_by_token
-open_by_token.argtypes, open_by_token.restype = [ctypes.c_int64, Token], ctypes.c_int64
+library = ctypes.CDLL(next(p for p in paths if "/libhdf5" in p and "_hl" not in p))
+library.H5Fdelete.argtypes = [ctypes.c_char_p, ctypes.c_int64]
 with h5py.File("m.h5", "w") as file:
-    group = file.create_group("a/b")
-    group["ring"] = file["a"]
-    found = [open_by_token(file.id.id, Token((number, 0))) >= 0 for number in range(1, 5)]
-    print(found, file["a/b/ring/b/ring"].name)
-"""
-OVERWRITTEN = """
-from pathlib import Path
-import h5py
-
-with h5py.File("m.h5", "w") as file:
-    strings = file.create_dataset("s", (2,), h5py.string_dtype())
-    pairs = file.create_dataset("p", (2,), [("n", "i4"), ("s", h5py.string_dtype())])
-    for number in range(400):
-        strings[0] = str(number) * 500_000
-        pairs[1] = (number, str(number) * 500_000)
-        file.attrs["a"] = str(number) * 500_000
-    assert file["s"][0] == b"399" * 500_000 == pairs[1]["s"] == file.attrs["a"].encode()
-    # What getrusage() tells starts with what the process was that started this one.
-    lines = Path("/proc/self/status").read_text().splitlines()
-    print(int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) // 1024)
+    file["x"] = 1
+    print(library.H5Fdelete(b"m.h5", 0), file["x"][()])
+print(library.H5Fdelete(b"m.h5", 0), library.H5Fdelete(b"m.h5", 0))
+try:
+    h5py.File("m.h5")
+except FileNotFoundError as error:
+    print("gone")
 """
 
 
@@ -102,19 +90,18 @@ def test_a_program_sees_what_it_sees_of_a_file(tmp_path: Path) -> None:
     assert counts(tmp_path / "memory")["dataset_write"] > 50
 
 
-def test_what_it_has_not_is_refused_by_name(tmp_path: Path) -> None:
-    said = run(["-c", REFUSED], tmp_path, "memory").stdout.splitlines()
-    assert said[-1] == "[1 2]"
-    assert all("dataset /d cannot be created: headrace_memory" in line for line in said[:3]), said
-    assert not any(line.startswith("done") for line in said[3:-1]), said
-    assert any("headrace_memory" in line for line in said[3:-1]), said
+def test_files_link_to_each_other_and_are_copied(tmp_path: Path) -> None:
+    said = run(["-c", FILES], tmp_path, "memory").stdout.splitlines()
+    assert said[:2] == [
+        "[10  1  2  3  4] b.h5 [0 1 2 3 4 0 0]",
+        "['one' 'another'] ['changed' 'another'] ['one' 'another']",
+    ]
+    assert "headrace_memory does not support" in said[2]
+    assert "headrace_memory does not support" in said[3]
+    assert "already open" in said[4]
+    assert said[5:] == ["changed"]
+    assert list(tmp_path.glob("*.h5")) == []
 
 
-def test_a_stale_token_is_refused_though_links_form_a_ring(tmp_path: Path) -> None:
-    said = run(["-c", STALE], tmp_path, "memory").stdout
-    assert said == "[True, True, True, False] /a/b/ring/b/ring\n"
-
-
-def test_overwritten_strings_are_freed(tmp_path: Path) -> None:
-    megabytes = int(run(["-c", OVERWRITTEN], tmp_path, "memory").stdout)
-    assert megabytes < 200, "of 1.6 GB in all"
+def test_deleted_files_are_gone(tmp_path: Path) -> None:
+    assert run(["-c", DELETED], tmp_path, "memory").stdout == "-1 1\n0 -1\ngone\n"

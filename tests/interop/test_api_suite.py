@@ -46,16 +46,18 @@ STACKS = {
     "tune": "tune(seat=both)",
     "tune,async": "tune,async",
     "object": "object(store=store)",
+    "memory": "memory",
     "below_pass_through": f"{PASS_THROUGH},{VOL}",
     "above_pass_through": f"{VOL},{PASS_THROUGH}",
 }
 # A program that sets the mpio driver itself never asks HDF5_DRIVER. Drivers with options in a chain
 # over mpio fail now and then.
 SERIAL = {"vfd", "chain"}
-# It keeps no file of ranks: those are HDF5's own.
-SERIAL |= {"object"}
+# They keep no files of ranks.
+SERIAL |= {"object", "memory"}
 # A container mounts nothing, and says so: the suite skips it.
-SKIPPED = {"object": {"File: file mounting/unmounting": ("PASSED", "-SKIP-")}}
+NO_MOUNTS = {"File: file mounting/unmounting": ("PASSED", "-SKIP-")}
+SKIPPED = {"object": NO_MOUNTS, "memory": NO_MOUNTS}
 # What the others do is done by `both` and by `three`.
 SUBSUMED = {"vol", "vfd", "below_pass_through"}
 CASES = [

@@ -6,8 +6,8 @@
 // vol/make_class.hpp. What it hands to HDF5 is of types of its own (vol/terminal/object.hpp).
 //
 //   struct Connector : vol::Terminal<Connector> {
-//     static constexpr const char* kName = "headrace_memory";
-//     static constexpr H5VL_class_value_t kValue = 7292;
+//     static constexpr const char* kName = "headrace_mine";
+//     static constexpr H5VL_class_value_t kValue = 7299;
 //     static constexpr std::array kOverrides{vol::Callback::file_create, ...};
 //     static void* file_create(...) { return vol::handed(std::make_unique<...>(...)); }
 //   };

@@ -9,7 +9,6 @@
 
 #include "base/report/printable.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "layers/object/connector/object.hpp"
 
 namespace headrace::object {
 namespace {
@@ -59,8 +58,6 @@ std::string place_of(const std::string& name, const std::string& from, const std
 
 thread_local unsigned LinkedFile::depth_ = 0;
 
-const H5VL_class_t& own_class() { return vol::class_of<Connector>(); }
-
 LinkedFile::LinkedFile(const void* from, const Outside& way, hid_t list) {
   if (way.link.kind != objects::Link::Kind::external)
     throw Error("the link " + printable(way.path) +
@@ -77,11 +74,11 @@ LinkedFile::LinkedFile(const void* from, const Outside& way, hid_t list) {
   const File& file = file_of(from);
   const Access access(file, vol::TerminalObject::from(from).opening()->intent(), list);
   // By H5Fopen, as a native file opens within the program's own calls for files only.
-  Connector::last_opened = nullptr;
+  last_opened = nullptr;
   const PrivateErrors own;
   id_ = Id<Kind::file>(
       h5.Fopen(place_of(name, file.path, access.prefix).c_str(), access.flags, access.fapl.get()));
-  file_ = std::exchange(Connector::last_opened, nullptr);
+  file_ = std::exchange(last_opened, nullptr);
   if (!id_ || file_ == nullptr)
     throw Error("unable to open external file, external link file name = '" + printable(name) +
                 "'");

@@ -27,8 +27,6 @@ class LinkedFile {
   void* file_ = nullptr;
 };
 
-const H5VL_class_t& own_class();
-
 // The link access list of a location, or 0.
 inline hid_t list_of(const H5VL_loc_params_t& where) {
   if (where.type == H5VL_OBJECT_BY_NAME) return where.loc_data.loc_by_name.lapl_id;

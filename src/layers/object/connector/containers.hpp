@@ -1,6 +1,7 @@
 // The callbacks for what is in containers, each in the file of its kind of object.
 #pragma once
 
+#include "layers/object/connector/plug_in.hpp"
 #include "layers/object/container/opened.hpp"
 #include "vol/terminal/terminal.hpp"
 
@@ -13,8 +14,23 @@ bool carry_out_map_operation(void* self, const H5VL_optional_args_t& args);
 
 struct Containers : vol::Terminal<Containers> {
   using Callback = vol::Callback;
-  static constexpr const char* kName = "headrace_object";
+  static constexpr const char* const& kName = kConnectorName;
+  // What HDF5's own files have, but for what is asynchronous, of threads, and their format.
+  static constexpr std::uint64_t kCapFlags =
+      H5VL_CAP_FLAG_FILE_BASIC | H5VL_CAP_FLAG_FILE_MORE | H5VL_CAP_FLAG_ATTR_BASIC |
+      H5VL_CAP_FLAG_ATTR_MORE | H5VL_CAP_FLAG_DATASET_BASIC | H5VL_CAP_FLAG_DATASET_MORE |
+      H5VL_CAP_FLAG_GROUP_BASIC | H5VL_CAP_FLAG_GROUP_MORE | H5VL_CAP_FLAG_LINK_BASIC |
+      H5VL_CAP_FLAG_LINK_MORE | H5VL_CAP_FLAG_MAP_BASIC | H5VL_CAP_FLAG_MAP_MORE |
+      H5VL_CAP_FLAG_OBJECT_BASIC | H5VL_CAP_FLAG_OBJECT_MORE | H5VL_CAP_FLAG_REF_BASIC |
+      H5VL_CAP_FLAG_REF_MORE | H5VL_CAP_FLAG_OBJ_REF | H5VL_CAP_FLAG_REG_REF |
+      H5VL_CAP_FLAG_ATTR_REF | H5VL_CAP_FLAG_STORED_DATATYPES | H5VL_CAP_FLAG_CREATION_ORDER |
+      H5VL_CAP_FLAG_ITERATE | H5VL_CAP_FLAG_STORAGE_SIZE | H5VL_CAP_FLAG_BY_IDX |
+      H5VL_CAP_FLAG_GET_PLIST | H5VL_CAP_FLAG_FLUSH_REFRESH | H5VL_CAP_FLAG_EXTERNAL_LINKS |
+      H5VL_CAP_FLAG_HARD_LINKS | H5VL_CAP_FLAG_SOFT_LINKS | H5VL_CAP_FLAG_UD_LINKS |
+      H5VL_CAP_FLAG_TRACK_TIMES | H5VL_CAP_FLAG_FILTERS | H5VL_CAP_FLAG_FILL_VALUES;
   using Loc = const H5VL_loc_params_t*;
+
+  static herr_t initialize(hid_t vipl);
 
   static void* attr_create(void* self, Loc where, const char* name, hid_t type, hid_t space,
                            hid_t acpl, hid_t aapl, hid_t dxpl, void** req);
@@ -81,6 +97,8 @@ struct Containers : vol::Terminal<Containers> {
   static herr_t object_optional(void* self, Loc where, H5VL_optional_args_t* args, hid_t dxpl,
                                 void** req);
 
+  static herr_t introspect_get_conn_cls(void* self, H5VL_get_conn_lvl_t level,
+                                        const H5VL_class_t** cls);
   static herr_t introspect_opt_query(void* self, H5VL_subclass_t kind, int operation,
                                      std::uint64_t* flags);
   // What HDF5 does with maps.
@@ -95,7 +113,13 @@ struct Containers : vol::Terminal<Containers> {
   static herr_t token_cmp(void* self, const H5O_token_t* one, const H5O_token_t* other,
                           int* result);
 
+  // The root group of a container that is made, by a file creation list.
+  static objects::Header root_header(hid_t fcpl);
+  // The file of a container, which is opened where it is not open. `name`: as the program gave it.
+  static std::shared_ptr<File> file_in(const std::shared_ptr<store::Store>& store,
+                                       const std::string& container, const char* name, hid_t fapl);
   // The file, for HDF5.
+  static void* opened(const std::shared_ptr<File>& file, unsigned flags);
   static void* opened(std::shared_ptr<vol::FileHandle> opening);
 };
 

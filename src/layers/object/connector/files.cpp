@@ -5,6 +5,7 @@
 #include "hdf5/quiet_errors.hpp"
 #include "layers/object/connector/containers.hpp"
 #include "layers/object/connector/source_files.hpp"
+#include "layers/object/container/encoded.hpp"
 
 namespace headrace::object {
 namespace {
@@ -39,6 +40,44 @@ std::string text_of(const std::exception_ptr& error) {
 }
 
 }  // namespace
+
+herr_t Containers::initialize(hid_t vipl) {
+  register_map_operations();
+  return Terminal::initialize(vipl);
+}
+
+herr_t Containers::introspect_get_conn_cls(void* self, H5VL_get_conn_lvl_t level,
+                                           const H5VL_class_t** cls) {
+  *cls = level == H5VL_GET_CONN_LVL_TERM && self != nullptr
+             ? vol::TerminalObject::from(self).opening()->native()
+             : &own_class();
+  return 0;
+}
+
+objects::Header Containers::root_header(hid_t fcpl) {
+  objects::Header root;
+  root.creation = encoded_list(fcpl, h5.file_list.get());
+  unsigned order = 0;
+  root.in_order =
+      h5.Pget_link_creation_order(fcpl, &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
+  return root;
+}
+
+std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& store,
+                                          const std::string& container, const char* name,
+                                          hid_t fapl) {
+  if (auto file = open_file(*store, container); file != nullptr) return file;
+  auto file = std::make_shared<File>(store, container, name, kConnectorName);
+  file->creation = decoded_list(file->container.root()->header().creation, h5.file_list.get());
+  file->access = Id<Kind::plist>(h5.Pcopy(fapl));
+  file->prepare();
+  note_open(*store, container, file);
+  return file;
+}
+
+void* Containers::opened(const std::shared_ptr<File>& file, unsigned flags) {
+  return opened(std::make_shared<vol::FileHandle>(file, flags, file->creation.get()));
+}
 
 void* Containers::opened(std::shared_ptr<vol::FileHandle> opening) {
   Found root{static_cast<File&>(*opening->file).container.root(), "/"};
@@ -95,10 +134,12 @@ herr_t Containers::file_optional(void* self, H5VL_optional_args_t* args, hid_t d
       vol::TerminalObject::from(self).opening()->start_swmr_write();
       return 0;
     case H5VL_NATIVE_FILE_GET_VFD_HANDLE:  // of the stub
+      if (file.stub == nullptr) break;
       file.descriptor = file.stub->get();
       *native->get_vfd_handle.file_handle = &file.descriptor;
       return 0;
     case H5VL_NATIVE_FILE_GET_SIZE:
+      if (file.stub == nullptr) break;
       *native->get_size.size = static_cast<hsize_t>(file.stub->status().st_size);
       return 0;
     case H5VL_NATIVE_FILE_CLEAR_ELINK_CACHE:  // there is none
@@ -106,8 +147,9 @@ herr_t Containers::file_optional(void* self, H5VL_optional_args_t* args, hid_t d
     case H5VL_NATIVE_FILE_FORMAT_CONVERT:
       return 0;
     default:
-      return Terminal::file_optional(self, args, dxpl, req);
+      break;
   }
+  return Terminal::file_optional(self, args, dxpl, req);
 }
 
 // What the program still has open of the file is flushed when the library ends at the latest.

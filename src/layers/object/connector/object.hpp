@@ -3,6 +3,7 @@
 #pragma once
 
 #include "layers/object/connector/across.hpp"
+#include "layers/object/connector/stores.hpp"
 #include "layers/object/settings.hpp"
 #include "vol/terminal/mixed.hpp"
 
@@ -10,7 +11,7 @@ namespace headrace::object {
 
 struct Connector : vol::Mixed<Connector, AcrossFiles> {
   using Callback = vol::Callback;
-  static constexpr const char* kName = Containers::kName;
+  static constexpr const char* kName = "headrace_object";
   static constexpr H5VL_class_value_t kValue = 7218;
   static constexpr std::span<const Setting> kSettings = object::kSettings;
   static constexpr std::array kOverrides{
@@ -27,8 +28,6 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req);
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req);
-  // What file_open() has returned last, while HDF5 opens a file for this connector.
-  static thread_local void* last_opened;
   // A container mounts nothing.
   static herr_t introspect_get_cap_flags(const void* info, std::uint64_t* flags) {
     const herr_t result = Mixed::introspect_get_cap_flags(info, flags);

@@ -4,7 +4,6 @@
 #include "hdf5/report/events.hpp"
 #include "hdf5/report/summary.hpp"
 #include "layers/object/connector/object.hpp"
-#include "layers/object/container/encoded.hpp"
 #include "sidecar/container_stub.hpp"
 #include "vol/file/placed_driver.hpp"
 
@@ -34,19 +33,9 @@ std::shared_ptr<File> open_container(const std::string& container, const char* n
       sidecar::hold_container_stub(name, (flags & kReadWrite) != 0);
   const ObjectOptions options = options_of(fapl);
   const std::shared_ptr<store::Store> store = store_in(options.store, options.syncs);
-  std::shared_ptr<File> file = open_file(*store, container);
-  if (file != nullptr) return file;
-  file = std::make_shared<File>(store, container, name, Connector::kName);
-  file->stub = std::move(stub);
-  file->creation = decoded_list(file->container.root()->header().creation, h5.file_list.get());
-  file->access = Id<Kind::plist>(h5.Pcopy(fapl));
-  file->prepare();
-  note_open(*store, container, file);
+  std::shared_ptr<File> file = Containers::file_in(store, container, name, fapl);
+  if (file->stub == nullptr) file->stub = std::move(stub);
   return file;
-}
-
-void* file_object(const std::shared_ptr<File>& file, unsigned flags) {
-  return Containers::opened(std::make_shared<vol::FileHandle>(file, flags, file->creation.get()));
 }
 
 // A file that is reported as every connector reports its files.
@@ -81,13 +70,8 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   const auto old = old_stub(name);
   if (old && (flags & kTruncate) != 0 && open_file(*store, old->container) != nullptr)
     throw Error(std::string("unable to truncate a file which is already open: ") + name);
-  objects::Header root;
-  root.creation = encoded_list(fcpl, h5.file_list.get());
-  unsigned order = 0;
-  root.in_order =
-      h5.Pget_link_creation_order(fcpl, &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
   const std::string id = new_unique_id();
-  objects::Container::make(*store, id, std::move(root), absolute_path(name));
+  objects::Container::make(*store, id, Containers::root_header(fcpl), absolute_path(name));
   try {
     sidecar::write_container_stub(
         name, {id, folder_of_store(options.store), {}},
@@ -99,7 +83,7 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   const std::shared_ptr<File> file = open_container(id, name, kReadWrite, fapl);
   // Of a copied stub the container is another file's, too.
   if (old && old->is_original) objects::Container::remove(*store, old->container);
-  return file_object(file, flags | kReadWrite);
+  return Containers::opened(file, flags | kReadWrite);
 }
 
 }  // namespace
@@ -109,8 +93,6 @@ void* Connector::file_create(const char* name, unsigned flags, hid_t fcpl, hid_t
   if (is_natively_only(fapl, fcpl)) return Mixed::file_create(name, flags, fcpl, fapl, dxpl, req);
   return reported("file_create", name, [&] { return create_container(name, flags, fcpl, fapl); });
 }
-
-thread_local void* Connector::last_opened = nullptr;
 
 void* Connector::file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req) {
   const auto stub = sidecar::read_container_stub(name);
@@ -127,7 +109,7 @@ void* Connector::file_open(const char* name, unsigned flags, hid_t fapl, hid_t d
            if ((flags & kReadWrite) != 0)
              objects::Container::note_stub(*store_in(options.store, options.syncs), stub->container,
                                            absolute_path(name));
-           return file_object(file, flags);
+           return Containers::opened(file, flags);
          });
 }
 

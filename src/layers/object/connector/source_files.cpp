@@ -13,7 +13,7 @@
 #include "hdf5/library_context.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "layers/object/connector/across.hpp"
-#include "layers/object/connector/object.hpp"
+#include "vol/terminal/mixed.hpp"
 
 namespace headrace::object {
 namespace {
@@ -43,14 +43,14 @@ Id<Kind::plist> source_access(const File& file, H5F_close_degree_t degree) {
 // program has opened it in another way.
 struct OpenFile {
   OpenFile(const File& of, const fs::path& path, unsigned flags) {
-    Connector::last_opened = nullptr;
+    last_opened = nullptr;
     const PrivateErrors own;
     id = Id<Kind::file>(h5.Fopen(path.c_str(), flags, source_access(of, H5F_CLOSE_WEAK).get()));
     if (!id) {
       is_weak = false;
       id = Id<Kind::file>(h5.Fopen(path.c_str(), flags, of.access.get()));
     }
-    object = Connector::last_opened;
+    object = last_opened;
     if (!id || object == nullptr)
       throw Error("source file " + printable(path.string()) + " cannot be opened: " + root_cause());
   }

@@ -77,13 +77,6 @@ class File : public vol::TerminalFile {
   Id<Kind::plist> access;    // list, with the connector and its options
 };
 
-// Where relative folders of stores begin: where the program was when it loaded the layer.
-void note_start_folder();
-// A store's folder as an absolute path. Throws Error.
-std::string folder_of_store(const std::string& folder);
-// The store of a folder. Throws Error.
-std::shared_ptr<store::Store> store_in(const std::string& folder, bool syncs);
-
 // The file of a container that is open in this process; null where it is not.
 std::shared_ptr<File> open_file(const store::Store& store, const std::string& container);
 // All that is noted is flushed before the library ends: what HDF5 does for filters and types it
