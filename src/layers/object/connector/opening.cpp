@@ -35,9 +35,14 @@ std::shared_ptr<File> open_container(const std::string& container, const char* n
   const ObjectOptions options = options_of(fapl);
   const std::shared_ptr<store::Store> store = store_in(options.store, options.syncs);
   std::shared_ptr<File> file = open_file(*store, container);
-  if (file != nullptr) return file;
+  if (file != nullptr) {
+    if ((flags & kReadWrite) != 0 && !file->is_writable)
+      throw Error(std::string("file is already open for read-only: ") + name);
+    return file;
+  }
   file = std::make_shared<File>(store, container, name, Connector::kName);
   file->stub = std::move(stub);
+  file->is_writable = (flags & kReadWrite) != 0;
   file->creation = decoded_list(file->container.root()->header().creation, h5.file_list.get());
   file->access = Id<Kind::plist>(h5.Pcopy(fapl));
   file->prepare();
@@ -45,7 +50,9 @@ std::shared_ptr<File> open_container(const std::string& container, const char* n
   return file;
 }
 
+// As HDF5 has it, all openings of a file in a process may what the first one may.
 void* file_object(const std::shared_ptr<File>& file, unsigned flags) {
+  if (file->is_writable) flags |= kReadWrite;
   return Containers::opened(std::make_shared<vol::FileHandle>(file, flags, file->creation.get()));
 }
 
@@ -99,7 +106,7 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   const std::shared_ptr<File> file = open_container(id, name, kReadWrite, fapl);
   // Of a copied stub the container is another file's, too.
   if (old && old->is_original) objects::Container::remove(*store, old->container);
-  return file_object(file, flags | kReadWrite);
+  return file_object(file, flags);
 }
 
 }  // namespace
