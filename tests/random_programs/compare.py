@@ -30,10 +30,14 @@ NOT_IN_CONTAINERS = re.compile(
     r"external=|[vV]irtual(_|L|S)|region|expand_refs|swmr_mode|attrs.create\('large'"
     r"|get_freespace|get_file_image|snapshot"
 )
-# Nor locks of files, which another driver refuses by; files with a user block are HDF5's.
-LOCKS = re.compile(r", locking=False|, userblock_size=\d+|, driver='(core|stdio)'(?!, backing)")
+# Nor locks of files, which another driver refuses by. Files with a user block or in two parts are
+# HDF5's, and not those that a stub of the same name leads to.
+LOCKS = re.compile(
+    r", locking=False|, userblock_size=\d+|, driver='(core|stdio|split)'(, backing_store=False)?"
+)
 # Chunks that were not written are not stored there.
 ALLOCATED = re.compile(r"ALLOC_TIME_(EARLY|LATE)")
+FLUSH_ALL = "[d.flush() for d in list(globals().values()) if isinstance(d, h5py.Dataset) and d]"
 OPENED = re.compile(r"(f\d+) = h5py.File\('(.)")
 OF_FILE = re.compile(r"(d\d+) = .*?\b(f\d+)\b")
 MARKER = "_headrace_log"  # the attribute that says that a file has a log
@@ -232,6 +236,8 @@ def in_containers(text: list[str]) -> list[str]:
     changes = (
         (LOCKS, ""),
         (ALLOCATED, "ALLOC_TIME_INCR"),
+        # Copies of groups have what HDF5 has written of open datasets.
+        (re.compile(r"^(f\d+\.copy\('g')"), rf"{FLUSH_ALL}; \1"),
         (re.compile(r"c\.filter_mask"), "0"),
         # HDF5 loses digits anew when its cache has no room, and leaves memory as it was.
         (re.compile("scaleoffset=3"), "compression=3"),
@@ -249,9 +255,10 @@ def is_of_two_files(line: str, text: list[str]) -> bool:
     """H5Dread_multi and H5Dwrite_multi, which HDF5 itself has not for datasets of several files."""
     if not line.startswith("together("):
         return False
-    which = dict(found.groups() for found in map(OPENED.match, text) if found)
-    files = dict(found.groups() for found in map(OF_FILE.match, text) if found)
-    return len({which[files[name]] for name in re.findall(r"\bd\d+", line)}) > 1
+    which = {found[1]: found[2] for found in map(OPENED.match, text) if found}
+    files = {found[1]: found[2] for found in map(OF_FILE.match, text) if found}
+    used = {which.get(files.get(name, "")) for name in re.findall(r"\bd\d+", line)}
+    return len(used) > 1
 
 
 def compared(
