@@ -13,8 +13,7 @@ using namespace headrace;
 using object::File;
 using objects::Container;
 
-constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
-constexpr unsigned kTruncate = 2;   // H5F_ACC_TRUNC
+constexpr unsigned kTruncate = 2;  // H5F_ACC_TRUNC
 
 // All of this process. Leaked on purpose: HDF5 ends its connectors after C++ statics are destroyed.
 struct Files {
@@ -63,7 +62,7 @@ struct Connector : object::AcrossFiles {
     const std::string id = new_unique_id();
     Container::make(*files().store, id, root_header(fcpl));
     files().containers[Files::absolute(name)] = id;
-    return opened(file_in(files().store, id, name, fapl), flags | kReadWrite);
+    return opened(file_in(files().store, id, name, object::kReadWrite, fapl), flags);
   }
 
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t /*dxpl*/,
@@ -71,7 +70,7 @@ struct Connector : object::AcrossFiles {
     const std::string* const id = files().find(name);
     if (id == nullptr)
       throw Error(std::string("unable to open file: name = '") + name + "'", ENOENT);
-    return object::last_opened = opened(file_in(files().store, *id, name, fapl), flags);
+    return object::last_opened = opened(file_in(files().store, *id, name, flags, fapl), flags);
   }
 
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req) {

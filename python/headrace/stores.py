@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_STUB = b"\x89HDF\r\n\x1a\n\ncontainer="  # docs/formats/container.md
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_STUB = _SIGNATURE + b"\ncontainer="  # docs/formats/container.md
+
+
+_MOST = 16384  # bytes of a stub
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """The file under a container's name: the container, and the folder of its store."""
+
+    container: str
+    store: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +67,18 @@ def ask(command: str, *words: str | Path, options: tuple[str, ...] = ()) -> Told
 
 def is_stub(path: Path) -> bool:
     """Whether a file is the stub of a container; FileError where it cannot be read."""
+    return read_stub(path) is not None
+
+
+def read_stub(path: Path) -> Stub | None:
+    """What the stub of a container says; None for other files, FileError for unreadable ones."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_STUB)) == _STUB
+            text = file.read(_MOST)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
+    if not text.startswith(_STUB):
+        return None
+    lines = os.fsdecode(text.removeprefix(_SIGNATURE)).splitlines()
+    said = dict(line.split("=", 1) for line in lines if "=" in line)
+    return Stub(said.get("container", ""), said.get("store", ""))

@@ -18,12 +18,14 @@ from harness.run import run
 from harness.stack import NATIVE, stack_env
 
 BEHIND = ["async", "log", "async,log"]
-STACKS = [*BEHIND, "cache(settle=0)", "stripe(files=3,size=4KiB)"]
+OBJECT = "object(store=store)"
+STACKS = [*BEHIND, "cache(settle=0)", "stripe(files=3,size=4KiB)", OBJECT]
 # The size of the file itself: that of the stub.
-PAST_HDF5 = [
-    f"tables.tests.test_carray.SizeOnDiskInMemoryPropertyTestCase.test_{name}_data"
-    for name in ("highly_compressible", "random")
-]
+_SIZE = "tables.tests.test_carray.SizeOnDiskInMemoryPropertyTestCase.test_"
+PAST_HDF5 = {
+    "stripe(files=3,size=4KiB)": [f"{_SIZE}highly_compressible_data", f"{_SIZE}random_data"],
+    OBJECT: [f"{_SIZE}random_data"],
+}
 # It reads the chunks of Blosc2 from the file by itself, where HDF5 says that they are.
 BLOSC2 = ["test_carray.py", "-k", "Blosc2 and Opt"]
 # Whole modules, and some classes, that write and read data in many ways and take seconds only.
@@ -43,6 +45,11 @@ DATA = [
         f"tables.tests.test_tables.{name}"
         for name in ("PointSelection", "RecArrayIO", "SetItem", "UpdateRow", "WhereAppend")
     ),
+]
+# Those of each day under the layer that keeps files in a store.
+DAILY = [
+    f"tables.tests.test_{name}."
+    for name in ("carray", "direct_chunk", "expression", "links", "nestedtypes")
 ]
 
 
@@ -114,7 +121,7 @@ def assert_same_but_for_sizes(native: Outcomes, under: SuiteRun, spec: str) -> N
     if "async" in spec:
         native = {name: end for name, end in native.items() if name != sizes}
         under = replace(under, outcomes={n: e for n, e in under.outcomes.items() if n != sizes})
-    assert_same(native, under, PAST_HDF5 if "stripe" in spec else ())
+    assert_same(native, under, PAST_HDF5.get(spec, ()))
 
 
 def assert_worked(under: SuiteRun, spec: str, files: int) -> None:
@@ -160,6 +167,17 @@ def test_data(native_data: Outcomes, spec: str, tmp_path: Path) -> None:
     under = as_released(spec, tmp_path, DATA, limit=300)
     assert_same_but_for_sizes(native_data, under, spec)
     assert_worked(under, spec, 1000)
+
+
+def test_containers(tmp_path: Path) -> None:
+    native = native_outcomes(
+        "tables", f"{DAILY}", tmp_path, lambda place: as_released(NATIVE, place, DAILY, limit=200)
+    )
+    assert tally(native)["passed"] > 600
+    (layer := tmp_path / "layer").mkdir()
+    under = as_released(OBJECT, layer, DAILY, limit=200)
+    assert_same_but_for_sizes(native, under, OBJECT)
+    assert_worked(under, OBJECT, 200)
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,22 @@ LIMIT = 300.0  # seconds for one program: no machine is as slow, only a hang tak
 OF_CHUNKS = re.compile(
     r"(direct|show)_chunk|num_chunks|chunk_i|iter_chunks|for c in c|show.*\.(chunks|compression)"
 )
+# What containers have not (docs/guide/object.md): data in other files, region references, what
+# depends on a file's format, and its bytes. They have SWMR and large attributes in all formats.
+NOT_IN_CONTAINERS = re.compile(
+    r"external=|[vV]irtual(_|L|S)|region|expand_refs|swmr_mode|attrs.create\('large'"
+    r"|get_freespace|get_file_image|snapshot"
+)
+# Nor locks of files, which another driver refuses by. Files with a user block or in two parts are
+# HDF5's, and not those that a stub of the same name leads to.
+LOCKS = re.compile(
+    r", locking=False|, userblock_size=\d+|, driver='(core|stdio|split)'(, backing_store=False)?"
+)
+# Chunks that were not written are not stored there.
+ALLOCATED = re.compile(r"ALLOC_TIME_(EARLY|LATE)")
+FLUSH_ALL = "[d.flush() for d in list(globals().values()) if isinstance(d, h5py.Dataset) and d]"
+OPENED = re.compile(r"(f\d+) = h5py.File\('(.)")
+OF_FILE = re.compile(r"(d\d+) = .*?\b(f\d+)\b")
 MARKER = "_headrace_log"  # the attribute that says that a file has a log
 
 
@@ -37,6 +53,7 @@ class Stack:
     reserves: bool = False  # HDF5 damages what it sets aside where a start of SWMR has failed
     relaid: bool = False  # it stores datasets otherwise than programs say
     pieces: bool = False  # its files are in pieces, which plain HDF5 reads as one file only
+    contained: bool = False  # only the stack itself reads its files
     later: bool = False  # what it leaves is complete when a writer has opened it under the stack
 
 
@@ -101,6 +118,8 @@ class Arena:
             text = [line for line in text if "swmr_mode" not in line]
         if any(stack.pieces for stack in self.stacks):
             text = [line for line in text if not PAST_PIECES.search(line)]
+        if any(stack.contained for stack in self.stacks):
+            text = in_containers(text)
         here = self.folder / f"p{self.programs}"
         try:
             self.compare(text, here)
@@ -140,17 +159,26 @@ class Arena:
     def compare_answers(
         self, text: list[str], stack: Stack, native: dict[str, Any], other: dict[str, Any]
     ) -> None:
+        direct = any("write_direct_chunk" in statement for statement in text)
         pairs = zip(text, native["results"], other["results"], strict=True)
         for number, (statement, here, there) in enumerate(pairs):
             if stack.early and statement.startswith("show_chunk"):
+                continue
+            # What a program wrote behind the extent HDF5 keeps as long as its cache has the chunk.
+            if stack.contained and direct and statement.startswith("show_chunk("):
+                continue
+            # Chunks that HDF5's cache alone has are none natively.
+            if stack.contained and statement.startswith("show_chunk(") and "error" in here:
                 continue
             if seen(here, stack) != seen(there, stack):
                 raise DifferenceError(
                     f"{stack.name}: statement {number}: {statement}\n"
                     f"  native: {here}\n  {stack.name}: {there}"
                 )
-        if native.get("left") != other.get("left"):
-            raise DifferenceError(f"{stack.name}: left open: {native['left']}, {other['left']}")
+        left, its_left = (one.get("left") for one in (native, other))
+        # HDF5 itself leaves files open where writes of chunks have failed.
+        if left != its_left and not (stack.contained and left and not its_left):
+            raise DifferenceError(f"{stack.name}: left open: {left}, {its_left}")
 
     def compare_files(self, here: Path) -> None:
         """Bytes where they must agree, and are enough; otherwise by plain HDF5 and the layer."""
@@ -172,6 +200,8 @@ class Arena:
                 (stack.name,) * 2,
                 ("native", stack.name),
             ):
+                if stack.contained and (writer, reader) == (stack.name, "native"):
+                    continue
                 dumped = self.dump(reader, here / writer)
                 if where := compared(plain, dumped, stack):
                     raise DifferenceError(f"{writer}, read by {reader}: {where}")
@@ -198,6 +228,39 @@ class Arena:
         return self.workers[reader].ask({"dump": str(folder)}, LIMIT)["dump"]
 
 
+def in_containers(text: list[str]) -> list[str]:
+    """What is left of a program to compare."""
+    # HDF5 empties references in attributes that it copies, within a file, too.
+    copies = any(".copy(" in line for line in text)
+    # Which filters were left out of a chunk depends on who encodes it.
+    changes = (
+        (LOCKS, ""),
+        (ALLOCATED, "ALLOC_TIME_INCR"),
+        # Copies of groups have what HDF5 has written of open datasets.
+        (re.compile(r"^(f\d+\.copy\('g')"), rf"{FLUSH_ALL}; \1"),
+        (re.compile(r"c\.filter_mask"), "0"),
+        # HDF5 loses digits anew when its cache has no room, and leaves memory as it was.
+        (re.compile("scaleoffset=3"), "compression=3"),
+        (re.compile("FILL_TIME_NEVER"), "FILL_TIME_ALLOC"),
+        (re.compile(r"show_chunk_info\((.*)\)$"), r"show(\1.byte_offset is not None)"),
+    )
+    made = [line for line in text if not NOT_IN_CONTAINERS.search(line)]
+    for found, instead in changes:
+        made = [found.sub(instead, line) for line in made]
+    made = [line for line in made if not (copies and ".attrs['r'] = " in line)]
+    return [line for line in made if not is_of_two_files(line, made)]
+
+
+def is_of_two_files(line: str, text: list[str]) -> bool:
+    """H5Dread_multi and H5Dwrite_multi, which HDF5 itself has not for datasets of several files."""
+    if not line.startswith("together("):
+        return False
+    which = {found[1]: found[2] for found in map(OPENED.match, text) if found}
+    files = {found[1]: found[2] for found in map(OF_FILE.match, text) if found}
+    used = {which.get(files.get(name, "")) for name in re.findall(r"\bd\d+", line)}
+    return len(used) > 1
+
+
 def compared(
     plain: dict[str, Any],
     dumped: dict[str, Any],
@@ -213,6 +276,8 @@ def compared(
         and not (name.endswith("-m.h5") and is_damaged(plain.get(name)))
     ]
     one, other = ({n: dump[n] for n in names if n in dump} for dump in (plain, dumped))
+    if stack.contained:
+        one, other = (without_masks(dump) for dump in (one, other))
     if stack.relaid:
         one, other = (without_storage(dump) for dump in (one, other))
     return difference(shown(one), shown(other), "")
@@ -227,6 +292,13 @@ def without_storage(dumped: Any) -> Any:
     if not isinstance(dumped, dict):
         return dumped
     return {name: without_storage(what) for name, what in dumped.items() if name != "storage"}
+
+
+def without_masks(dumped: Any) -> Any:
+    """HDF5 leaves filters out of chunks that are nothing but fill values; others do not."""
+    if not isinstance(dumped, dict):
+        return dumped
+    return {name: without_masks(what) for name, what in dumped.items() if name != "masks"}
 
 
 def data_only(dumped: Any) -> Any:

@@ -111,13 +111,11 @@ def say_created(model: Model, choices: Choices, file: File, handle: Handle, opti
     dataset = handle.dataset
     head = f"{handle.name} = {file.name}.create_dataset({dataset.path!r}, "
     full = choices.below(3) == 0 and dataset.kind not in ("ref", "region")
-    if full:
+    if full and dataset.kind != "array":
         step = model.next_step()
         shape = f"data={values(step, dataset.shape, dataset.kind)}"
         if dataset.kind in ("V5", *STRINGS[:4]):
             shape += f", dtype=TYPES[{dataset.kind!r}]"
-        if dataset.kind == "array":
-            shape = f"{dataset.shape}, TYPES['array']"
     else:
         shape = f"{dataset.shape}, TYPES[{dataset.kind!r}]"
         if model.filled and not any(

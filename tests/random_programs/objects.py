@@ -57,7 +57,9 @@ def copy(model: Model, choices: Choices) -> None:
     to = some_file(model, choices)
     dataset = dataset_in(model, choices, file.which)
     # HDF5 that refuses to copy into a file that is open for reading cannot close it afterwards.
-    if dataset and not dataset.grows and to.mode != "r":
+    # And it copies no references that are filtered.
+    fails = dataset and dataset.kind == "ref" and dataset.chunks
+    if dataset and not fails and not dataset.grows and to.mode != "r":
         other = Dataset(**{**vars(dataset), "file": to.which, "path": model.name("x")})
         model.datasets.append(other)
         source = choices.of([repr(dataset.path), f"{file.name}[{dataset.path!r}]"])

@@ -12,7 +12,7 @@ from harness.stack import CLEAN
 from random_programs.compare import Stack
 
 SEATS = {"both": ("vol", "vfd"), "vol": ("vol",)}
-CONNECTORS = ("cache", "log")  # layers that have no driver
+CONNECTORS = ("cache", "log", "object")  # layers that have no driver
 
 
 def native(folder: Path) -> dict[str, str]:
@@ -67,6 +67,7 @@ STACKS: dict[str, tuple[str, str, bool]] = {
         "settle=0;memory=64MiB;under_vol=7206;under_info={seat=both;under_vol=0;under_info={}}",
         False,
     ),
+    "object": ("object", "store=store", False),
     "stripe": ("stripe", "files=3;size=1000", False),
     "async_stripe": (
         "async",
@@ -139,6 +140,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         relaid=LAYOUT in options or "rules=" in options,
         pieces=layer == "stripe" or "under_vol=7214" in options,
         later="canonicalise=later" in options,
+        contained=layer == "object",
     )
 
 

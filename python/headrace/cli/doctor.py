@@ -22,7 +22,7 @@ from headrace.cli.output import (
     reports_errors,
     warn,
 )
-from headrace.doctor import datasets, modules, render
+from headrace.doctor import containers, datasets, modules, render
 from headrace.doctor.diagnose import PROBLEM, Case, Finding, diagnose
 from headrace.doctor.modules import ModuleReport
 from headrace.doctor.observe import observe
@@ -56,7 +56,7 @@ FileOption = Annotated[
         "-f",
         metavar="HDF5_FILE",
         help="Tell of each dataset of a file whether the async layer takes over its filters, or "
-        "why not.",
+        "why not; of the stub of a container, whether its store has that.",
         show_default=False,
     ),
 ]
@@ -77,8 +77,12 @@ def doctor(
     COMMAND it runs that and explains afterwards. Ends with status 1 when it finds a problem.
     With --file it opens that, read-only, under the stack, which is `async` by default.
     """
+    if file is not None and command:
+        fail("doctor takes a file or a command, not both")
+    if file is not None and stack is None and config is None and _tell_of_stub(file, as_json):
+        return
     if file is not None:
-        _examine_file(file, command, stack or (None if config else "async"), config, as_json)
+        _examine_file(file, stack or (None if config else "async"), config, as_json)
         return
     try:
         plan = prepare(stack, config, inherited_environment())
@@ -117,11 +121,30 @@ def _examine_command(command: list[str], plan: Plan, *, as_json: bool) -> list[F
     return findings
 
 
-def _examine_file(
-    file: str, command: list[str] | None, stack: str | None, config: Path | None, as_json: bool
-) -> None:
-    if command:
-        fail("doctor takes a file or a command, not both")
+def _tell_of_stub(file: str, as_json: bool) -> bool:
+    """Of a container; False for other files. It has no layout that a layer could take over."""
+    store = inherited_environment().get("HEADRACE_OBJECT_STORE", "")
+    container = containers.examine(Path(file), store)
+    if container is None:
+        return False
+    if as_json:
+        _print_json({"container": dataclasses.asdict(container)})
+    else:
+        out = console()
+        out.print(
+            f"{file} is the stub of the container {container.id} in the store {container.store}",
+            markup=False,
+            soft_wrap=True,
+        )
+        render.print_findings(out, container.findings)
+        note(f"--stack '{container.stack}' lets programs read and write it, `headrace object cp` "
+             "makes it one file")  # fmt: skip
+    if any(finding.level == PROBLEM for finding in container.findings):
+        raise typer.Exit(1)
+    return True
+
+
+def _examine_file(file: str, stack: str | None, config: Path | None, as_json: bool) -> None:
     pieces = _pieces_of(Path(file))
     if pieces and not as_json:
         note(f"{file}: {pieces}; --stack stripe lets programs read and write it, `headrace fuse` "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import h5py
@@ -94,8 +95,12 @@ def test_files_are_equal_there_and_back(object_layer: Layer, tmp_path: Path) -> 
     assert before == after
 
 
-def copy_objects() -> None:
-    with h5py.File("plain.h5", "r") as plain, h5py.File("kept.h5", "w") as kept:
+def copy_objects(kind: str) -> None:
+    if kind == "container":
+        with h5py.File("plain.h5", "r") as old, h5py.File("made.h5", "w") as new:
+            h5py.h5o.copy(old.id, b"/", new.id, b"/")
+    source = "plain.h5" if kind == "native" else "made.h5"
+    with h5py.File(source, "r") as plain, h5py.File("kept.h5", "w") as kept:
         plain.copy("g", kept, "in/here")
         plain.copy("g", kept["in"], "bare", without_attrs=True, shallow=True)
         plain.copy("of_type", kept)
@@ -131,6 +136,7 @@ def copy_objects() -> None:
         assert "x" not in kept
 
 
-def test_objects_are_copied_between_files_of_two_kinds(object_layer: Layer) -> None:
+@pytest.mark.parametrize("kind", ["native", "container"])
+def test_objects_are_copied_to_other_files(object_layer: Layer, kind: str) -> None:
     object_layer.plain(make)
-    object_layer.python(copy_objects)
+    object_layer.python(partial(copy_objects, kind))

@@ -236,3 +236,30 @@ with h5py.File('refused.h5', 'w') as f:
     assert "external" in done.text, done.text
     assert not (made.folder / "new.h5").exists()
     assert told(made, "ls", str(store)) == before
+
+
+def test_doctor_knows_stubs(made: Layer) -> None:
+    def doctor(*words: str, status: int = 0, **environment: str) -> str:
+        command = [HEADRACE, "doctor", "--file", *words]
+        done = run(command, env={**CLEAN, **environment}, cwd=made.folder)
+        assert done.status == status, done.text
+        return done.text
+
+    store = made.folder / "store"
+    named = f"container {container_of(made)} in the store {store}"
+    text = doctor("x.h5")
+    assert named in text
+    assert "its store has the container, with 2 groups, 3 datasets" in text
+    assert f"--stack 'object(store={store})'" in text
+    shown = json.loads(doctor("x.h5", "--json"))["container"]
+    assert shown["id"] == container_of(made)
+    stub = (made.folder / "x.h5").read_bytes()
+    other = stub.replace(container_of(made).encode(), b"0" * 16)
+    (made.folder / "y.h5").write_bytes(other)
+    assert "is not in the store" in doctor("y.h5", status=1)
+    shutil.copy(made.folder / "x.h5", made.folder / "z.h5")
+    assert "copied stub" in doctor("z.h5")
+    store.rename(made.folder / "elsewhere")
+    assert "is no store" in doctor("x.h5", status=1)
+    elsewhere = str(made.folder / "elsewhere")
+    assert "its store has" in doctor("x.h5", HEADRACE_OBJECT_STORE=elsewhere)

@@ -18,18 +18,18 @@ from harness.stack import CLEAN
 TOOL = PLUGINS.parents[1] / "bin/headrace-object"
 
 
-def write(name: str, last: int = 0) -> None:
+def write(name: str, last: int = -1) -> None:
     """Each generation makes a group, changes one and deletes one; without a last one it tells."""
     f = h5py.File(name, "w", track_order=True)
     f["type"] = np.dtype([("a", "i4")])
     f.flush()
-    if not last:
+    if last < 0:
         tell(0)
-    for n in range(1, (last or 1 << 30) + 1):
+    for n in range(1, (last if last >= 0 else 1 << 30) + 1):
         group = f.create_group(f"g{n}", track_order=n % 2 == 0)
         d = group.create_dataset("d", (20, 20), "i4", chunks=(4, 5), maxshape=(None, None))
         d[...] = n
-        group.create_dataset("large", data=np.full(100_000, n, "u1"), chunks=(100_000,))
+        group.create_dataset("large", data=np.full(100_000, n % 256, "u1"), chunks=(100_000,))
         words = group.create_dataset("words", (10,), h5py.string_dtype())
         words[:] = [str(n) * i for i in range(10)]
         group.create_dataset("typed", (3,), f["type"])
@@ -46,7 +46,7 @@ def write(name: str, last: int = 0) -> None:
             del f[f"g{n - 4}"]
             del f[f"link{n - 4}"]
         f.flush()
-        if not last:
+        if last < 0:
             tell(n)
     f.close()
 

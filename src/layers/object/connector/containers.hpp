@@ -12,6 +12,8 @@ void register_map_operations();
 // Whether it was one of them.
 bool carry_out_map_operation(void* self, const H5VL_optional_args_t& args);
 
+inline constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
+
 struct Containers : vol::Terminal<Containers> {
   using Callback = vol::Callback;
   static constexpr const char* const& kName = kConnectorName;
@@ -117,7 +119,8 @@ struct Containers : vol::Terminal<Containers> {
   static objects::Header root_header(hid_t fcpl);
   // The file of a container, which is opened where it is not open. `name`: as the program gave it.
   static std::shared_ptr<File> file_in(const std::shared_ptr<store::Store>& store,
-                                       const std::string& container, const char* name, hid_t fapl);
+                                       const std::string& container, const char* name,
+                                       unsigned flags, hid_t fapl);
   // The file, for HDF5.
   static void* opened(const std::shared_ptr<File>& file, unsigned flags);
   static void* opened(std::shared_ptr<vol::FileHandle> opening);

@@ -56,8 +56,9 @@ Id<Kind::dataspace> extent_now(const Open& open) {
 // it: programs free what such a list has where HDF5 has set it.
 hid_t creation_list(const File& file, const Dataset& dataset) {
   const objects::Header& header = dataset.object->header();
-  const Id<Kind::plist> list = decoded_list(header.creation, h5.dataset_list.get());
   const Id<Kind::datatype> type = dataset.types.program();
+  const Id<Kind::plist> list = told_list(
+      type.get(), decoded_list(header.creation, h5.dataset_list.get()), extent_of(header).get());
   const Id<Kind::datatype> in_file = dataset.types.file();
   if (!keeps_fill(in_file.get(), list.get())) return copied(list, h5.Pcopy);
   // Of one with strings amid other members they would be freed twice.

@@ -65,9 +65,15 @@ objects::Header Containers::root_header(hid_t fcpl) {
 
 std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& store,
                                           const std::string& container, const char* name,
-                                          hid_t fapl) {
-  if (auto file = open_file(*store, container); file != nullptr) return file;
+                                          unsigned flags, hid_t fapl) {
+  const bool writes = (flags & kReadWrite) != 0;
+  if (auto file = open_file(*store, container); file != nullptr) {
+    if (writes && !file->is_writable)
+      throw Error(std::string("file is already open for read-only: ") + name);
+    return file;
+  }
   auto file = std::make_shared<File>(store, container, name, kConnectorName);
+  file->is_writable = writes;
   file->creation = decoded_list(file->container.root()->header().creation, h5.file_list.get());
   file->access = Id<Kind::plist>(h5.Pcopy(fapl));
   file->prepare();
@@ -75,7 +81,9 @@ std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& s
   return file;
 }
 
+// As HDF5 has it, all openings of a file in a process may what the first one may.
 void* Containers::opened(const std::shared_ptr<File>& file, unsigned flags) {
+  if (file->is_writable) flags |= kReadWrite;
   return opened(std::make_shared<vol::FileHandle>(file, flags, file->creation.get()));
 }
 

@@ -4,6 +4,7 @@
 #include "layers/object/connector/containers.hpp"
 #include "layers/object/container/copy.hpp"
 #include "layers/object/container/iterate.hpp"
+#include "layers/object/copying/copier.hpp"
 
 namespace headrace::object {
 namespace {
@@ -49,6 +50,11 @@ herr_t Containers::object_copy(void* from, Loc from_where, const char* from_name
   require_writable(to);
   resolve(from, *from_where);
   resolve(to, *to_where);
+  if (&file_of(from) != &file_of(to)) {
+    copy_between({own_class(), from, from_where->obj_type}, from_name,
+                 {own_class(), to, to_where->obj_type}, to_name, {ocpypl, lcpl});
+    return 0;
+  }
   const Found source = named_from(from, *from_where, from_name);
   copy(from, source, to, to_name, ocpypl, lcpl);
   return 0;

@@ -10,8 +10,7 @@
 namespace headrace::object {
 namespace {
 
-constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
-constexpr unsigned kTruncate = 2;   // H5F_ACC_TRUNC
+constexpr unsigned kTruncate = 2;  // H5F_ACC_TRUNC
 
 ObjectOptions options_of(hid_t fapl) {
   return ObjectOptions(vol::info_of(fapl, Connector::layer())->options);
@@ -33,7 +32,7 @@ std::shared_ptr<File> open_container(const std::string& container, const char* n
       sidecar::hold_container_stub(name, (flags & kReadWrite) != 0);
   const ObjectOptions options = options_of(fapl);
   const std::shared_ptr<store::Store> store = store_in(options.store, options.syncs);
-  std::shared_ptr<File> file = Containers::file_in(store, container, name, fapl);
+  std::shared_ptr<File> file = Containers::file_in(store, container, name, flags, fapl);
   if (file->stub == nullptr) file->stub = std::move(stub);
   return file;
 }
@@ -83,7 +82,7 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   const std::shared_ptr<File> file = open_container(id, name, kReadWrite, fapl);
   // Of a copied stub the container is another file's, too.
   if (old && old->is_original) objects::Container::remove(*store, old->container);
-  return Containers::opened(file, flags | kReadWrite);
+  return Containers::opened(file, flags);
 }
 
 }  // namespace

@@ -153,7 +153,6 @@ class SourceFiles final : public Sources {
   }
 
  private:
-  static constexpr unsigned kReadWrite = 1;
   [[nodiscard]] File& file() const { return static_cast<File&>(*through_->file); }
 
   // Null where the file has none of that name.

@@ -72,6 +72,7 @@ class File : public vol::TerminalFile {
   objects::Heaps heaps;
   const std::shared_ptr<vol::NativeFile> native;  // for what HDF5 alone knows of datasets
   std::shared_ptr<const Descriptor> stub;
+  bool is_writable = false;
   int descriptor = -1;       // that one's, where the program has asked for it
   Id<Kind::plist> creation;  // list
   Id<Kind::plist> access;    // list, with the connector and its options

@@ -7,6 +7,7 @@
 #include "base/report/printable.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "layers/object/container/copy.hpp"
 #include "layers/object/copying/committed_types.hpp"
 #include "layers/object/copying/elements.hpp"
 #include "objects/paths.hpp"
@@ -93,9 +94,15 @@ class Copier {
 
   void copy(const Held& source, const Held& parent, const std::string& name, hid_t lcpl,
             const Paths& at, unsigned depth) {
-    if (source.type() == H5I_MAP)
-      throw Error(printable(at.from) + " is a map, which only containers have",
-                  ErrorKind::unsupported);
+    if (source.type() == H5I_MAP) {
+      if (!vol::TerminalObject::is(source.get()) || !vol::TerminalObject::is(parent.get()))
+        throw Error(printable(at.from) + " is a map, which only containers have",
+                    ErrorKind::unsupported);
+      object::copy(source.get(), found_in(source.get()), parent.get(), name.c_str(), lists_.options,
+                   lcpl);
+      done_[token_of(source)] = at.to;
+      return;
+    }
     if (source.type() == H5I_DATATYPE) {
       types_.link(source, parent, name, lcpl);
       done_[token_of(source)] = at.to;

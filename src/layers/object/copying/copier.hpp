@@ -1,4 +1,4 @@
-// Copies of objects from a container to a native file and the other way round.
+// Copies of objects between containers, and between a container and a native file.
 //
 // They are made by the calls that a program would make, as HDF5 has no copy between connectors.
 #pragma once

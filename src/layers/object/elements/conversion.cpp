@@ -52,6 +52,11 @@ Conversion::Conversion(hid_t from, hid_t to, hid_t list, Memory memory)
   if (!single_) compare(from, to, 0);
 }
 
+void Conversion::require() const {
+  if (!is_alike_ && h5.Tconvert(from_, to_, 0, nullptr, nullptr, list_) < 0)
+    throw Error("the types do not convert: " + root_cause());
+}
+
 void Conversion::compare(hid_t from, hid_t to, std::size_t offset) {
   if (!is_compound(from) || !is_compound(to)) {
     // Of a sequence or an array HDF5 needs nothing that was there, but for members of compounds.

@@ -27,6 +27,8 @@ class Conversion {
   // Bytes that an element takes in the larger one of the types.
   [[nodiscard]] std::size_t room() const { return room_; }
 
+  // Throws Error where HDF5 has none, as it does of no elements, too.
+  void require() const;
   // So many elements, in their place. `background`, where it keeps() some: what the target has now.
   void run(std::uint64_t count, engine::Buffer& elements, engine::Buffer& background) const;
 

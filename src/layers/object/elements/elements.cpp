@@ -75,7 +75,7 @@ void Elements::read(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxp
   const Selection selection = selection_of(header(), file_space, mem_space);
   const Id<Kind::datatype> in_file = file_type();
   const Conversion conversion(in_file.get(), mem_type, dxpl, Conversion::Memory::target);
-  if (selection.count == 0) return;
+  if (selection.count == 0) return conversion.require();
   if (buffer == nullptr) throw Error("there is no memory to read into");
   const vol::Chunked array = array_of(selection.file);
   Transfer(array, *chunks_, conversion)
@@ -90,7 +90,7 @@ void Elements::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dx
   const Selection selection = selection_of(header(), file_space, mem_space);
   const Id<Kind::datatype> in_file = file_type();
   const Conversion conversion(mem_type, in_file.get(), dxpl, Conversion::Memory::source);
-  if (selection.count == 0) return;
+  if (selection.count == 0) return conversion.require();
   if (buffer == nullptr) throw Error("there is no memory to write from");
   const vol::Chunked array = array_of(selection.file);
   update_dims(header(), layout_.chunks);

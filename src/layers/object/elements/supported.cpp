@@ -60,12 +60,16 @@ bool stays(const ListedFilter& filter) {
          std::ranges::find(kStaying, filter.id) != kStaying.end();
 }
 
-// A list with the parameters that filters set for a dataset, of those that stay.
+// A list with what HDF5 sets for a dataset: when it fills data of variable length, and the
+// parameters of filters that stay.
 Id<Kind::plist> completed(hid_t type, hid_t dcpl, hid_t space) {
   if (is_plain(type, dcpl, space)) return shared(dcpl);
   Id<Kind::plist> list(h5.Pcopy(dcpl));
   if (!list) throw Error(root_cause());
   const Id<Kind::plist> native = native_list(type, dcpl, space);
+  H5D_fill_time_t time = H5D_FILL_TIME_ERROR;
+  if (h5.Pget_fill_time(native.get(), &time) < 0 || h5.Pset_fill_time(list.get(), time) < 0)
+    throw Error(root_cause());
   auto filters = listed_filters(dcpl);
   const auto made = listed_filters(native.get());
   if (!filters || !made || *filters == *made || filters->size() != made->size()) return list;
@@ -90,6 +94,14 @@ bool has_region_reference(hid_t type) {
 }
 
 }  // namespace
+
+Id<Kind::plist> told_list(hid_t type, Id<Kind::plist> list, hid_t space) {
+  const auto filters = listed_filters(list.get());
+  if (!filters || std::ranges::all_of(*filters, stays)) return list;
+  const auto made = listed_filters(native_list(type, list.get(), space).get());
+  if (made && made->size() == filters->size()) set_filters(list.get(), *made);
+  return list;
+}
 
 void require_supported_type(hid_t type, const std::string& what) {
   if (has_region_reference(type))
