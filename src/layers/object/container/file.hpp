@@ -20,6 +20,7 @@ struct Dataset {
   objects::Handle object;
   Types types;
   Elements elements;
+  std::string path = {};  // by which it was opened last, for errors
 };
 
 class File : public vol::TerminalFile {
