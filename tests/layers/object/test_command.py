@@ -240,8 +240,9 @@ with h5py.File('refused.h5', 'w') as f:
 
 def test_doctor_knows_stubs(made: Layer) -> None:
     def doctor(*words: str, status: int = 0, **environment: str) -> str:
-        command = [HEADRACE, "doctor", "--file", *words]
-        done = run(command, env={**CLEAN, **environment}, cwd=made.folder)
+        done = run(
+            [HEADRACE, "doctor", "--file", *words], env={**CLEAN, **environment}, cwd=made.folder
+        )
         assert done.status == status, done.text
         return done.text
 

@@ -59,7 +59,7 @@ def test_killed_at_a_change(object_layer: Layer, preload: Path, moment: int) -> 
     last = last_flushed(killed(object_layer, preload, moment))
     if last >= 0:
         return assert_whole(object_layer, last)
-    if (object_layer.folder / "store").exists():
+    if (object_layer.folder / "store/format").exists():  # else it is no store yet
         ask(object_layer, "fsck", "--data", "store")
         ask(object_layer, "gc", "store")
     object_layer.python("h5py.File('x.h5', 'w')['x'] = 1")  # it is made anew

@@ -99,15 +99,24 @@ void File::require_own_process() const {
 // Heaps first, as chunks and headers lead to them. Else all that can be written is, whatever fails.
 void File::flush() {
   if (process_ != ::getpid()) return;
-  heaps.flush();
+  const auto written = [this](const std::string& what, const auto& write) {
+    try {
+      write();
+    } catch (const Error& error) {
+      throw Error(what + " of file " + path + ": " + error.what(), error);
+    }
+  };
+  written("strings and sequences", [this] { heaps.flush(); });
   std::exception_ptr first;
   for (auto at = pending_.begin(); at != pending_.end();) {
-    const std::exception_ptr failed = error_of([&] { at->first->elements.flush(); });
+    const std::exception_ptr failed = error_of(
+        [&] { written("dataset " + at->first->path, [&] { at->first->elements.flush(); }); });
     if (first == nullptr) first = failed;
     if (failed == nullptr) pending_bytes_ -= at->second;
     at = failed == nullptr ? pending_.erase(at) : std::next(at);
   }
-  const std::exception_ptr failed = error_of([this] { container.flush(); });
+  const std::exception_ptr failed =
+      error_of([&] { written("links and headers", [this] { container.flush(); }); });
   if (first == nullptr) first = failed;
   if (first != nullptr) std::rethrow_exception(first);
 }

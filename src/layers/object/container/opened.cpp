@@ -186,7 +186,10 @@ void* handed(const void* through, Found found) {
   vol::TerminalObject& from = vol::TerminalObject::from(through);
   const H5I_type_t type = type_of(*found.object);
   auto made = std::make_unique<Open>(type, from.opening(), std::move(found));
-  if (type == H5I_DATASET) made->dataset = file_of(from).dataset(made->found.object);
+  if (type == H5I_DATASET) {
+    made->dataset = file_of(from).dataset(made->found.object);
+    made->dataset->path = made->found.path;
+  }
   return vol::handed(std::move(made));
 }
 
