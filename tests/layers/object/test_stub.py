@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -38,6 +39,15 @@ def test_a_name_is_a_file(made: Layer) -> None:
     assert made.python(READ.format("y.h5", "r+")).out == b"[0 1 2]\n"
     program = "print(h5py.is_hdf5('y.h5'), h5py.is_hdf5('z.h5'))"
     assert made.python(program).out == b"True False\n"
+
+
+def test_its_time_is_that_of_the_last_writing_close(made: Layer, tmp_path: Path) -> None:
+    stub = tmp_path / "x.h5"
+    os.utime(stub, (1, 1))
+    made.python("with h5py.File('x.h5') as f: list(f)")
+    assert stub.stat().st_mtime == 1
+    made.python("with h5py.File('x.h5', 'r+') as f: f['more'] = 1")
+    assert stub.stat().st_mtime > 1e9
 
 
 def test_plain_hdf5_refuses_it(made: Layer) -> None:

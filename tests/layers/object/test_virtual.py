@@ -157,7 +157,7 @@ def grow_meanwhile() -> None:
     layout[: h5py.h5s.UNLIMITED] = space[: h5py.h5s.UNLIMITED]
     with h5py.File("v.h5", "w") as f:
         f.create_virtual_dataset("v", layout)
-    reader = h5py.File("v.h5")["v"]
+    reader = h5py.File("v.h5", "r+")["v"]
     writer = h5py.File("v.h5", "r+")["v"]
     with h5py.File("s.h5", "r+") as s:
         s["d"].resize(6, 0)

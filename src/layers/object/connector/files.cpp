@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -167,6 +169,8 @@ herr_t Containers::file_close(void* self, hid_t /*dxpl*/, void** /*req*/) {
   if (closes_all(file)) close_all(object);
   if (!object.opening()->writable()) return 0;
   const std::exception_ptr failed = error_of([&] { file.flush(); });
+  // Programs look at its time for whether a file has changed. Who may not set it has not made it.
+  if (file.stub != nullptr) static_cast<void>(::futimens(file.stub->get(), nullptr));
   if (failed == nullptr) return 0;
   file.defer(failed);
   // At the end of the program nobody is told.
