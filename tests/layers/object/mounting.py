@@ -1,146 +1,151 @@
-import h5py, sys
-from h5py import h5f, h5g, h5i, h5o
-def show(label, call):
+"""What a program sees of files that are mounted in files, in words: natively and in containers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import h5py
+from h5py import h5f
+
+
+def show(label: str, call: Callable[[], Any]) -> None:
     try:
-        r = call()
-        if isinstance(r, h5py.HLObject): r = (type(r).__name__, r.name)
-        print(label, r, flush=True)
-    except Exception as e:
-        print(label, "error", type(e).__name__, flush=True)
+        print(label, call())
+    except Exception as error:
+        print(label, type(error).__name__)
 
-with h5py.File("p.h5", "w") as f:
-    f["mnt/hidden"] = 1
-    f["mnt2/deep/hidden"] = 1
-    f["x"] = 1
-    f["to_abs"] = h5py.SoftLink("/mnt/g/d")
-    f["hardmnt"] = f["mnt"]
-    f["softmnt"] = h5py.SoftLink("mnt")
-with h5py.File("c.h5", "w") as f:
-    f["g/d"] = [1, 2, 3]
-    f["g/sub/e"] = 5
-    f["x"] = 2
-    f["abs"] = h5py.SoftLink("/x")
-    f["rel"] = h5py.SoftLink("g/d")
-    f["absd"] = h5py.SoftLink("/g/d")
-    f["c_only"] = 3
-    f.attrs["who"] = "child"
-with h5py.File("d.h5", "w") as f:
-    f["z"] = 9
-    f["up"] = h5py.SoftLink("/x")
 
-p = h5py.File("p.h5", "r+"); c = h5py.File("c.h5", "r+")
-before = p["mnt"]
-cg = c["g"]
-h5f.mount(p.id, b"mnt", c.id)
-show("list", lambda: sorted(p["mnt"]))
-show("list before", lambda: sorted(before))
-show("before hidden", lambda: before["hidden"][()])
-show("before g", lambda: before["g/d"][()])
-show("before.name", lambda: before.name)
-show("name", lambda: p["mnt"].name)
-show("name d", lambda: p["mnt/g/d"].name)
-show("file of d", lambda: p["mnt/g/d"].file.filename)
-show("value", lambda: p["mnt/g/d"][...].tolist())
-show("hard", lambda: sorted(p["hardmnt"]))
-show("hard.name", lambda: p["hardmnt/g"].name)
-show("soft", lambda: sorted(p["softmnt"]))
-show("soft.name", lambda: p["softmnt/g"].name)
-show("to_abs", lambda: p["to_abs"][...].tolist())
-show("abs", lambda: p["mnt/abs"][()])
-show("rel", lambda: p["mnt/rel"][...].tolist())
-show("absd", lambda: p["mnt/absd"][...].tolist())
-g = p["mnt/g"]
-show("from g rel", lambda: g["sub/e"][()])
-show("from g abs /x", lambda: g["/x"][()])
-show("from g abs /c_only", lambda: g["/c_only"][()])
-show("from g abs /mnt/c_only", lambda: g["/mnt/c_only"][()])
-show("child keys", lambda: sorted(c))
-show("child /x", lambda: c["/x"][()])
-show("child x", lambda: c["x"][()])
-show("child attrs", lambda: dict(c.attrs))
-show("child name", lambda: c.name)
-show("cg name", lambda: cg.name)
-show("cg abs", lambda: cg["/x"][()])
-show("cg keys", lambda: sorted(cg))
-show("child mnt", lambda: sorted(c["mnt"]))
-show("attrs mnt", lambda: dict(p["mnt"].attrs))
-show("visit", lambda: (lambda l: (p.visit(l.append), l)[1])([]))
-show("visit mnt", lambda: (lambda l: (p["mnt"].visit(l.append), l)[1])([]))
-show("objinfo", lambda: p["mnt/g"] == cg)
-show("link exists", lambda: ("mnt/g" in p, "mnt/hidden" in p, "mnt" in p, "mnt/none" in p))
-show("get link", lambda: (p.get("mnt", getlink=True).__class__.__name__, p.get("mnt/rel", getlink=True).path))
-show("get class", lambda: p.get("mnt/g", getclass=True).__name__)
-def write(): p["mnt/new"] = [7]; return p["mnt/new"][...].tolist()
-show("write", write)
-def write(): p["mnt"].create_dataset("new", data=[7]); return p["mnt/new"][...].tolist()
-show("write2", write)
-def mkg(): p.create_group("mnt/made/in/it"); p["mnt/made"].attrs["a"] = 1; return sorted(p["mnt/made"])
-show("mkg", mkg)
-def hard(): p["mnt/alias"] = p["mnt/g/d"]; return sorted(p["mnt"])
-show("hard in mnt", hard)
-def hardx(): p["mnt/cross"] = p["x"]; return 1
-show("hard across", hardx)
-def hardx(): p["cross"] = p["mnt/g"]; return 1
-show("hard across back", hardx)
-def mv(): p.move("mnt/alias", "mnt/alias2"); return sorted(p["mnt"])
-show("move", mv)
-def mv(): p.move("mnt/alias2", "alias3"); return 1
-show("move across", mv)
-def cp(): p.copy("mnt/g", "gcopy"); return sorted(p["gcopy"])
-show("copy out", cp)
-def cp(): h5o.copy(p.id, b"x", p.id, b"mnt/xc"); return p["mnt/xc"][()]
-0
-def cp(): p.copy(p["x"], p["mnt"], "xcopy"); return p["mnt/xcopy"][()]
-show("copy in", cp)
-def dl(): del p["mnt/alias2"]; return sorted(p["mnt"])
-show("del", dl)
-def dl(): del p["hardmnt"]; return sorted(p)
-show("del hardmnt", dl)
-show("keys after", lambda: sorted(p))
-show("by idx", lambda: (h5o.open(p.id, b"mnt").name if 0 else h5g.open(p.id, b"mnt").links.exists(b"g"), p["mnt"].id.links.get_info(b"g").type, p.id.links.get_info(b"mnt/rel").type))
-show("info", lambda: (len(p["mnt"]), h5o.get_info(p.id, b"mnt/g").type, h5o.get_info(p["mnt"].id).fileno == h5o.get_info(cg.id).fileno))
-show("before len", lambda: len(before))
-show("visit links", lambda: (lambda l: (p.visit_links(l.append), l)[1])([]))
-show("again same", lambda: h5f.mount(p.id, b"mnt2", c.id))
-show("self", lambda: h5f.mount(p.id, b"mnt2", p.id))
-show("cycle", lambda: h5f.mount(c.id, b"g", p.id))
-show("cycle2", lambda: h5f.mount(p["mnt"].id, b"g", p.id))
-d = h5py.File("d.h5", "r+")
-show("stack", lambda: h5f.mount(p.id, b"mnt", d.id))
-show("stacked", lambda: (sorted(p["mnt"]), p["mnt/z"].name, p["mnt"].name))
-show("unstack", lambda: h5f.unmount(p.id, b"mnt"))
-show("unstacked", lambda: sorted(p["mnt"]))
-show("nest", lambda: h5f.mount(p["mnt"].id, b"g/sub", d.id))
-show("nested list", lambda: sorted(p["mnt/g/sub"]))
-show("nested z", lambda: (p["mnt/g/sub/z"][()], p["mnt/g/sub/z"].name))
-show("nested up", lambda: p["mnt/g/sub/up"][()])
-show("nested mounted info", lambda: h5g.get_info if False else None)
-show("mount dataset", lambda: h5f.mount(p.id, b"x", d.id))
-show("mount none", lambda: h5f.mount(p.id, b"none", d.id))
-show("unmount none", lambda: h5f.unmount(p.id, b"mnt2"))
-show("unmount x", lambda: h5f.unmount(p.id, b"x"))
-show("unmount inner by path", lambda: h5f.unmount(p.id, b"mnt/g/sub"))
-show("after", lambda: sorted(p["mnt/g/sub"]))
-show("unmount by child", lambda: h5f.unmount(p["mnt"].id, b"."))
-show("after2", lambda: sorted(p["mnt"]))
-show("g alive", lambda: (sorted(g), g.name, g["sub/e"][()]))
-show("child keys after", lambda: sorted(c))
-show("child /x after", lambda: c["/x"][()])
-h5f.mount(p.id, b"mnt2/deep", c.id)
-show("remount", lambda: (p["mnt2/deep/g/d"].name, p["mnt2/deep/new"][...].tolist()))
-d1 = p["mnt2/deep/g/d"]
-c.id.close() if 0 else None
-show("closed child", lambda: sorted(p["mnt2/deep"]))
-p.flush()
-show("count", lambda: (h5f.get_obj_count(p.id, h5f.OBJ_ALL), h5f.get_obj_count(p.id, h5f.OBJ_FILE), h5f.get_obj_count(p.id, h5f.OBJ_ALL|h5f.OBJ_LOCAL)))
-h5i.dec_ref
-p.id.close()
-show("d1 after p closed", lambda: d1[...].tolist())
-show("d1 name", lambda: d1.name)
-show("d1 write", lambda: d1.__setitem__(0, 100))
-del d1, g, cg, before
-d.close()
-with h5py.File("c.h5") as f:
-    print(sorted(f), f["g/d"][...].tolist())
-with h5py.File("p.h5") as f:
-    print(sorted(f), sorted(f["mnt"]) if "mnt" in f else None)
+def names_below(group: h5py.Group) -> list[str]:
+    found: list[str] = []
+    group.visit(found.append)
+    return found
+
+
+def links_below(group: h5py.Group) -> list[str]:
+    found: list[str] = []
+    group.visit_links(found.append)
+    return found
+
+
+def make_files() -> None:
+    with h5py.File("p.h5", "w") as file:
+        file["mnt/hidden"], file["mnt2/deep/hidden"], file["x"] = 1, 1, 1
+        file["to_child"], file["soft"] = h5py.SoftLink("/mnt/g/d"), h5py.SoftLink("mnt")
+    with h5py.File("c.h5", "w") as file:
+        file["g/d"], file["g/sub/e"], file["x"], file["only"] = [1, 2, 3], 5, 2, 3
+        file["absolute"], file["relative"] = h5py.SoftLink("/x"), h5py.SoftLink("g/d")
+        file["absolute_here"] = h5py.SoftLink("/g/d")
+        file.attrs["who"] = "child"
+    with h5py.File("d.h5", "w") as file:
+        file["z"], file["up"] = 9, h5py.SoftLink("/x")
+
+
+def look_down(p: h5py.File) -> None:
+    show("members", lambda: sorted(p["mnt"]))
+    show("names", lambda: (p["mnt"].name, p["mnt/g/d"].name, p["mnt/g"].parent.name))
+    show("file", lambda: p["mnt/g/d"].file.filename)
+    show("elements", lambda: p["mnt/g/d"][...])
+    show("by soft links", lambda: (sorted(p["soft"]), p["to_child"][...], p["soft/g/sub/e"][()]))
+    for name in ("absolute", "relative", "absolute_here"):
+        show(name, lambda name=name: p["mnt"][name][()])
+    show("attributes", lambda: dict(p["mnt"].attrs))
+    show("lengths", lambda: (len(p), len(p["mnt"]), len(p["mnt/g"])))
+    show("objects", lambda: names_below(p))
+    show("objects in it", lambda: names_below(p["mnt"]))
+    show("links", lambda: links_below(p))
+    show("exists", lambda: [name in p for name in ("mnt", "mnt/g", "mnt/hidden", "mnt/none")])
+    show("class", lambda: p.get("mnt/g", getclass=True))
+    show("kind of link", lambda: p.get("mnt/g", getclass=True, getlink=True))
+    show("soft link", lambda: p.get("mnt/relative", getlink=True).path)
+
+
+def look_up(c: h5py.File, of_child: h5py.Group) -> None:
+    """The child's id means the root that it is mounted below, and "/" does for its objects."""
+    show("by the child", lambda: (sorted(c), c["x"][()], dict(c.attrs), c.name, sorted(c["mnt"])))
+    show("by its group", lambda: (sorted(of_child), of_child["sub/e"][()], of_child["/x"][()]))
+    show("not its root", lambda: of_child["/only"])
+    show("its root", lambda: of_child["/mnt/only"][()])
+    show("of the child", lambda: len(c))
+
+
+def change(p: h5py.File) -> None:
+    show("dataset", lambda: p["mnt"].create_dataset("new", data=[7]).name)
+    show("dataset of the parent", lambda: p.__setitem__("mnt/new2", [7]))
+    show("groups", lambda: p.create_group("mnt/made/in/it").name)
+    show("attribute", lambda: p["mnt/made"].attrs.create("a", 1))
+    show("hard link", lambda: p.__setitem__("mnt/alias", p["mnt/g/d"]))
+    show("hard link in", lambda: p.__setitem__("mnt/cross", p["x"]))
+    show("hard link out", lambda: p.__setitem__("cross", p["mnt/g"]))
+    show("soft link in", lambda: p.__setitem__("mnt/s", h5py.SoftLink("g")))
+    show("move", lambda: p.move("mnt/alias", "mnt/alias2"))
+    show("move out", lambda: p.move("mnt/alias2", "alias3"))
+    show("copy out", lambda: p.copy("mnt/g", "copied"))
+    show("copy in", lambda: p.copy(p["x"], p["mnt"], "copied"))
+    show("delete", lambda: p.__delitem__("mnt/alias2"))
+    show("after that", lambda: (sorted(p), sorted(p["mnt"]), sorted(p["copied"])))
+
+
+def refuse(p: h5py.File, c: h5py.File, d: h5py.File) -> None:
+    show("twice", lambda: h5f.mount(p.id, b"mnt2", c.id))
+    show("itself", lambda: h5f.mount(p.id, b"mnt2", p.id))
+    show("a cycle", lambda: h5f.mount(p["mnt"].id, b"g", p.id))
+    show("at a dataset", lambda: h5f.mount(p.id, b"x", d.id))
+    show("at nothing", lambda: h5f.mount(p.id, b"none", d.id))
+    show("unmount nothing", lambda: h5f.unmount(p.id, b"mnt2"))
+    show("unmount a dataset", lambda: h5f.unmount(p.id, b"x"))
+    show("nothing of it", lambda: (sorted(p["mnt2"]), sorted(d)))
+
+
+def mount_more(p: h5py.File, d: h5py.File) -> None:
+    show("on it", lambda: h5f.mount(p.id, b"mnt", d.id))
+    show("seen", lambda: (sorted(p["mnt"]), p["mnt/z"].name, p["mnt"].name))
+    show("off", lambda: h5f.unmount(p.id, b"mnt"))
+    show("seen again", lambda: sorted(p["mnt"]))
+    show("in it", lambda: h5f.mount(p["mnt"].id, b"g/sub", d.id))
+    show("of it", lambda: (p["mnt/g/sub/z"][()], p["mnt/g/sub/z"].name, p["mnt/g/sub/up"][()]))
+    show("all", lambda: names_below(p))
+    show("out", lambda: h5f.unmount(p.id, b"mnt/g/sub"))
+    show("as before", lambda: sorted(p["mnt/g/sub"]))
+
+
+def main() -> None:
+    make_files()
+    p, c, d = (h5py.File(name, "r+") for name in ("p.h5", "c.h5", "d.h5"))
+    point, of_child = p["mnt"], c["g"]
+    h5f.mount(p.id, b"mnt", c.id)
+    show("opened before", lambda: (sorted(point), len(point), point["hidden"][()], point.name))
+    show("the same", lambda: (p["mnt/g"] == of_child, p["mnt"] == point))
+    look_down(p)
+    look_up(c, of_child)
+    change(p)
+    refuse(p, c, d)
+    mount_more(p, d)
+    below = p["mnt/g"]
+    show("unmount by the root", lambda: h5f.unmount(p["mnt"].id, b"."))
+    show("what was hidden", lambda: sorted(p["mnt"]))
+    show("still open", lambda: (sorted(below), below["sub/e"][()], below["/only"][()]))
+    show("the child's again", lambda: (sorted(c), c["/x"][()]))
+    h5f.mount(p.id, b"mnt", c.id)
+    show("unmount by the group", lambda: h5f.unmount(point.id, b"."))
+    h5f.mount(p.id, b"mnt2/deep", c.id)
+    elements = p["mnt2/deep/g/d"]
+    show("elsewhere", lambda: (elements.name, sorted(p["mnt2/deep"])))
+    p.flush()
+    show("counts", lambda: [h5f.get_obj_count(one.id, h5f.OBJ_ALL) for one in (p, c)])
+    p.id.close()
+    show("the parent is closed", lambda: elements[...])
+    show("and the child changed", lambda: elements.__setitem__(0, 100))
+    for one in point, of_child, below, elements:
+        one.id.close()
+    c.close()
+    d.close()
+    for name in ("p.h5", "c.h5", "d.h5"):
+        with h5py.File(name) as file:
+            show(name, lambda file=file: (names_below(file), links_below(file)))
+    with h5py.File("c.h5") as file:
+        show("what was written", lambda: file["g/d"][...])
+
+
+if __name__ == "__main__":
+    main()
