@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import h5py
@@ -28,6 +29,10 @@ def links_below(group: h5py.Group) -> list[str]:
     return found
 
 
+def value_of(group: h5py.Group, name: str) -> Any:
+    return group[name][()]
+
+
 def make_files() -> None:
     with h5py.File("p.h5", "w") as file:
         file["mnt/hidden"], file["mnt2/deep/hidden"], file["x"] = 1, 1, 1
@@ -48,7 +53,7 @@ def look_down(p: h5py.File) -> None:
     show("elements", lambda: p["mnt/g/d"][...])
     show("by soft links", lambda: (sorted(p["soft"]), p["to_child"][...], p["soft/g/sub/e"][()]))
     for name in ("absolute", "relative", "absolute_here"):
-        show(name, lambda name=name: p["mnt"][name][()])
+        show(name, partial(value_of, p["mnt"], name))
     show("attributes", lambda: dict(p["mnt"].attrs))
     show("lengths", lambda: (len(p), len(p["mnt"]), len(p["mnt/g"])))
     show("objects", lambda: names_below(p))
@@ -142,7 +147,8 @@ def main() -> None:
     d.close()
     for name in ("p.h5", "c.h5", "d.h5"):
         with h5py.File(name) as file:
-            show(name, lambda file=file: (names_below(file), links_below(file)))
+            show(name, partial(links_below, file))
+            show(name, partial(names_below, file))
     with h5py.File("c.h5") as file:
         show("what was written", lambda: file["g/d"][...])
 
