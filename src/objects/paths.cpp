@@ -39,15 +39,18 @@ Split split(std::string_view path) {
 }
 
 Destination find(Container& container, const Start& start, std::string_view path,
-                 unsigned most_soft_links) {
+                 unsigned most_soft_links, const Ends& ends) {
   Start at = start;
   Parts parts;
+  Destination found;
   const auto walk_from = [&](std::string_view further) {
-    if (further.starts_with('/')) at = {container.root(), "/"};
     put_before(parts, further);
+    if (!further.starts_with('/')) return;
+    at = {container.root(), "/"};
+    found.ended = ends.at_root;
   };
   walk_from(path);
-  Destination found;
+  if (found.ended) return {{}, at.path, {}, "/" + rest_of(parts), {}, true};
   for (unsigned soft_links = 0; !parts.empty();) {
     const std::string name = parts.back();
     parts.pop_back();
@@ -61,10 +64,13 @@ Destination find(Container& container, const Start& start, std::string_view path
     }
     if (link->kind == Link::Kind::hard) {
       at = {container.open({link->object, link->home}), joined(at.path, name)};
+      if (ends.at && ends.at(link->object))
+        return {at.object, at.path, {}, rest_of(parts), {}, true};
     } else if (link->kind == Link::Kind::soft) {
       if (++soft_links > most_soft_links)
         throw Error("too many soft links on the way to " + printable(path));
       walk_from(link->target);
+      if (found.ended) return {{}, at.path, {}, "/" + rest_of(parts), {}, true};
     } else {
       found.path = joined(at.path, name);
       found.outside = std::move(link);

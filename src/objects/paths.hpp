@@ -1,6 +1,7 @@
 // Where paths lead in a container.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,14 @@ struct Destination {
   std::optional<Link> outside = std::nullopt;
   std::string rest;
   std::string missing;
+  bool ended = false;  // as `Ends` says, with `rest` to go
+};
+
+// Where else a path ends than at its end: at groups that others stand in for, and where it goes on
+// from the root.
+struct Ends {
+  std::function<bool(ObjectId)> at;
+  bool at_root = false;
 };
 
 struct Start {
@@ -38,6 +47,6 @@ Split split(std::string_view path);
 // From `start`, or of a path that begins with a slash from the root. Soft links are followed, the
 // last part's, too: at most so many. Throws Error, also where there are more.
 Destination find(Container& container, const Start& start, std::string_view path,
-                 unsigned most_soft_links);
+                 unsigned most_soft_links, const Ends& ends = {});
 
 }  // namespace headrace::objects

@@ -83,6 +83,23 @@ TEST_F(Paths, end_where_a_link_leads_out) {
   EXPECT_FALSE(outside.object);
 }
 
+TEST_F(Paths, end_where_others_stand_in) {
+  add(inner_, "deeper");
+  add(group_, "soft", Link::Kind::soft, "/g/inner");
+  const auto ended = [&](const std::string& path, const Ends& ends) {
+    const Destination found = find(*container_, {group_, "/g"}, path, 16, ends);
+    return std::tuple(found.ended, found.object, found.rest);
+  };
+  const Ends group{[this](ObjectId id) { return id == inner_->place().object; }, false};
+  EXPECT_EQ(ended("inner/deeper//x", group), std::tuple(true, inner_, "deeper/x"));
+  EXPECT_EQ(ended("soft", group), std::tuple(true, inner_, ""));
+  EXPECT_EQ(ended(".", group), std::tuple(false, group_, ""));
+  const Ends root{{}, true};
+  EXPECT_EQ(ended("/g//inner", root), std::tuple(true, Handle(), "/g/inner"));
+  EXPECT_EQ(ended("soft/deeper", root), std::tuple(true, Handle(), "/g/inner/deeper"));
+  EXPECT_EQ(ended("inner", root), std::tuple(false, inner_, ""));
+}
+
 TEST(Split, has_the_last_part_of_a_path) {
   const auto parts = [](const char* path) {
     const Split found = split(path);

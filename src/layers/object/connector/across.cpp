@@ -59,11 +59,23 @@ std::string place_of(const std::string& name, const std::string& from, const std
 thread_local unsigned LinkedFile::depth_ = 0;
 
 LinkedFile::LinkedFile(const void* from, const Outside& way, hid_t list) {
+  if (depth_ >= kMostLinks) throw Error("too many links on the way to " + printable(way.path));
+  if (way.opening == nullptr) {
+    open_external(from, way, list);
+  } else {
+    path_ = way.rest;
+    root_ = std::make_unique<Open>(H5I_GROUP, way.opening,
+                                   Found{file_of(way.opening).container.root(), "/"});
+    file_ = static_cast<vol::TerminalObject*>(root_.get());
+  }
+  ++depth_;
+}
+
+void LinkedFile::open_external(const void* from, const Outside& way, hid_t list) {
   if (way.link.kind != objects::Link::Kind::external)
     throw Error("the link " + printable(way.path) +
                     " is of a class of the program's, which a container cannot follow",
                 ErrorKind::unsupported);
-  if (depth_ >= kMostLinks) throw Error("too many links on the way to " + printable(way.path));
   const char* name = nullptr;
   const char* object = nullptr;
   unsigned flags = 0;
@@ -82,10 +94,24 @@ LinkedFile::LinkedFile(const void* from, const Outside& way, hid_t list) {
   if (!id_ || file_ == nullptr)
     throw Error("unable to open external file, external link file name = '" + printable(name) +
                 "'");
-  ++depth_;
 }
 
 LinkedFile::~LinkedFile() { --depth_; }
+
+H5VL_loc_params_t LinkedFile::there(const Outside& way, const H5VL_loc_params_t& where) const {
+  H5VL_loc_params_t there = where;
+  there.obj_type = type();
+  if (way.is_same_path) return there;
+  if (way.is_object) {
+    there.type = H5VL_OBJECT_BY_NAME;
+    there.loc_data.loc_by_name = {path(), list_of(where)};
+  } else if (where.type == H5VL_OBJECT_BY_NAME) {
+    there.loc_data.loc_by_name.name = path();
+  } else if (where.type == H5VL_OBJECT_BY_IDX) {
+    there.loc_data.loc_by_idx.name = path();
+  }
+  return there;
+}
 
 bool exists_not(const void* self, const Outside& way, const H5VL_loc_params_t& where,
                 const H5VL_object_specific_args_t* args, hid_t /*dxpl*/, void** /*req*/) {

@@ -1,4 +1,4 @@
-// Copies between a container and a file that is none.
+// Copies between a container and a file that is none; and what is refused between them.
 #include "layers/object/connector/object.hpp"
 #include "layers/object/copying/copier.hpp"
 
@@ -52,6 +52,14 @@ herr_t Connector::link_move(void* from, const H5VL_loc_params_t* from_where, voi
   copy_link(source.of, source.path, target.of, target.path, lcpl);
   source.of.unlink(source.path);
   return 0;
+}
+
+herr_t Connector::group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl,
+                                 void** req) {
+  if (args->op_type == H5VL_GROUP_MOUNT && are_of_two_kinds(self, args->args.mount.child_file))
+    throw Error("a container and a file that is none cannot be mounted in each other",
+                ErrorKind::unsupported);
+  return Mixed::group_specific(self, args, dxpl, req);
 }
 
 herr_t Connector::object_copy(void* from, const H5VL_loc_params_t* from_where,

@@ -126,6 +126,7 @@ herr_t Containers::file_specific(void* self, H5VL_file_specific_args_t* args, hi
     case H5VL_FILE_FLUSH:
       flush_sources(file_of(object));
       file_of(object).flush();
+      if (args->args.flush.scope == H5F_SCOPE_GLOBAL) file_of(object).mounts.flush();
       return 0;
     case H5VL_FILE_REOPEN:
       *args->args.reopen.file = opened(object.opening());
@@ -167,10 +168,14 @@ herr_t Containers::file_close(void* self, hid_t /*dxpl*/, void** /*req*/) {
   File& file = file_of(self);
   vol::TerminalObject& object = vol::TerminalObject::from(self);
   if (closes_all(file)) close_all(object);
-  if (!object.opening()->writable()) return 0;
-  const std::exception_ptr failed = error_of([&] { file.flush(); });
+  const bool writes = object.opening()->writable();
+  const std::exception_ptr failed = error_of([&] {
+    if (writes) file.flush();
+    // Nothing else is open through it.
+    if (object.opening().use_count() == 1) file.mounts.unmount_all(object.opening());
+  });
   // Programs look at its time for whether a file has changed. Who may not set it has not made it.
-  if (file.stub != nullptr) static_cast<void>(::futimens(file.stub->get(), nullptr));
+  if (writes && file.stub != nullptr) static_cast<void>(::futimens(file.stub->get(), nullptr));
   if (failed == nullptr) return 0;
   file.defer(failed);
   // At the end of the program nobody is told.

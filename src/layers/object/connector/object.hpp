@@ -15,9 +15,9 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
   static constexpr H5VL_class_value_t kValue = 7218;
   static constexpr std::span<const Setting> kSettings = object::kSettings;
   static constexpr std::array kOverrides{
-      Callback::initialize,    Callback::file_create,      Callback::file_open,
-      Callback::file_specific, Callback::link_copy,        Callback::link_move,
-      Callback::object_copy,   Callback::wrap_wrap_object, Callback::introspect_get_cap_flags};
+      Callback::initialize,    Callback::file_create,    Callback::file_open,
+      Callback::file_specific, Callback::link_copy,      Callback::link_move,
+      Callback::object_copy,   Callback::group_specific, Callback::wrap_wrap_object};
 
   static herr_t initialize(hid_t vipl) {
     note_start_folder();
@@ -28,12 +28,8 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
   static void* file_create(const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl,
                            void** req);
   static void* file_open(const char* name, unsigned flags, hid_t fapl, hid_t dxpl, void** req);
-  // A container mounts nothing.
-  static herr_t introspect_get_cap_flags(const void* info, std::uint64_t* flags) {
-    const herr_t result = Mixed::introspect_get_cap_flags(info, flags);
-    *flags &= ~std::uint64_t{H5VL_CAP_FLAG_MOUNT};
-    return result;
-  }
+  static herr_t group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl,
+                               void** req);
   static herr_t file_specific(void* self, H5VL_file_specific_args_t* args, hid_t dxpl, void** req);
   // Also between a container and a file that is none.
   static herr_t link_copy(void* from, const H5VL_loc_params_t* from_where, void* to,

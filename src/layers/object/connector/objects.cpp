@@ -35,6 +35,15 @@ void* file_for(File& file, const void* self) {
   throw Error("the file is closed");
 }
 
+// From the root that its file is mounted below.
+std::string name_of(const vol::TerminalObject& through, const Found& found) {
+  File& file = file_of(through);
+  std::string path = path_of(file, *found.object, found.path);
+  if (file.mounts.none() || path.empty()) return path;
+  const std::string prefix = Mounts::prefix_of(through.opening());
+  return !prefix.empty() && path == "/" ? prefix : prefix + path;
+}
+
 }  // namespace
 
 void* Containers::object_open(void* self, Loc where, H5I_type_t* type, hid_t /*dxpl*/,
@@ -72,7 +81,7 @@ herr_t Containers::object_get(void* self, Loc where, H5VL_object_get_args_t* arg
   const Found found = resolve(self, *where);
   if (args->op_type == H5VL_OBJECT_GET_NAME) {
     const auto& [size, buffer, length] = out.get_name;
-    return_name(path_of(file, *found.object, found.path), buffer, size, length);
+    return_name(name_of(object, found), buffer, size, length);
   } else if (args->op_type == H5VL_OBJECT_GET_TYPE) {
     *out.get_type.obj_type = info_of(file, *found.object).type;
   } else if (object.type() != H5I_ATTR || where->type != H5VL_OBJECT_BY_SELF) {

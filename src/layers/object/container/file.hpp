@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/descriptor.hpp"
+#include "layers/object/container/mounts.hpp"
 #include "layers/object/elements/elements.hpp"
 #include "layers/object/elements/native_filters.hpp"
 #include "layers/object/virtual/virtual_dataset.hpp"
@@ -77,7 +78,10 @@ class File : public vol::TerminalFile {
   int descriptor = -1;       // that one's, where the program has asked for it
   Id<Kind::plist> creation;  // list
   Id<Kind::plist> access;    // list, with the connector and its options
+  Mounts mounts;
 };
+
+inline File& file_of(const Opening& opening) { return static_cast<File&>(*opening->file); }
 
 // The file of a container that is open in this process; null where it is not.
 std::shared_ptr<File> open_file(const store::Store& store, const std::string& container);

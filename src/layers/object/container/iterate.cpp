@@ -14,22 +14,39 @@ using objects::NamedLink;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
-// Links below a group with their paths from it, each group's once.
-void collect(File& file, const objects::Object& group, const std::string& path,
-             const H5VL_link_iterate_args_t& args, std::set<objects::ObjectId>& seen,
-             std::vector<NamedLink>& links) {
+// A link below a group, by its path from there; of a hard one the object.
+struct Walked {
+  std::string path;
+  Link link;
+  Opening opening;  // the object's
+  objects::Place place;
+};
+using Seen = std::set<std::pair<const File*, objects::ObjectId>>;
+
+objects::Place root_of(const Opening& opening) {
+  return file_of(opening).container.root()->place();
+}
+
+// Links below a group, each group's once; also of what is mounted below.
+void collect(const Opening& opening, const objects::Object& group, const std::string& path,
+             const H5VL_link_iterate_args_t& args, Seen& seen, std::vector<Walked>& links) {
+  File& file = file_of(opening);
   // As natively: where the order is not tracked below, names do.
   const bool by_name = args.recursive && !group.header().in_order;
   const H5_index_t index = by_name ? H5_INDEX_NAME : args.idx_type;
   for (auto& [name, link] : links_of(file, group, index, args.order)) {
     std::string whole = path.empty() ? name : objects::joined(path, name);
+    const bool is_hard = link.kind == Link::Kind::hard;
+    const Opening mounted = is_hard ? file.mounts.child_at(link.object) : nullptr;
+    const Opening in = mounted == nullptr ? opening : mounted;
+    const objects::Place place =
+        mounted == nullptr ? objects::Place{link.object, link.home} : root_of(mounted);
     const bool deeper =
-        args.recursive && link.kind == Link::Kind::hard && seen.insert(link.object).second;
-    const objects::Place place{link.object, link.home};
-    links.emplace_back(whole, std::move(link));
+        args.recursive && is_hard && seen.insert({&file_of(in), place.object}).second;
+    links.emplace_back(whole, std::move(link), in, place);
     if (!deeper) continue;
-    const objects::Handle below = file.container.open(place);
-    if (type_of(*below) == H5I_GROUP) collect(file, *below, whole, args, seen, links);
+    const objects::Handle below = file_of(in).container.open(place);
+    if (type_of(*below) == H5I_GROUP) collect(in, *below, whole, args, seen, links);
   }
 }
 
@@ -161,13 +178,13 @@ herr_t iterate_links(void* self, const Found& found, const H5VL_link_iterate_arg
   require_group(found);
   if (!args.recursive && args.idx_type == H5_INDEX_NAME && args.order != H5_ITER_DEC)
     return iterate_by_name(self, found, args);
-  std::vector<NamedLink> links;
-  std::set<objects::ObjectId> seen{found.object->place().object};
-  collect(file_of(self), *found.object, "", args, seen, links);
+  std::vector<Walked> links;
+  Seen seen{{&file_of(self), found.object->place().object}};
+  collect(vol::TerminalObject::from(self).opening(), *found.object, "", args, seen, links);
   const ProgramsId id(self, found);
-  return for_each(links, args.idx_p, [&](const NamedLink& one) {
-    const H5L_info2_t info = info_of(*found.object, one.second);
-    return args.op(id.get(), one.first.c_str(), &info, args.op_data);
+  return for_each(links, args.idx_p, [&](const Walked& one) {
+    const H5L_info2_t info = info_of(*found.object, one.link);
+    return args.op(id.get(), one.path.c_str(), &info, args.op_data);
   });
 }
 
@@ -182,24 +199,24 @@ herr_t iterate_attributes(void* self, const Found& found, const H5VL_attr_iterat
 
 herr_t visit_objects(void* self, const Found& found, const H5VL_object_visit_args_t& args) {
   File& file = file_of(self);
-  std::vector<NamedLink> all;
-  std::set<objects::ObjectId> seen{found.object->place().object};
+  std::vector<Walked> all;
+  Seen seen{{&file, found.object->place().object}};
   if (type_of(*found.object) == H5I_GROUP) {
     const H5VL_link_iterate_args_t links{true,    args.idx_type, args.order,
                                          nullptr, nullptr,       nullptr};
-    collect(file, *found.object, "", links, seen, all);
+    collect(vol::TerminalObject::from(self).opening(), *found.object, "", links, seen, all);
   }
   const ProgramsId id(self, found);
-  std::set<objects::ObjectId> told{found.object->place().object};
-  const auto tell = [&](const char* name, const objects::Object& object) {
-    const H5O_info2_t info = info_of(file, object);
+  Seen told{{&file, found.object->place().object}};
+  const auto tell = [&](const char* name, const File& in, const objects::Object& object) {
+    const H5O_info2_t info = info_of(in, object);
     return args.op(id.get(), name, &info, args.op_data);
   };
-  if (const herr_t result = tell(".", *found.object); result != 0) return result;
-  return for_each(all, nullptr, [&](const NamedLink& one) {
-    const Link& link = one.second;
-    if (link.kind != Link::Kind::hard || !told.insert(link.object).second) return 0;
-    return tell(one.first.c_str(), *file.container.open({link.object, link.home}));
+  if (const herr_t result = tell(".", file, *found.object); result != 0) return result;
+  return for_each(all, nullptr, [&](const Walked& one) {
+    File& in = file_of(one.opening);
+    if (one.link.kind != Link::Kind::hard || !told.insert({&in, one.place.object}).second) return 0;
+    return tell(one.path.c_str(), in, *in.container.open(one.place));
   });
 }
 

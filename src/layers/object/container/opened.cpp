@@ -74,14 +74,30 @@ void require_writable(const void* object) {
 Found found_in(const void* object) {
   const vol::TerminalObject& opened = vol::TerminalObject::from(object);
   if (const auto* attribute = dynamic_cast<const OpenAttribute*>(&opened)) return attribute->owner;
+  if (opened.type() == H5I_FILE && !file_of(opened).mounts.none())
+    if (Opening top = Mounts::top_of(opened.opening()); top != nullptr)
+      throw Outside(std::move(top), "", /*same=*/true);
   return vol::as<Open>(object).found;
 }
 
-Found find(const void* object, const std::string& path) {
-  objects::Destination found =
-      objects::find(file_of(object).container, found_in(object), path, kMostSoftLinks);
+Found find_from(const Opening& opening, const Found& start, const std::string& path) {
+  File& file = file_of(opening);
+  objects::Ends ends;
+  Opening top;
+  if (!file.mounts.none()) {
+    ends.at = [&](objects::ObjectId group) { return file.mounts.child_at(group) != nullptr; };
+    top = Mounts::top_of(opening);
+    ends.at_root = top != nullptr;
+  }
+  objects::Destination found = objects::find(file.container, start, path, kMostSoftLinks, ends);
   if (found.outside) throw Outside(*std::move(found.outside), found.path, found.rest);
-  return {found.object, found.path};
+  if (!found.ended) return {found.object, found.path};
+  Opening to = found.object == nullptr ? top : file.mounts.child_at(found.object->place().object);
+  throw Outside(std::move(to), found.rest.empty() ? "." : found.rest, /*same=*/false);
+}
+
+Found find(const void* object, const std::string& path) {
+  return find_from(vol::TerminalObject::from(object).opening(), found_in(object), path);
 }
 
 std::string path_of(File& file, const objects::Object& object, const std::string& path) {
@@ -103,7 +119,14 @@ void require_lists(std::initializer_list<hid_t> lists) {
 Parent parent_of(const void* object, const std::string& path, hid_t lcpl) {
   const auto [way, name] = objects::split(path);
   if (name.empty() || name == ".") throw Error("a link needs a name: '" + printable(path) + "'");
-  Found found = find(object, way);
+  Found found;
+  try {
+    found = find(object, way);
+  } catch (Outside& further) {
+    if (!further.is_same_path)
+      further.rest = further.rest.empty() ? name : further.rest + '/' + name;
+    throw;
+  }
   unsigned makes = 0;
   if (found.object == nullptr && lcpl >= 0) h5.Pget_create_intermediate_group(lcpl, &makes);
   if (found.object == nullptr && makes != 0) {
@@ -134,11 +157,17 @@ Found resolve(const void* object, const H5VL_loc_params_t& where) {
     default: {
       const Parent at = link_at(object, where);
       existing_link(file, at);
-      auto target = objects::find(file.container, {at.group, at.path}, at.name, kMostSoftLinks);
-      if (target.outside) throw Outside(*std::move(target.outside), target.path, target.rest);
+      Found target;
+      try {
+        target =
+            find_from(vol::TerminalObject::from(object).opening(), {at.group, at.path}, at.name);
+      } catch (Outside& further) {
+        further.is_object = true;
+        throw;
+      }
       if (target.object == nullptr)
         throw Error("object '" + printable(at.name) + "' doesn't exist", ENOENT);
-      return {target.object, target.path};
+      return target;
     }
   }
 }

@@ -43,10 +43,12 @@ inline File& file_of(const void* object) { return file_of(vol::TerminalObject::f
 // Throws Error where the object was opened in a file to be read only.
 void require_writable(const void* object);
 
-// An object that HDF5 holds, or the owner of an attribute.
+// An object that HDF5 holds, or the owner of an attribute. Throws Outside of a file that is
+// mounted: as natively, its ids mean the root that it is mounted below.
 Found found_in(const void* object);
-// What is thrown where a path leads out of the container.
+// What is thrown where a path leads out of the file.
 struct Outside : Error {
+  // By an external link.
   Outside(objects::Link its_link, std::string its_path, std::string its_rest)
       : Error("the path leads through the external link " + its_path +
                   ", which this call cannot follow",
@@ -54,14 +56,26 @@ struct Outside : Error {
         link(std::move(its_link)),
         path(std::move(its_path)),
         rest(std::move(its_rest)) {}
+  // By a mount; from that one's root group on.
+  Outside(Opening to, std::string its_rest, bool same)
+      : Error("the path leads to another file by a mount, which this call cannot follow",
+              ErrorKind::unsupported),
+        rest(std::move(its_rest)),
+        opening(std::move(to)),
+        is_same_path(same) {}
   objects::Link link;
-  std::string path;  // of the link
-  std::string rest;  // of the way, behind it
+  std::string path;           // of the link
+  std::string rest;           // of the way, behind it
+  Opening opening;            // of the other file, by a mount
+  bool is_same_path = false;  // all that has to change is the object that it begins at
+  bool is_object = false;     // the path leads to the object that a location means by its index
 };
 // What a path leads to from there; a null object where nothing is there. Throws Outside.
 Found find(const void* object, const std::string& path);
 // What HDF5 calls a location. Throws Error where nothing is there, and Outside.
 Found resolve(const void* object, const H5VL_loc_params_t& where);
+// What a path leads to from a place in the file of an opening. Throws Outside.
+Found find_from(const Opening& opening, const Found& start, const std::string& path);
 // A path that leads to the object: `path` if that does, else some path, or none.
 std::string path_of(File& file, const objects::Object& object, const std::string& path);
 
