@@ -52,27 +52,27 @@ class PendingChunks::Reading final : public engine::Job {
         i_(i),
         deliver_(deliver),
         whole_(chunks.whole_pending(at)),
-        stored_(whole_ == nullptr ? chunks.decoded(key_) : nullptr) {}
-  [[nodiscard]] bool is_here() const { return whole_ != nullptr || stored_ != nullptr; }
+        stored_(whole_ == nullptr ? chunks.decoded(key_) : DecodedChunk{}) {}
+  [[nodiscard]] bool is_here() const { return whole_ != nullptr || stored_; }
 
   void work() override {
     if (whole_ != nullptr) return;
-    if (stored_ == nullptr) {
-      auto chunk = std::make_shared<engine::Buffer>(chunks_.of_.chunk_bytes);
-      version_ = chunks_.load(key_, chunk->bytes()).version;
-      stored_ = std::move(chunk);
+    if (!stored_) {
+      const Loaded loaded = chunks_.load(key_);
+      version_ = loaded.version;
+      stored_ = {loaded.buffer, loaded.offset};
     }
     const auto pending = chunks_.pending_.find(key_);
     if (pending == chunks_.pending_.end()) return;
     overlaid_ = engine::Buffer(chunks_.of_.chunk_bytes);
-    std::ranges::copy(stored_->bytes(), overlaid_.data());
+    std::ranges::copy(stored_.bytes(), overlaid_.data());
     chunks_.overlay(pending->second, overlaid_.bytes());
   }
   void finish() override {
     if (version_ != store::kAbsent) chunks_.decoded_.keep(key_, version_, stored_);
     deliver_(i_, whole_ != nullptr       ? whole_
                  : overlaid_.size() != 0 ? overlaid_.data()
-                                         : stored_->data());
+                                         : stored_.data());
   }
 
  private:
@@ -81,7 +81,7 @@ class PendingChunks::Reading final : public engine::Job {
   std::size_t i_;
   const Deliver& deliver_;
   const std::byte* whole_;                   // all of it is pending
-  DecodedChunks::Chunk stored_;              // as it is stored
+  DecodedChunk stored_;                      // as it is stored
   store::Version version_ = store::kAbsent;  // of that, where it was read now
   engine::Buffer overlaid_;                  // with what is pending of it
 };
@@ -123,17 +123,28 @@ void PendingChunks::decode(const StoredChunk& stored, const Coordinates& left,
 }
 
 // As it is stored, or filled.
-PendingChunks::Loaded PendingChunks::load(const std::string& key,
-                                          std::span<std::byte> chunk) const {
-  engine::Buffer bytes(chunk.size() + kMostHead);
-  const store::BlobInfo info = whole_blob(store_, key, bytes);
+PendingChunks::Loaded PendingChunks::load(const std::string& key) const {
+  // Elements of chunks that are as they are stored are to begin at a multiple of this.
+  constexpr std::size_t kAligned = 64;
+  const std::size_t front = kAligned - encode_head({of_.epoch, 0, {}}).size() % kAligned;
+  const auto bytes = std::make_shared<engine::Buffer>(front + kMostHead + of_.chunk_bytes);
+  const store::BlobInfo info = whole_blob(store_, key, *bytes, front);
   if (info.version == store::kAbsent) {
-    engine::fill_all(of_.fill, chunk);
-    return {};
+    bytes->resize(of_.chunk_bytes);
+    engine::fill_all(of_.fill, bytes->bytes());
+    return {bytes, 0};
   }
-  const StoredChunk stored = decode_chunk(bytes.bytes());
-  decode(stored, left_of(coordinates_in(key), stored.epoch), chunk);
-  return {info.version, stored.epoch};
+  const StoredChunk stored = decode_chunk(std::as_const(*bytes).bytes().subspan(front));
+  const Coordinates left = left_of(coordinates_in(key), stored.epoch);
+  Loaded loaded{bytes, bytes->size() - stored.bytes.size(), info.version, stored.epoch};
+  if (codec_.is_as_stored(stored.left_out) && stored.bytes.size() == of_.chunk_bytes) {
+    fill_beyond(of_.rank, left, of_.chunk, of_.fill, loaded.chunk());
+    return loaded;
+  }
+  loaded.buffer = std::make_shared<engine::Buffer>(of_.chunk_bytes);
+  loaded.offset = 0;
+  decode(stored, left, loaded.chunk());
+  return loaded;
 }
 
 void PendingChunks::overlay(const Pending& pending, std::span<std::byte> chunk) const {
@@ -156,7 +167,8 @@ void PendingChunks::overlay(const Pending& pending, std::span<std::byte> chunk) 
 void PendingChunks::read(const Coordinates& at, std::span<std::byte> chunk) const {
   const std::string key = key_of(at);
   const auto found = pending_.find(key);
-  if (found == pending_.end() || !found->second.written.empty()) load(key, chunk);
+  if (found == pending_.end() || !found->second.written.empty())
+    std::ranges::copy(load(key).chunk(), chunk.begin());
   if (found != pending_.end()) overlay(found->second, chunk);
 }
 
@@ -166,10 +178,10 @@ const std::byte* PendingChunks::whole_pending(const Coordinates& at) const {
   return is_whole ? found->second.chunk.data() : nullptr;
 }
 
-DecodedChunks::Chunk PendingChunks::decoded(const std::string& key) const {
-  if (!decoded_.has(key)) return nullptr;
+DecodedChunk PendingChunks::decoded(const std::string& key) const {
+  if (!decoded_.has(key)) return {};
   const auto info = store_.get(key, 0, {});
-  return info ? decoded_.find(key, info->version) : nullptr;
+  return info ? decoded_.find(key, info->version) : DecodedChunk{};
 }
 
 void PendingChunks::read_all(std::span<const Coordinates> all, const Deliver& deliver) const {
@@ -242,19 +254,18 @@ void PendingChunks::store_several(std::span<const Chunks::const_iterator> severa
 }
 
 void PendingChunks::store_one(const std::string& key, const Pending& pending) const {
-  engine::Buffer merged;
   while (true) {
+    Loaded before;
     std::span<const std::byte> chunk = pending.chunk.bytes();
     std::uint64_t epoch = of_.epoch;
     std::optional<store::Version> expected;
     if (!pending.written.empty()) {
-      merged = engine::Buffer(of_.chunk_bytes);
-      const Loaded before = load(key, merged.bytes());
+      before = load(key);
       expected = before.version;
       // Another that has cut the dataset may have stored it since: nothing of that is cut off.
       epoch = std::max(epoch, before.epoch);
-      overlay(pending, merged.bytes());
-      chunk = merged.bytes();
+      overlay(pending, before.chunk());
+      chunk = before.chunk();
     }
     if (put(key, encoded(epoch, chunk), expected) != store::kAbsent) return;
   }

@@ -36,6 +36,8 @@ class Codec {
                                 std::uint32_t& left_out) const = 0;
   virtual void decode(std::uint32_t left_out, store::Bytes stored,
                       std::span<std::byte> chunk) const = 0;
+  // Whether what is stored then is the chunk as it is.
+  [[nodiscard]] virtual bool is_as_stored(std::uint32_t /*left_out*/) const { return false; }
   // Whether both may be called on the workers, at once; else by the thread of PendingChunks only.
   [[nodiscard]] virtual bool any_thread() const { return true; }
 };
@@ -113,8 +115,11 @@ class PendingChunks {
   };
   using Chunks = std::map<std::string, Pending>;
   struct Loaded {
+    std::shared_ptr<engine::Buffer> buffer;
+    std::size_t offset = 0;  // of the chunk in it
     store::Version version = store::kAbsent;
     std::uint64_t epoch = 0;
+    [[nodiscard]] std::span<std::byte> chunk() const { return buffer->bytes().subspan(offset); }
   };
   class Job;
   class Reading;
@@ -126,9 +131,9 @@ class PendingChunks {
   [[nodiscard]] bool is_nothing(const Coordinates& left) const;
   [[nodiscard]] const std::byte* whole_pending(const Coordinates& at) const;
   // What is kept of a chunk, if that is what is stored; else null.
-  [[nodiscard]] DecodedChunks::Chunk decoded(const std::string& key) const;
+  [[nodiscard]] DecodedChunk decoded(const std::string& key) const;
   void decode(const StoredChunk& stored, const Coordinates& left, std::span<std::byte> chunk) const;
-  Loaded load(const std::string& key, std::span<std::byte> chunk) const;
+  [[nodiscard]] Loaded load(const std::string& key) const;
   void overlay(const Pending& pending, std::span<std::byte> chunk) const;
   [[nodiscard]] engine::Buffer encoded(std::uint64_t epoch, std::span<const std::byte> chunk) const;
   void store_several(std::span<const Chunks::const_iterator> several) const;
