@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
@@ -15,10 +16,12 @@
 
 namespace headrace::objects {
 
-// Where its elements are in a buffer.
+// What the store has, and where in a buffer its elements are.
 struct DecodedChunk {
   std::shared_ptr<const engine::Buffer> buffer;
   std::size_t offset = 0;
+  store::Version version = store::kAbsent;
+  std::uint64_t epoch = 0;
 
   [[nodiscard]] const std::byte* data() const { return buffer->data() + offset; }
   [[nodiscard]] store::Bytes bytes() const { return buffer->bytes().subspan(offset); }
@@ -32,23 +35,23 @@ class DecodedChunks {
   DecodedChunks& operator=(const DecodedChunks&) = delete;
   ~DecodedChunks() { clear(); }
 
-  // Bytes of all objects of the process.
+  // Bytes of all objects of the process, at most.
   static std::size_t most_bytes();
 
   [[nodiscard]] bool has(const std::string& key) const;
   // None where that is not what is kept of the chunk.
   DecodedChunk find(const std::string& key, store::Version version);
-  void keep(const std::string& key, store::Version version, DecodedChunk chunk);
+  void keep(const std::string& key, DecodedChunk chunk);
   void clear();
 
  private:
   struct Kept {
     DecodedChunks* of;
     std::string key;
-    store::Version version;
     DecodedChunk chunk;
   };
   using List = std::list<Kept>;
+  class Dropped;
   struct All;
   static All& all();
   static void drop(All& all, List::iterator place);
