@@ -349,6 +349,30 @@ TEST_F(Chunks, that_are_pending_lose_what_is_cut_off) {
   EXPECT_EQ(store_.list("", 10).size(), 3U);
 }
 
+TEST_F(Chunks, of_which_few_elements_are_pending_lose_those_that_are_cut_off) {
+  constexpr std::size_t kSide = 1000;
+  of_.chunk = {kSide, kSide};
+  of_.chunk_bytes = kSide * kSide * sizeof(Number);
+  const auto chunks = open(store_);
+  for (const std::size_t row : {10U, 900U})
+    for (const std::size_t column : {10U, 900U})
+      write_part(*chunks, 0, 0, row * kSide + column, 2, 5);
+  write_part(*chunks, 0, 0, 20 * kSide + 499, 2, 6);  // half of it
+  write_part(*chunks, 1, 0, 0, 1, 7);
+  write_part(*chunks, 0, 1, 0, 1, 8);
+  chunks->cut(1, {500, 500}, {{1, {500, 500}}});
+  std::vector<Number> expected(kSide * kSide, kFill);
+  std::fill_n(expected.begin() + 10 * kSide + 10, 2, 5);
+  expected[20 * kSide + 499] = 6;
+  for (const bool stored : {false, true}) {
+    if (stored) chunks->flush();
+    std::vector<Number> chunk(kSide * kSide);
+    chunks->read({0, 0}, std::as_writable_bytes(std::span(chunk)));
+    EXPECT_EQ(chunk, expected);
+  }
+  EXPECT_EQ(store_.list("", 10).size(), 1U);
+}
+
 TEST_F(Chunks, that_another_has_cut_and_written_since_are_not_cut_again) {
   const auto late = open(store_);
   write_part(*late, 0, 0, 0, 1, 3);
