@@ -1,61 +1,62 @@
-// Decoded chunks that were read last, as the store had them. One thread.
+// Decoded chunks of a dataset that were read last, as the store had them. What all datasets of the
+// process keep is bounded together: the chunks that were used longest ago go first, whosoever they
+// are. One thread at a time for one object.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "engine/buffer.hpp"
 #include "store/store.hpp"
 
 namespace headrace::objects {
 
+// What the store has, and where in a buffer its elements are.
+struct DecodedChunk {
+  std::shared_ptr<const engine::Buffer> buffer;
+  std::size_t offset = 0;
+  store::Version version = store::kAbsent;
+  std::uint64_t epoch = 0;
+
+  [[nodiscard]] const std::byte* data() const { return buffer->data() + offset; }
+  [[nodiscard]] store::Bytes bytes() const { return buffer->bytes().subspan(offset); }
+  explicit operator bool() const { return buffer != nullptr; }
+};
+
 class DecodedChunks {
  public:
-  // As many bytes as HDF5 2.x keeps of a dataset.
-  static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
-  using Chunk = std::shared_ptr<const engine::Buffer>;
+  DecodedChunks() = default;
+  DecodedChunks(const DecodedChunks&) = delete;
+  DecodedChunks& operator=(const DecodedChunks&) = delete;
+  ~DecodedChunks() { clear(); }
 
-  [[nodiscard]] bool has(const std::string& key) const { return place_of(key) != chunks_.end(); }
-  // Null where that is not what is kept of the chunk.
-  Chunk find(const std::string& key, store::Version version) {
-    const auto found = place_of(key);
-    if (found == chunks_.end() || found->version != version) return nullptr;
-    chunks_.splice(chunks_.begin(), chunks_, found);
-    return found->chunk;
-  }
-  void keep(const std::string& key, store::Version version, Chunk chunk) {
-    if (chunk->size() > kMostBytes) return;
-    if (const auto old = place_of(key); old != chunks_.end()) drop(old);
-    bytes_ += chunk->size();
-    chunks_.push_front({key, version, std::move(chunk)});
-    while (bytes_ > kMostBytes) drop(std::prev(chunks_.end()));
-  }
-  void clear() {
-    chunks_.clear();
-    bytes_ = 0;
-  }
+  // Bytes of all objects of the process, at most.
+  static std::size_t most_bytes();
+
+  [[nodiscard]] bool has(const std::string& key) const;
+  // None where that is not what is kept of the chunk.
+  DecodedChunk find(const std::string& key, store::Version version);
+  void keep(const std::string& key, DecodedChunk chunk);
+  void clear();
 
  private:
   struct Kept {
+    DecodedChunks* of;
     std::string key;
-    store::Version version;
-    Chunk chunk;
+    DecodedChunk chunk;
   };
   using List = std::list<Kept>;
+  class Dropped;
+  struct All;
+  static All& all();
+  static void drop(All& all, List::iterator place);
 
-  [[nodiscard]] List::const_iterator place_of(const std::string& key) const {
-    return std::ranges::find(chunks_, key, &Kept::key);
-  }
-  void drop(List::const_iterator place) {
-    bytes_ -= place->chunk->size();
-    chunks_.erase(place);
-  }
-
-  List chunks_;  // the last one that was used first
-  std::size_t bytes_ = 0;
+  std::map<std::string, List::iterator, std::less<>> places_;  // in the list of all
 };
 
 }  // namespace headrace::objects

@@ -15,19 +15,6 @@
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
-namespace {
-
-engine::Buffer blob_of(const StoredChunk& chunk) {
-  const std::string head = encode_head(chunk);
-  engine::Buffer blob(head.size() + chunk.bytes.size());
-  std::memcpy(blob.data(), head.data(), head.size());
-  if (!chunk.bytes.empty())
-    std::memcpy(blob.data() + head.size(), chunk.bytes.data(), chunk.bytes.size());
-  return blob;
-}
-
-}  // namespace
-
 // Stores chunks on a worker.
 class PendingChunks::Job final : public engine::Job {
  public:
@@ -46,44 +33,62 @@ class PendingChunks::Job final : public engine::Job {
 // Reads a chunk on a worker, unless it lies in memory.
 class PendingChunks::Reading final : public engine::Job {
  public:
-  Reading(const PendingChunks& chunks, const Coordinates& at, std::size_t i, const Deliver& deliver)
+  Reading(PendingChunks& chunks, const Coordinates& at, std::size_t i, const Deliver& deliver)
       : chunks_(chunks),
         key_(chunks.key_of(at)),
         i_(i),
         deliver_(deliver),
-        whole_(chunks.whole_pending(at)),
-        stored_(whole_ == nullptr ? chunks.decoded(key_) : nullptr) {}
-  [[nodiscard]] bool is_here() const { return whole_ != nullptr || stored_ != nullptr; }
+        whole_(chunks.whole_pending(key_)),
+        stored_(whole_ == nullptr ? chunks.decoded(key_) : DecodedChunk{}) {}
+  [[nodiscard]] bool is_here() const { return whole_ != nullptr || stored_; }
 
   void work() override {
     if (whole_ != nullptr) return;
-    if (stored_ == nullptr) {
-      auto chunk = std::make_shared<engine::Buffer>(chunks_.of_.chunk_bytes);
-      version_ = chunks_.load(key_, chunk->bytes()).version;
-      stored_ = std::move(chunk);
-    }
+    load();
     const auto pending = chunks_.pending_.find(key_);
     if (pending == chunks_.pending_.end()) return;
     overlaid_ = engine::Buffer(chunks_.of_.chunk_bytes);
-    std::ranges::copy(stored_->bytes(), overlaid_.data());
-    chunks_.overlay(pending->second, overlaid_.bytes());
+    std::ranges::copy(stored_.bytes(), overlaid_.data());
+    pending->second.overlay(overlaid_.bytes());
   }
   void finish() override {
-    if (version_ != store::kAbsent) chunks_.decoded_.keep(key_, version_, stored_);
+    if (is_new_ && stored_.version != store::kAbsent) chunks_.decoded_.keep(key_, stored_);
     deliver_(i_, whole_ != nullptr       ? whole_
                  : overlaid_.size() != 0 ? overlaid_.data()
-                                         : stored_->data());
+                                         : stored_.data());
+  }
+  // All of it, while no other job works. A chunk that is written in part is made whole, for the
+  // next time.
+  void work_alone() {
+    const auto pending = chunks_.pending_.find(key_);
+    if (whole_ == nullptr && pending != chunks_.pending_.end() &&
+        chunks_.may_fill(pending->second)) {
+      load();
+      chunks_.size_ -= pending->second.size();
+      pending->second.fill(stored_);
+      chunks_.size_ += pending->second.size();
+      whole_ = pending->second.chunk().data();
+    }
+    work();
+    finish();
   }
 
  private:
-  const PendingChunks& chunks_;
+  void load() {
+    if (stored_) return;
+    const Loaded loaded = chunks_.load(key_);
+    stored_ = {loaded.buffer, loaded.offset, loaded.version, loaded.epoch};
+    is_new_ = true;
+  }
+
+  PendingChunks& chunks_;
   std::string key_;
   std::size_t i_;
   const Deliver& deliver_;
-  const std::byte* whole_;                   // all of it is pending
-  DecodedChunks::Chunk stored_;              // as it is stored
-  store::Version version_ = store::kAbsent;  // of that, where it was read now
-  engine::Buffer overlaid_;                  // with what is pending of it
+  const std::byte* whole_;   // all of it is pending
+  DecodedChunk stored_;      // as it is stored
+  bool is_new_ = false;      // it was read now
+  engine::Buffer overlaid_;  // with what is pending of it
 };
 
 PendingChunks::PendingChunks(store::Store& store, const Codec& codec, ChunksOf dataset)
@@ -123,64 +128,71 @@ void PendingChunks::decode(const StoredChunk& stored, const Coordinates& left,
 }
 
 // As it is stored, or filled.
-PendingChunks::Loaded PendingChunks::load(const std::string& key,
-                                          std::span<std::byte> chunk) const {
-  engine::Buffer bytes(chunk.size() + kMostHead);
-  const store::BlobInfo info = whole_blob(store_, key, bytes);
+PendingChunks::Loaded PendingChunks::load(const std::string& key) const {
+  // Elements of chunks that are as they are stored are to begin at a multiple of this.
+  constexpr std::size_t kAligned = 64;
+  const std::size_t front = kAligned - encode_head({of_.epoch, 0, {}}).size() % kAligned;
+  const auto bytes = std::make_shared<engine::Buffer>(front + kMostHead + of_.chunk_bytes);
+  const store::BlobInfo info = whole_blob(store_, key, *bytes, front);
   if (info.version == store::kAbsent) {
-    engine::fill_all(of_.fill, chunk);
-    return {};
+    bytes->resize(of_.chunk_bytes);
+    engine::fill_all(of_.fill, bytes->bytes());
+    return {bytes, 0};
   }
-  const StoredChunk stored = decode_chunk(bytes.bytes());
-  decode(stored, left_of(coordinates_in(key), stored.epoch), chunk);
-  return {info.version, stored.epoch};
-}
-
-void PendingChunks::overlay(const Pending& pending, std::span<std::byte> chunk) const {
-  if (pending.written.empty()) {
-    std::ranges::copy(pending.chunk.bytes(), chunk.begin());
-    return;
+  const StoredChunk stored = decode_chunk(std::as_const(*bytes).bytes().subspan(front));
+  const Coordinates left = left_of(coordinates_in(key), stored.epoch);
+  Loaded loaded{bytes, bytes->size() - stored.bytes.size(), info.version, stored.epoch};
+  if (codec_.is_as_stored(stored.left_out) && stored.bytes.size() == of_.chunk_bytes) {
+    fill_beyond(of_.rank, left, of_.chunk, of_.fill, loaded.chunk());
+    return loaded;
   }
-  const std::size_t all = elements();
-  for (std::size_t first = 0; first < all;) {
-    const bool is_written = pending.written[first] != std::byte{0};
-    std::size_t end = first + 1;
-    while (end < all && (pending.written[end] != std::byte{0}) == is_written) ++end;
-    if (is_written)
-      std::memcpy(chunk.data() + first * of_.element, pending.chunk.data() + first * of_.element,
-                  (end - first) * of_.element);
-    first = end;
-  }
+  loaded.buffer = std::make_shared<engine::Buffer>(of_.chunk_bytes);
+  loaded.offset = 0;
+  decode(stored, left, loaded.chunk());
+  return loaded;
 }
 
 void PendingChunks::read(const Coordinates& at, std::span<std::byte> chunk) const {
   const std::string key = key_of(at);
+  if (const std::byte* const whole = whole_pending(key); whole != nullptr) {
+    std::copy_n(whole, chunk.size(), chunk.begin());
+    return;
+  }
+  std::ranges::copy(load(key).chunk(), chunk.begin());
+  if (const auto found = pending_.find(key); found != pending_.end()) found->second.overlay(chunk);
+}
+
+const std::byte* PendingChunks::whole_pending(const std::string& key) const {
   const auto found = pending_.find(key);
-  if (found == pending_.end() || !found->second.written.empty()) load(key, chunk);
-  if (found != pending_.end()) overlay(found->second, chunk);
-}
-
-const std::byte* PendingChunks::whole_pending(const Coordinates& at) const {
-  const auto found = pending_.find(key_of(at));
-  const bool is_whole = found != pending_.end() && found->second.written.empty();
-  return is_whole ? found->second.chunk.data() : nullptr;
-}
-
-DecodedChunks::Chunk PendingChunks::decoded(const std::string& key) const {
-  if (!decoded_.has(key)) return nullptr;
+  if (found == pending_.end()) return nullptr;
+  const PendingChunk& pending = found->second;
+  if (pending.is_whole()) return pending.chunk().data();
+  if (!pending.filling()) return nullptr;
   const auto info = store_.get(key, 0, {});
-  return info ? decoded_.find(key, info->version) : nullptr;
+  const store::Version now = info ? info->version : store::kAbsent;
+  return now == pending.filling()->version ? pending.chunk().data() : nullptr;
 }
 
-void PendingChunks::read_all(std::span<const Coordinates> all, const Deliver& deliver) const {
+// Those that are read do not take more memory than this.
+bool PendingChunks::may_fill(const PendingChunk& pending) const {
+  constexpr std::size_t kMostFilled = std::size_t{16} << 20U;
+  return !pending.is_in_pieces() || size_ + of_.chunk_bytes + elements() <= kMostFilled;
+}
+
+DecodedChunk PendingChunks::decoded(const std::string& key) {
+  if (!decoded_.has(key)) return {};
+  const auto info = store_.get(key, 0, {});
+  return info ? decoded_.find(key, info->version) : DecodedChunk{};
+}
+
+void PendingChunks::read_all(std::span<const Coordinates> all, const Deliver& deliver) {
   engine::Ordered jobs(std::size_t{2} * std::max(engine::workers(), 1U));
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto job = std::make_unique<Reading>(*this, all[i], i, deliver);
     jobs.finish_done();
     const bool here = job->is_here() || all.size() == 1 || !codec_.any_thread();
     if (jobs.empty() && here) {
-      job->work();
-      job->finish();
+      job->work_alone();
     } else {
       jobs.give(std::move(job));
     }
@@ -191,79 +203,78 @@ void PendingChunks::read_all(std::span<const Coordinates> all, const Deliver& de
 void PendingChunks::write(const Coordinates& at, engine::Buffer chunk) {
   const std::string key = key_of(at);
   forget(key);
-  size_ += chunk.size();
-  pending_.emplace(key, Pending{std::move(chunk), {}, 0});
+  const auto made = pending_.try_emplace(key, std::move(chunk), of_.element).first;
+  size_ += made->second.size();
 }
 
-void PendingChunks::write_part(const Coordinates& at, const Put& put) {
-  const auto [found, is_new] = pending_.try_emplace(key_of(at));
-  Pending& pending = found->second;
-  if (is_new) {
-    pending.chunk = engine::Buffer(of_.chunk_bytes);
-    pending.written.resize(elements());
-    size_ += of_.chunk_bytes + elements();
-  }
-  put(pending.chunk.data(), pending.written.empty() ? nullptr : pending.written.data());
-  auto& [chunk, marks, first_left] = pending;
-  while (first_left < marks.size() && marks[first_left] != std::byte{0}) ++first_left;
-  if (first_left < marks.size()) return;
-  size_ -= pending.written.size();
-  pending.written = {};
+void PendingChunks::write_part(const Coordinates& at, const PutElements& put,
+                               const Touched& touched) {
+  const auto [found, is_new] = pending_.try_emplace(key_of(at), of_.chunk_bytes, of_.element);
+  if (is_new) size_ += found->second.size();
+  const std::size_t before = found->second.size();
+  found->second.put(put, touched, scratch_);
+  size_ += found->second.size() - before;
 }
 
-engine::Buffer PendingChunks::encoded(std::uint64_t epoch, std::span<const std::byte> chunk) const {
+void PendingChunks::encode(std::uint64_t epoch, std::span<const std::byte> chunk,
+                           Blob& blob) const {
   StoredChunk stored{epoch, 0, chunk};
-  const engine::Buffer filtered = codec_.encode(chunk, stored.left_out);
-  if (filtered.size() > 0) stored.bytes = filtered.bytes();
-  return blob_of(stored);
+  blob.filtered = codec_.encode(chunk, stored.left_out);
+  if (blob.filtered.size() > 0) stored.bytes = std::as_const(blob.filtered).bytes();
+  blob.head = encode_head(stored);
+  blob.body = stored.bytes;
 }
 
-store::Version PendingChunks::put(const std::string& key, const engine::Buffer& blob,
-                                  std::optional<store::Version> expected) const {
-  const store::Change change{key, blob.bytes(), expected};
-  return store_.put({&change, 1}).front();
+PendingChunks::Blob PendingChunks::blob_of(const std::string& key, const PendingChunk& pending,
+                                           bool anew) const {
+  Blob blob;
+  if (pending.is_whole()) {
+    encode(of_.epoch, pending.chunk(), blob);
+    return blob;
+  }
+  // Another that has cut the dataset may have stored it since: nothing of that is cut off.
+  if (const auto& filling = pending.filling(); filling && !anew) {
+    blob.expected = filling->version;
+    encode(std::max(of_.epoch, filling->epoch), pending.chunk(), blob);
+    return blob;
+  }
+  const Loaded before = load(key);
+  pending.overlay(before.chunk());
+  blob.merged = before.buffer;
+  blob.expected = before.version;
+  encode(std::max(of_.epoch, before.epoch), before.chunk(), blob);
+  return blob;
 }
 
-// Those that are whole are put together, as a store syncs and commits once for all of them.
+// Together, as a store syncs and commits once for all of them.
 void PendingChunks::store_several(std::span<const Chunks::const_iterator> several) const {
-  std::vector<engine::Buffer> blobs;
+  std::vector<Blob> blobs;
   std::vector<store::Change> changes;
-  blobs.reserve(several.size());
+  blobs.reserve(several.size());  // changes refer to them
   for (const auto& chunk : several) {
     const auto& [key, pending] = *chunk;
-    if (!pending.written.empty()) {
-      store_one(key, pending);
-      continue;
-    }
-    blobs.push_back(encoded(of_.epoch, pending.chunk.bytes()));
-    changes.push_back({key, blobs.back().bytes(), std::nullopt});
+    const Blob& blob = blobs.emplace_back(blob_of(key, pending, /*anew=*/false));
+    changes.push_back({key, blob.body, blob.expected, store::bytes_of(blob.head)});
   }
-  if (!changes.empty()) store_.put(changes);
+  const auto versions = store_.put(changes);
+  for (std::size_t i = 0; i < several.size(); ++i)
+    if (versions[i] == store::kAbsent)
+      store_one(several[i]->first, several[i]->second, /*anew=*/true);
 }
 
-void PendingChunks::store_one(const std::string& key, const Pending& pending) const {
-  engine::Buffer merged;
-  while (true) {
-    std::span<const std::byte> chunk = pending.chunk.bytes();
-    std::uint64_t epoch = of_.epoch;
-    std::optional<store::Version> expected;
-    if (!pending.written.empty()) {
-      merged = engine::Buffer(of_.chunk_bytes);
-      const Loaded before = load(key, merged.bytes());
-      expected = before.version;
-      // Another that has cut the dataset may have stored it since: nothing of that is cut off.
-      epoch = std::max(epoch, before.epoch);
-      overlay(pending, merged.bytes());
-      chunk = merged.bytes();
-    }
-    if (put(key, encoded(epoch, chunk), expected) != store::kAbsent) return;
+void PendingChunks::store_one(const std::string& key, const PendingChunk& pending,
+                              bool anew) const {
+  for (;; anew = true) {
+    const Blob blob = blob_of(key, pending, anew);
+    const store::Change change{key, blob.body, blob.expected, store::bytes_of(blob.head)};
+    if (store_.put({&change, 1}).front() != store::kAbsent) return;
   }
 }
 
 void PendingChunks::forget(const std::string& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
-  size_ -= found->second.chunk.size() + found->second.written.size();
+  size_ -= found->second.size();
   pending_.erase(found);
 }
 
@@ -271,16 +282,17 @@ void PendingChunks::flush() {
   constexpr std::size_t kMostBytes = 4 << 20;
   constexpr std::size_t kMostChunks = 1000;
   const std::size_t workers = std::max(engine::workers(), 1U);
-  const std::size_t share = std::min(kMostBytes, size_ / (4 * workers));  // all have some to do
+  // All have some to do.
+  const std::size_t share = std::min(kMostBytes, pending_.size() * of_.chunk_bytes / (4 * workers));
   engine::Ordered jobs(2 * workers);
   // Jobs erase what they have stored, behind this place.
   for (auto at = pending_.cbegin(); at != pending_.cend();) {
     std::vector<Chunks::const_iterator> several;
     std::size_t bytes = 0;
     do {
-      bytes += at->second.chunk.size();
+      bytes += of_.chunk_bytes;
       several.push_back(at++);
-    } while (at != pending_.cend() && bytes + at->second.chunk.size() <= share &&
+    } while (at != pending_.cend() && bytes + of_.chunk_bytes <= share &&
              several.size() < kMostChunks);
     auto job = std::make_unique<Job>(*this, std::move(several));
     if (codec_.any_thread()) {
@@ -291,19 +303,7 @@ void PendingChunks::flush() {
     }
   }
   jobs.finish();
-}
-
-// Whether anything of it is left.
-bool PendingChunks::cut_pending(const std::string& key, Pending& pending,
-                                const std::vector<std::uint64_t>& dims) const {
-  const Coordinates left = within(of_.rank, coordinates_in(key), of_.chunk, dims);
-  if (is_nothing(left)) return false;
-  if (left == of_.chunk) return true;
-  constexpr std::byte kNotWritten{0};
-  if (pending.written.empty()) pending.written.resize(elements(), std::byte{1});
-  fill_beyond(of_.rank, left, of_.chunk, {&kNotWritten, 1}, pending.written);
-  pending.first_left = 0;
-  return std::ranges::find(pending.written, std::byte{1}) != pending.written.end();
+  scratch_ = {};
 }
 
 void PendingChunks::cut(std::uint64_t epoch, const std::vector<std::uint64_t>& dims,
@@ -313,9 +313,10 @@ void PendingChunks::cut(std::uint64_t epoch, const std::vector<std::uint64_t>& d
   of_.cuts = std::move(cuts);
   for (auto at = pending_.begin(); at != pending_.end();) {
     auto& [key, pending] = *at;
-    size_ -= pending.written.size();
-    const bool is_left = cut_pending(key, pending, dims);
-    size_ += pending.written.size();
+    size_ -= pending.size();
+    const bool is_left =
+        pending.cut(of_.rank, within(of_.rank, coordinates_in(key), of_.chunk, dims), of_.chunk);
+    size_ += pending.size();
     const auto next = std::next(at);
     if (!is_left) forget(std::string(key));
     at = next;
@@ -345,7 +346,7 @@ std::optional<RawChunk> PendingChunks::stored(const std::string& key) const {
 std::optional<RawChunk> PendingChunks::read_stored(const Coordinates& at) {
   const std::string key = key_of(at);
   if (const auto found = pending_.find(key); found != pending_.end()) {
-    store_one(key, found->second);
+    store_one(key, found->second, /*anew=*/false);
     forget(key);
   }
   return stored(key);
@@ -354,7 +355,9 @@ std::optional<RawChunk> PendingChunks::read_stored(const Coordinates& at) {
 void PendingChunks::write_stored(const Coordinates& at, std::uint32_t left_out,
                                  store::Bytes bytes) {
   const std::string key = key_of(at);
-  put(key, blob_of({of_.epoch, left_out, bytes}), std::nullopt);
+  const std::string head = encode_head({of_.epoch, left_out, bytes});
+  const store::Change change{key, bytes, std::nullopt, store::bytes_of(head)};
+  store_.put({&change, 1});
   forget(key);
 }
 

@@ -19,6 +19,7 @@
 #include "objects/decoded_chunks.hpp"
 #include "objects/format/header.hpp"
 #include "objects/format/stored_chunk.hpp"
+#include "objects/pending_chunk.hpp"
 #include "store/store.hpp"
 
 namespace headrace::objects {
@@ -36,6 +37,8 @@ class Codec {
                                 std::uint32_t& left_out) const = 0;
   virtual void decode(std::uint32_t left_out, store::Bytes stored,
                       std::span<std::byte> chunk) const = 0;
+  // Whether what is stored then is the chunk as it is.
+  [[nodiscard]] virtual bool is_as_stored(std::uint32_t /*left_out*/) const { return false; }
   // Whether both may be called on the workers, at once; else by the thread of PendingChunks only.
   [[nodiscard]] virtual bool any_thread() const { return true; }
 };
@@ -79,14 +82,12 @@ class PendingChunks {
   // Many of them, each lent to `deliver` on this thread, in order; it changes nothing here. They
   // are read, and decoded, on the workers where the codec allows it, and kept for the next time.
   using Deliver = std::function<void(std::size_t i, const std::byte* chunk)>;
-  void read_all(std::span<const Coordinates> all, const Deliver& deliver) const;
+  void read_all(std::span<const Coordinates> all, const Deliver& deliver);
 
   // All of a chunk, of `chunk_bytes`.
   void write(const Coordinates& at, engine::Buffer chunk);
-  // A part: `put` writes elements into the chunk, and sets a byte of `written`, unless that is
-  // null, to 1 for each of them.
-  using Put = std::function<void(std::byte* chunk, std::byte* written)>;
-  void write_part(const Coordinates& at, const Put& put);
+  // A part.
+  void write_part(const Coordinates& at, const PutElements& put, const Touched& touched);
 
   // The dataset has shrunk to `dims`: what is pending beyond them is forgotten, and what is stored
   // beyond them is as if it had not been written.
@@ -106,15 +107,21 @@ class PendingChunks {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  struct Pending {
-    engine::Buffer chunk;
-    std::vector<std::byte> written;  // 1 for each element that was; empty: all of them were
-    std::size_t first_left = 0;      // before that one all of them were
-  };
-  using Chunks = std::map<std::string, Pending>;
+  using Chunks = std::map<std::string, PendingChunk>;
   struct Loaded {
+    std::shared_ptr<engine::Buffer> buffer;
+    std::size_t offset = 0;  // of the chunk in it
     store::Version version = store::kAbsent;
     std::uint64_t epoch = 0;
+    [[nodiscard]] std::span<std::byte> chunk() const { return buffer->bytes().subspan(offset); }
+  };
+  // A blob, in two parts, and which one it is to replace.
+  struct Blob {
+    std::string head;
+    engine::Buffer filtered;
+    std::shared_ptr<engine::Buffer> merged;
+    store::Bytes body;
+    std::optional<store::Version> expected;
   };
   class Job;
   class Reading;
@@ -124,22 +131,21 @@ class PendingChunks {
   [[nodiscard]] std::size_t elements() const { return of_.chunk_bytes / of_.element; }
   [[nodiscard]] Coordinates left_of(const Coordinates& at, std::uint64_t epoch) const;
   [[nodiscard]] bool is_nothing(const Coordinates& left) const;
-  [[nodiscard]] const std::byte* whole_pending(const Coordinates& at) const;
+  // A chunk all of which is in memory; else null.
+  [[nodiscard]] const std::byte* whole_pending(const std::string& key) const;
   // What is kept of a chunk, if that is what is stored; else null.
-  [[nodiscard]] DecodedChunks::Chunk decoded(const std::string& key) const;
+  [[nodiscard]] DecodedChunk decoded(const std::string& key);
   void decode(const StoredChunk& stored, const Coordinates& left, std::span<std::byte> chunk) const;
-  Loaded load(const std::string& key, std::span<std::byte> chunk) const;
-  void overlay(const Pending& pending, std::span<std::byte> chunk) const;
-  [[nodiscard]] engine::Buffer encoded(std::uint64_t epoch, std::span<const std::byte> chunk) const;
+  [[nodiscard]] Loaded load(const std::string& key) const;
+  [[nodiscard]] bool may_fill(const PendingChunk& pending) const;
+  void encode(std::uint64_t epoch, std::span<const std::byte> chunk, Blob& blob) const;
+  // `anew`: over what is stored now.
+  [[nodiscard]] Blob blob_of(const std::string& key, const PendingChunk& pending, bool anew) const;
   void store_several(std::span<const Chunks::const_iterator> several) const;
-  void store_one(const std::string& key, const Pending& pending) const;
-  store::Version put(const std::string& key, const engine::Buffer& blob,
-                     std::optional<store::Version> expected) const;
+  void store_one(const std::string& key, const PendingChunk& pending, bool anew) const;
   [[nodiscard]] std::optional<RawChunk> stored(const std::string& key) const;
   [[nodiscard]] std::optional<StoredInfo> info_of(const std::string& key,
                                                   const Coordinates& at) const;
-  [[nodiscard]] bool cut_pending(const std::string& key, Pending& pending,
-                                 const std::vector<std::uint64_t>& dims) const;
   void forget(const std::string& key);
 
   store::Store& store_;
@@ -147,7 +153,8 @@ class PendingChunks {
   ChunksOf of_;
   Chunks pending_;
   std::size_t size_ = 0;
-  mutable DecodedChunks decoded_;
+  ChunkScratch scratch_;
+  DecodedChunks decoded_;
 };
 
 }  // namespace headrace::objects

@@ -8,15 +8,15 @@
 
 namespace headrace::objects {
 
-// The blob of a key, in a buffer that is as large as it is expected to be at most; of version
-// kAbsent where there is none.
+// The blob of a key, from `front` on in a buffer that is as large as it is expected to be at most;
+// of version kAbsent where there is none.
 inline store::BlobInfo whole_blob(store::Store& store, const std::string& key,
-                                  engine::Buffer& bytes) {
+                                  engine::Buffer& bytes, std::size_t front = 0) {
   while (true) {
-    const auto info = store.get(key, 0, bytes.bytes());
+    const auto info = store.get(key, 0, bytes.bytes().subspan(front));
     if (!info) return {};
-    const bool is_whole = info->size <= bytes.size();
-    bytes.resize(info->size);
+    const bool is_whole = info->size <= bytes.size() - front;
+    bytes.resize(front + info->size);
     if (is_whole) return *info;
   }
 }

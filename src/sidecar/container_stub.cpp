@@ -4,6 +4,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 
@@ -35,9 +36,13 @@ struct Head {
   std::uint64_t inode = 0;
 };
 
-// Of what cannot be read HDF5 tells why.
+// Empty for what is no stub, as most files that a program opens, and for what cannot be read: HDF5
+// tells why.
 Head head_of(const std::string& path) try {
   const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a pipe would wait for its writer
+  std::array<char, kContainerBegin.size()> begin{};
+  const ssize_t begun = ::pread(file.get(), begin.data(), begin.size(), 0);
+  if (begun != std::ssize(begin) || !is_container_stub({begin.data(), begin.size()})) return {};
   Head head{std::string(kMostText, '\0'), file.status().st_ino};
   const ssize_t size = ::pread(file.get(), head.text.data(), head.text.size(), 0);
   head.text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));

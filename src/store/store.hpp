@@ -38,6 +38,7 @@ struct Change {
   std::string key;
   std::optional<Bytes> value;                      // none: erased. Lent for the call
   std::optional<Version> expected = std::nullopt;  // only where it has this version, or is absent
+  Bytes front{};                                   // of a value, before the rest; lent
 };
 
 struct Entry {

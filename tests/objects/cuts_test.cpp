@@ -143,13 +143,17 @@ class CutDataset {
       put_in_model(piece, value);
       const Index at = coordinates_of(piece.origin);
       if (piece.covers && random_() % 2 == 0) return chunks_->write(at, chunk_with(piece, value));
-      chunks_->write_part(at, [&](std::byte* chunk, std::byte* written) {
+      const auto put_both = [&](std::byte* chunk, std::byte* written) {
         put(piece, value, chunk);
         constexpr std::byte kWritten{1};
         if (written != nullptr)
           engine::fill_box(rank_, piece.box.count, {&kWritten, 1}, in_chunk(piece, written, 1),
                            engine::strides_of(rank_, of_.chunk, 1));
-      });
+      };
+      chunks_->write_part(
+          at, put_both, {0, of_.chunk_bytes / of_.element, engine::volume(rank_, piece.box.count)});
+      // What is read alone is made whole.
+      if (random_() % 4 == 0) chunks_->read_all({&at, 1}, [](std::size_t, const std::byte*) {});
     });
   }
 

@@ -114,6 +114,22 @@ TEST_P(Conformance, OfManyBlobsThoseAreRefusedThatAreNotAsExpected) {
   EXPECT_EQ(store_.put({}).size(), 0U);
 }
 
+TEST_P(Conformance, ValuesOfTwoPartsAreBothOneAfterTheOther) {
+  for (const std::size_t size : {0U, 1U, 60000U, 65530U, 65536U, 200000U}) {
+    const std::string front = sample(7, 1);
+    const std::string rest = sample(size, 2);
+    Change both = change("a", rest);
+    both.front = bytes_of(front);
+    put(store_, both);
+    EXPECT_EQ(present(store_.get("a", 0, {})).size, 7 + size);
+    EXPECT_EQ(whole(store_, "a"), front + rest);
+  }
+  Change entry = change("k", "rest");
+  entry.front = bytes_of("front ");
+  commit(store_, "t", {entry});
+  EXPECT_EQ(value_in(store_, "t", "k"), "front rest");
+}
+
 TEST_P(Conformance, ATableChangesAsAWholeOrNotAtAll) {
   EXPECT_EQ(commit(store_, "t", {change("a", "1", kAbsent), change("b", "2", kAbsent)}),
             std::nullopt);

@@ -166,7 +166,8 @@ TEST_F(LmdbFolder, what_a_killed_process_has_left_is_told_before_it_is_erased) {
   put(*store, change("b", sample(kLarge, 1)));
   {
     DataFiles another(path_ + "/files", /*synced=*/false);
-    another.write(bytes_of("text"));
+    std::unique_ptr<Descriptor> written;
+    another.write({}, bytes_of("text"), written);
   }
   EXPECT_EQ(files(), 2U);
   for (const Collect how : {Collect::tell, Collect::erase}) {
@@ -203,7 +204,8 @@ TEST_F(LmdbFolder, whoever_is_killed_at_any_moment_leaves_all_or_nothing) {
 TEST_F(LmdbFolder, what_another_process_is_about_to_name_is_not_collected) {
   const auto store = open();
   DataFiles another(path_ + "/files", /*synced=*/false);
-  const DataFile file = another.write(bytes_of("text"));
+  std::unique_ptr<Descriptor> written;
+  const DataFile file = another.write({}, bytes_of("text"), written);
   store->collect(Collect::erase);
   std::array<std::byte, 4> room{};
   EXPECT_TRUE(another.read(file, 0, room));

@@ -3,16 +3,15 @@
 #include <dirent.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <vector>
-
-#include "base/descriptor.hpp"
 
 namespace headrace::store {
 namespace {
@@ -44,12 +43,21 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-void write_all(const Descriptor& file, Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+void write_all(const Descriptor& file, std::array<Bytes, 2> parts) {
+  while (!parts[0].empty() || !parts[1].empty()) {
+    std::array<iovec, 2> left{};
+    std::ranges::transform(parts, left.begin(), [](Bytes part) {
+      return iovec{const_cast<std::byte*>(part.data()), part.size()};
+    });
+    const ssize_t written = ::writev(file.get(), left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) throw file_error(file.path() + " cannot be written");
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    auto done = static_cast<std::size_t>(written);
+    for (Bytes& part : parts) {
+      const std::size_t of_part = std::min(done, part.size());
+      part = part.subspan(of_part);
+      done -= of_part;
+    }
   }
 }
 
@@ -120,7 +128,7 @@ std::string DataFiles::path_of(DataFile file) const {
   return folder_ + "/" + words_of(file.session) + "/" + words_of(file.number);
 }
 
-DataFile DataFiles::write(Bytes bytes) {
+DataFile DataFiles::write(Bytes front, Bytes rest, std::unique_ptr<Descriptor>& written) {
   DataFile made;
   {
     const std::scoped_lock lock(mutex_);
@@ -128,16 +136,23 @@ DataFile DataFiles::write(Bytes bytes) {
     made = {session_, ++made_};
   }
   const std::string path = path_of(made);
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  auto file =
+      std::make_unique<Descriptor>(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t{0600});
   try {
-    write_all(file, bytes);
-    if (synced_ && ::fdatasync(file.get()) != 0)
-      throw file_error(path + " cannot be written to the disk");
+    write_all(*file, {front, rest});
   } catch (const Error&) {
     ::unlink(path.c_str());
     throw;
   }
+  // It begins now, beside what is written next.
+  if (synced_) ::sync_file_range(file->get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+  if (synced_) written = std::move(file);
   return made;
+}
+
+void DataFiles::sync(const Descriptor& written) const {
+  if (::fdatasync(written.get()) != 0)
+    throw file_error(written.path() + " cannot be written to the disk");
 }
 
 void DataFiles::sync_names() {

@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "store/store.hpp"
 
 namespace headrace::store {
@@ -31,8 +33,11 @@ class DataFiles {
   DataFiles& operator=(const DataFiles&) = delete;
   ~DataFiles();
 
-  // Makes a file of these bytes, or none.
-  DataFile write(Bytes bytes);
+  // Makes a file of these bytes, one after the other, or none. With `synced` they survive a power
+  // cut after sync().
+  DataFile write(Bytes front, Bytes rest, std::unique_ptr<Descriptor>& written);
+  // What write() has left open. On all at once: the file system has them written together.
+  void sync(const Descriptor& written) const;
   // Of all that were made until now: their names survive a power cut, too, if `synced`.
   void sync_names();
   // Reads bytes from `offset` on. False where the file is gone.

@@ -138,10 +138,18 @@ class NewFiles {
     for (const auto& file : made_)
       if (file) files_.erase(*file);
   }
-  DataFile write(std::size_t blob, Bytes bytes) {
-    const DataFile made = files_.write(bytes);
+  DataFile write(std::size_t blob, const Change& change) {
+    constexpr std::size_t kMostOpen = 64;
+    if (unsynced_.size() == kMostOpen) sync();
+    std::unique_ptr<Descriptor> written;
+    const DataFile made = files_.write(change.front, *change.value, written);
     made_[blob] = made;
+    if (written != nullptr) unsynced_.push_back(std::move(written));
     return made;
+  }
+  void sync() {
+    for (const auto& written : unsynced_) files_.sync(*written);
+    unsynced_.clear();
   }
   void keep(std::size_t blob) { made_[blob] = std::nullopt; }
   [[nodiscard]] bool any() const {
@@ -151,6 +159,7 @@ class NewFiles {
  private:
   DataFiles& files_;
   std::vector<std::optional<DataFile>> made_;
+  std::vector<std::unique_ptr<Descriptor>> unsynced_;
 };
 
 // Whether the entry of a blob is sure not to have that value.
@@ -225,11 +234,8 @@ Commit LmdbStore::commit(std::string_view table, std::span<const Change> changes
   std::vector<DatabaseChange> all;
   for (const Change& one : changes) {
     require_key(one.key);
-    all.push_back({key_in(table, one.key),
-                   one.value.value_or(Bytes{}),
-                   {},
-                   !one.value.has_value(),
-                   one.expected});
+    all.push_back({key_in(table, one.key), one.front, one.value.value_or(Bytes{}),
+                   !one.value.has_value(), one.expected});
   }
   const Version version = process().database.write(all, /*together=*/true, synced_, {});
   const auto refused = std::ranges::find(all, true, &DatabaseChange::refused);
@@ -297,20 +303,25 @@ std::vector<Version> LmdbStore::put(std::span<const Change> blobs) {
   const NotCancelled whole;
   auto& [forked, database, files] = process();
   std::vector<FileValue> in_files(blobs.size());
+  std::vector<std::vector<std::byte>> heads(blobs.size());
   std::vector<Version> versions(blobs.size(), kAbsent);
   NewFiles unnamed(files, blobs.size());
   std::vector<DatabaseChange> all;
   all.reserve(blobs.size());
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     require_key(blobs[i].key);
-    const Bytes value = blobs[i].value.value_or(Bytes{});
-    all.push_back({key_of_blob(blobs[i].key), std::span(&kInside, 1), value,
-                   !blobs[i].value.has_value(), blobs[i].expected, false});
-    if (value.size() <= kLargestInside) continue;
-    in_files[i] = value_of(unnamed.write(i, value), value.size());
+    const auto& [key, value, expected, front] = blobs[i];
+    const std::uint64_t size = front.size() + value.value_or(Bytes{}).size();
+    heads[i].assign(1, kInside);
+    heads[i].insert(heads[i].end(), front.begin(), front.end());
+    all.push_back(
+        {key_of_blob(key), heads[i], value.value_or(Bytes{}), !value.has_value(), expected, false});
+    if (!value || size <= kLargestInside) continue;
+    in_files[i] = value_of(unnamed.write(i, blobs[i]), size);
     all[i].head = in_files[i];
     all[i].body = {};
   }
+  unnamed.sync();
   if (unnamed.any()) files.sync_names();
   std::vector<DataFile> gone;
   gone.reserve(blobs.size());

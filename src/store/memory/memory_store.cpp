@@ -23,11 +23,13 @@ void walk(const Values& values, std::string_view from, std::size_t most, const T
 }  // namespace
 
 void MemoryStore::change(Values& values, const Change& change) {
-  if (change.value)
-    values.insert_or_assign(change.key,
-                            Value{{change.value->begin(), change.value->end()}, version_});
-  else
+  if (!change.value) {
     values.erase(change.key);
+    return;
+  }
+  Value value{{change.front.begin(), change.front.end()}, version_};
+  value.bytes.insert(value.bytes.end(), change.value->begin(), change.value->end());
+  values.insert_or_assign(change.key, std::move(value));
 }
 
 Commit MemoryStore::commit(std::string_view table, std::span<const Change> changes) {

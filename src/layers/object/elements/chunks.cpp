@@ -27,7 +27,7 @@ void ChunkInHeader::write(const Coordinates& /*at*/, engine::Buffer chunk) {
                                            chunk.size());
 }
 
-void ChunkInHeader::write_part(const Coordinates& at, const Put& put) {
+void ChunkInHeader::write_part(const Coordinates& at, const Put& put, const Touched& /*touched*/) {
   engine::Buffer chunk(chunk_bytes_);
   read(at, chunk.bytes());
   put(chunk.data(), nullptr);

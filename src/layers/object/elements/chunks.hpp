@@ -17,12 +17,13 @@ class Chunks {
   virtual ~Chunks() = default;
 
   using Deliver = objects::PendingChunks::Deliver;
-  using Put = objects::PendingChunks::Put;
+  using Put = objects::PutElements;
+  using Touched = objects::Touched;
   // As the functions of PendingChunks.
   virtual void read(const Coordinates& at, std::span<std::byte> chunk) = 0;
   virtual void read_all(std::span<const Coordinates> all, const Deliver& deliver) = 0;
   virtual void write(const Coordinates& at, engine::Buffer chunk) = 0;
-  virtual void write_part(const Coordinates& at, const Put& put) = 0;
+  virtual void write_part(const Coordinates& at, const Put& put, const Touched& touched) = 0;
   virtual void flush() = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
   // The dataset has shrunk.
@@ -43,7 +44,9 @@ class StoredChunks final : public Chunks {
   void write(const Coordinates& at, engine::Buffer chunk) override {
     chunks_.write(at, std::move(chunk));
   }
-  void write_part(const Coordinates& at, const Put& put) override { chunks_.write_part(at, put); }
+  void write_part(const Coordinates& at, const Put& put, const Touched& touched) override {
+    chunks_.write_part(at, put, touched);
+  }
   void flush() override { chunks_.flush(); }
   [[nodiscard]] std::size_t size() const override { return chunks_.size(); }
   void cut(const objects::Header& header) override {
@@ -71,7 +74,7 @@ class ChunkInHeader final : public Chunks {
   void read(const Coordinates& at, std::span<std::byte> chunk) override;
   void read_all(std::span<const Coordinates> all, const Deliver& deliver) override;
   void write(const Coordinates& at, engine::Buffer chunk) override;
-  void write_part(const Coordinates& at, const Put& put) override;
+  void write_part(const Coordinates& at, const Put& put, const Touched& touched) override;
   void flush() override {}
   [[nodiscard]] std::size_t size() const override { return 0; }
   void cut(const objects::Header& /*header*/) override {}

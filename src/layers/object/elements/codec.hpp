@@ -23,6 +23,9 @@ class Filters final : public objects::Codec {
   engine::Buffer encode(std::span<const std::byte> chunk, std::uint32_t& left_out) const override;
   void decode(std::uint32_t left_out, store::Bytes stored,
               std::span<std::byte> chunk) const override;
+  [[nodiscard]] bool is_as_stored(std::uint32_t left_out) const override {
+    return (left_out & all_) == all_;
+  }
 
  private:
   engine::Pipeline pipeline_;

@@ -1,5 +1,6 @@
 #include "layers/object/elements/transfer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -41,6 +42,28 @@ void mark(const ChunkTransfer& transfer, const Part& part, std::byte* written) {
   std::byte* const first = written + engine::offset_of(grid.rank, start, strides);
   for (unsigned d = 0; d < grid.rank; ++d) strides[d] *= transfer.transfer().step[d];
   engine::fill_box(grid.rank, part.box.count, {&kWritten, 1}, first, strides);
+}
+
+// Where in its chunk the elements of a part lie.
+objects::Touched touched_by(const ChunkTransfer& transfer, const Part& part) {
+  objects::Touched touched{~std::size_t{0}, 0, part.elements};
+  if (transfer.transfer().is_scattered()) {
+    for (const engine::Fragment& one : part.fragments) {
+      touched.first = std::min<std::size_t>(touched.first, one.in_chunk);
+      touched.end = std::max<std::size_t>(touched.end, one.in_chunk + one.count);
+    }
+    return touched;
+  }
+  const engine::Grid& grid = transfer.grid();
+  const engine::Index strides = engine::strides_of(grid.rank, grid.chunk, 1);
+  touched.first = 0;
+  touched.end = 1;
+  for (unsigned d = 0; d < grid.rank; ++d) {
+    touched.first += (part.box.start[d] - part.origin[d]) * strides[d];
+    touched.end += (part.box.count[d] - 1) * transfer.transfer().step[d] * strides[d];
+  }
+  touched.end += touched.first;
+  return touched;
 }
 
 }  // namespace
@@ -154,10 +177,11 @@ void Transfer::write_chunk(const ChunkTransfer& transfer, const Part& part, bool
     transfer.scatter(part, from, chunk.data());
     return chunks_.write(at(part), std::move(chunk));
   }
-  chunks_.write_part(at(part), [&](std::byte* chunk, std::byte* written) {
+  const auto put = [&](std::byte* chunk, std::byte* written) {
     transfer.scatter(part, from, chunk);
     if (written != nullptr) mark(transfer, part, written);
-  });
+  };
+  chunks_.write_part(at(part), put, touched_by(transfer, part));
 }
 
 }  // namespace headrace::object

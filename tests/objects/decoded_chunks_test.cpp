@@ -1,0 +1,56 @@
+#include "objects/decoded_chunks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace headrace::objects {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20U;
+constexpr store::Version kVersion = 5;
+
+void keep(DecodedChunks& chunks, const std::string& key) {
+  chunks.keep(key, {std::make_shared<engine::Buffer>(kChunk), 0, kVersion, 0});
+}
+
+std::size_t count(DecodedChunks& chunks, const std::string& prefix, std::size_t of) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < of; ++i)
+    if (chunks.find(prefix + std::to_string(i), kVersion)) ++found;
+  return found;
+}
+
+TEST(DecodedChunks, are_those_of_the_version_that_is_stored) {
+  DecodedChunks chunks;
+  keep(chunks, "a");
+  EXPECT_TRUE(chunks.find("a", kVersion));
+  EXPECT_FALSE(chunks.find("a", kVersion + 1));
+  EXPECT_FALSE(chunks.find("b", kVersion));
+  chunks.clear();
+  EXPECT_FALSE(chunks.has("a"));
+}
+
+TEST(DecodedChunks, of_all_datasets_are_bounded_together_and_grow_for_what_is_read_again) {
+  std::array<DecodedChunks, 2> both;
+  const std::size_t most = DecodedChunks::most_bytes() / kChunk;
+  const auto read = [&](DecodedChunks& chunks, const std::string& prefix, std::size_t of) {
+    for (std::size_t i = 0; i < of; ++i)
+      if (const std::string key = prefix + std::to_string(i); !chunks.find(key, kVersion))
+        keep(chunks, key);
+  };
+  read(both[0], "once", 1000);
+  EXPECT_EQ(count(both[0], "once", 1000), 8U);
+  read(both[1], "other", 4);
+  EXPECT_EQ(count(both[0], "once", 1000), 4U);
+  EXPECT_EQ(count(both[1], "other", 4), 4U);
+  for (int i = 0; i < 20; ++i) read(both[1], "again", most / 2);
+  EXPECT_EQ(count(both[1], "again", most / 2), most / 2);
+  for (int i = 0; i < 20; ++i) read(both[0], "more", 2 * most);
+  EXPECT_LE(count(both[0], "more", 2 * most) + count(both[1], "again", most / 2), most);
+}
+
+}  // namespace
+}  // namespace headrace::objects
