@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import headrace
 from headrace import stores
 from headrace.errors import FileError
+from headrace.inprocess import enable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def copy_file(source: Path, target: Path, store: Path, *, to_container: bool) ->
     Raises:
         FileError: The copy cannot be made, or there is a file of the target's name.
     """
-    headrace.enable("object", object_store=str(store.absolute()))
+    enable("object", object_store=str(store.absolute()))
     try:
         import h5py  # noqa: PLC0415, it starts HDF5
     except ImportError:

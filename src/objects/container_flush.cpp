@@ -204,8 +204,8 @@ void Container::flush_tables() {
     PendingTable& its = table(group);
     its.become_known();
     if (its.size() == 0) continue;
-    const auto version = its.flush(
-        [&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_);
+    const auto version =
+        its.flush([&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_);
     note_stored(group, version);
     require_group(group);
   }

@@ -142,7 +142,7 @@ def fixed(rng: Rng, number: int) -> None:
     rank = int(rng.integers(1, 4))
     dcpl = list_for(rng)
     dims = [1] * rank
-    slabs = []
+    slabs: list[Any] = []
     apart = bool(rng.integers(0, 2))
     for i in range(int(rng.integers(1, 5))):
         count = [int(rng.integers(1, 4)) for _ in range(rank)]

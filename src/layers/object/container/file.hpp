@@ -23,7 +23,7 @@ struct Dataset {
   Types types;
   Elements elements;
   VirtualDataset* sources = nullptr;  // where it is a virtual dataset
-  std::string path = {};  // by which it was opened last, for errors
+  std::string path = {};              // by which it was opened last, for errors
 };
 
 class File : public vol::TerminalFile {
