@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "engine/threads/ordered.hpp"
 #include "engine/threads/thread_pool.hpp"
-#include "objects/cut_off.hpp"
+#include "objects/chunks/cut_off.hpp"
 #include "objects/keys.hpp"
 #include "objects/whole_blob.hpp"
 

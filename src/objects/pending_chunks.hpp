@@ -16,10 +16,10 @@
 
 #include "engine/box.hpp"
 #include "engine/buffer.hpp"
-#include "objects/decoded_chunks.hpp"
+#include "objects/chunks/decoded_chunks.hpp"
+#include "objects/chunks/pending_chunk.hpp"
 #include "objects/format/header.hpp"
 #include "objects/format/stored_chunk.hpp"
-#include "objects/pending_chunk.hpp"
 #include "store/store.hpp"
 
 namespace headrace::objects {

@@ -38,7 +38,8 @@ struct Change {
   std::string key;
   std::optional<Bytes> value;                      // none: erased. Lent for the call
   std::optional<Version> expected = std::nullopt;  // only where it has this version, or is absent
-  Bytes front{};                                   // of a value, before the rest; lent
+  // Of a value, before the rest; lent.
+  Bytes front{};  // NOLINT(readability-redundant-member-init): who leaves it out is warned else
 };
 
 struct Entry {

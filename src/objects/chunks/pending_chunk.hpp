@@ -13,7 +13,7 @@
 
 #include "engine/box.hpp"
 #include "engine/buffer.hpp"
-#include "objects/decoded_chunks.hpp"
+#include "objects/chunks/decoded_chunks.hpp"
 #include "store/store.hpp"
 
 namespace headrace::objects {

@@ -1,9 +1,9 @@
-#include "objects/pending_chunk.hpp"
+#include "objects/chunks/pending_chunk.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "objects/cut_off.hpp"
+#include "objects/chunks/cut_off.hpp"
 
 namespace headrace::objects {
 namespace {

@@ -1,4 +1,4 @@
-#include "objects/decoded_chunks.hpp"
+#include "objects/chunks/decoded_chunks.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "objects/cut_off.hpp"
+#include "objects/chunks/cut_off.hpp"
 
 #include <algorithm>
 
