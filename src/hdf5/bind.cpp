@@ -57,11 +57,19 @@ hid_t driver_id() {
   return driver->function != nullptr ? driver->function() : driver->variable.get();
 }
 
+template <typename Function>
+bool finds(Function& function, void* handle, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+std::string missing(const char* name) {
+  return "the library " + library.path + " does not export " + name;
+}
+
 std::string bind_functions(void* handle) {
-#define HEADRACE_H5(name)                                                       \
-  if (h5.name = reinterpret_cast<decltype(h5.name)>(dlsym(handle, "H5" #name)); \
-      h5.name == nullptr)                                                       \
-    return "the library " + library.path + " does not export H5" #name;
+#define HEADRACE_H5(name) \
+  if (!finds(h5.name, handle, "H5" #name)) return missing("H5" #name);
 #include "hdf5/api.def"
 #undef HEADRACE_H5
   return {};

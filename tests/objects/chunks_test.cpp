@@ -192,7 +192,7 @@ TEST_F(Chunks, of_which_few_elements_are_written_take_little_memory) {
   of_.chunk = {1, 1 << 20};
   of_.chunk_bytes = sizeof(Number) << 20U;
   const auto chunks = open(store_);
-  for (Number i = 0; i < 100; ++i) write_part(*chunks, i, 0, 1000 * i, 1, i);
+  for (Number i = 0; i < 100; ++i) write_part(*chunks, i, 0, std::size_t{1000} * i, 1, i);
   EXPECT_LT(chunks->size(), 1U << 20U);
   for (const bool stored : {false, true}) {
     if (stored) chunks->flush();

@@ -138,11 +138,12 @@ class NewFiles {
     for (const auto& file : made_)
       if (file) files_.erase(*file);
   }
+  // `change` has a value.
   DataFile write(std::size_t blob, const Change& change) {
     constexpr std::size_t kMostOpen = 64;
     if (unsynced_.size() == kMostOpen) sync();
     std::unique_ptr<Descriptor> written;
-    const DataFile made = files_.write(change.front, *change.value, written);
+    const DataFile made = files_.write(change.front, change.value.value(), written);
     made_[blob] = made;
     if (written != nullptr) unsynced_.push_back(std::move(written));
     return made;
@@ -270,7 +271,6 @@ std::vector<Entry> LmdbStore::scan(std::string_view table, std::string_view from
   return found;
 }
 
-// Puts of files whose outcome is not known leave those that are named.
 // Goes from the first entry of each table to that of the next one.
 std::vector<std::string> LmdbStore::tables(std::string_view prefix, std::string_view behind,
                                            std::size_t most) {

@@ -23,7 +23,8 @@ struct Dataset {
   Types types;
   Elements elements;
   VirtualDataset* sources = nullptr;  // where it is a virtual dataset
-  std::string path = {};              // by which it was opened last, for errors
+  // By which it was opened last, for errors.
+  std::string path = {};  // NOLINT(readability-redundant-member-init): -Wextra asks for it
 };
 
 class File : public vol::TerminalFile {

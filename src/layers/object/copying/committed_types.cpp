@@ -64,9 +64,8 @@ hid_t CommittedTypes::of_copy(hid_t type) {
 void CommittedTypes::link(const Held& source, const Held& parent, const std::string& name,
                           hid_t lcpl) {
   const Copy& copy = copy_of(number_of(source.info().token), source);
-  H5VL_link_create_args_t args{H5VL_LINK_CREATE_HARD, {}};
-  args.args.hard = {copy.object.get(), itself(H5I_DATATYPE)};
-  parent.link(name, lcpl, args);
+  parent.link(name, lcpl,
+              {H5VL_LINK_CREATE_HARD, {.hard = {copy.object.get(), itself(H5I_DATATYPE)}}});
 }
 
 const Held* CommittedTypes::newly_made(const Held& source) {

@@ -15,8 +15,6 @@
 namespace headrace::object {
 namespace {
 
-constexpr H5VL_link_create_args_t kNoLink{};
-
 bool is_root(const std::string& path) {
   return !path.empty() && path.find_first_not_of('/') == std::string::npos;
 }
@@ -152,10 +150,9 @@ class Copier {
                    const Paths& at, unsigned depth) {
     const auto found = done_.find(token_of(object));
     if (found == done_.end()) return copy(object, target, name, list, at, depth + 1);
-    H5VL_link_create_args_t args = kNoLink;
-    args.op_type = H5VL_LINK_CREATE_HARD;
-    args.args.hard = {to_.get(), by_name(to_.type(), found->second.c_str())};
-    target.link(name, list, args);
+    target.link(
+        name, list,
+        {H5VL_LINK_CREATE_HARD, {.hard = {to_.get(), by_name(to_.type(), found->second.c_str())}}});
   }
 
   void copy_attributes(const Held& source, const Held& target, const Paths& at) {
@@ -195,13 +192,10 @@ void copy_link(const Held& from, const std::string& path, const Held& to, const 
   if (link.type == H5L_TYPE_HARD)
     throw Error("a hard link cannot be moved or copied to another file: " + printable(path));
   const std::string value = from.link_value(path, link.u.val_size);
-  H5VL_link_create_args_t args = kNoLink;
-  args.op_type = link.type == H5L_TYPE_SOFT ? H5VL_LINK_CREATE_SOFT : H5VL_LINK_CREATE_UD;
   if (link.type == H5L_TYPE_SOFT)
-    args.args.soft.target = value.c_str();
+    to.link(name, lcpl, {H5VL_LINK_CREATE_SOFT, {.soft = {value.c_str()}}});
   else
-    args.args.ud = {link.type, value.data(), value.size()};
-  to.link(name, lcpl, args);
+    to.link(name, lcpl, {H5VL_LINK_CREATE_UD, {.ud = {link.type, value.data(), value.size()}}});
 }
 
 void copy_between(const Held& from, const std::string& path, const Held& to,
