@@ -138,12 +138,11 @@ class NewFiles {
     for (const auto& file : made_)
       if (file) files_.erase(*file);
   }
-  // `change` has a value.
   DataFile write(std::size_t blob, const Change& change) {
     constexpr std::size_t kMostOpen = 64;
     if (unsynced_.size() == kMostOpen) sync();
     std::unique_ptr<Descriptor> written;
-    const DataFile made = files_.write(change.front, change.value.value(), written);
+    const DataFile made = files_.write(change.front, change.value.value_or(Bytes{}), written);
     made_[blob] = made;
     if (written != nullptr) unsynced_.push_back(std::move(written));
     return made;
