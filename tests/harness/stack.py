@@ -28,6 +28,9 @@ _STEERS = ("HDF5", "HEADRACE", "ASAN_", "UBSAN_", "TSAN_")
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(_STEERS)}
 CLEAN[MPI_FOLDER] = _own_folder
 
+# The examples' connectors, which no package has, are where they were built.
+EXAMPLES = {"memory"}
+
 BASH_OWN = {"_", "PWD", "OLDPWD", "SHLVL"}
 
 
@@ -36,7 +39,9 @@ def exported(spec: str) -> Mapping[str, str]:
     """What `headrace env` exports for the stack, read back through the shell it is meant for."""
     headrace = Path(sys.executable).with_name("headrace")
     assert headrace.exists(), f"the command {headrace} is missing: run `make setup-test`"
-    shown = run([headrace, "env", "--stack", spec, "--shell", "bash"], env=CLEAN, cwd=Path("/"))
+    built = {"HDF5_PLUGIN_PATH": str(PLUGINS)} if spec in EXAMPLES else {}
+    command = [headrace, "env", "--stack", spec, "--shell", "bash"]
+    shown = run(command, env={**CLEAN, **built}, cwd=Path("/"))
     assert shown.status == 0, f"headrace env --stack {spec!r}: {shown.text}"
     script = f"{shown.out.decode()}\nenv -0"
     sourced = run(["bash", "-euc", script], env=CLEAN, cwd=Path("/"))

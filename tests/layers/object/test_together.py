@@ -174,7 +174,7 @@ def test_random_changes_of_several_processes(object_layer: Layer) -> None:
         refused += assert_kept(told, left)
         assert_clean(object_layer)
     print(f"{ROUNDS} rounds, {refused} names refused")
-    assert refused > 0, "no two made the same name"
+    assert refused > 0 or not LONG, "no two made the same name"
 
 
 def write_the_same() -> None:
