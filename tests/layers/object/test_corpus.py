@@ -7,6 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import h5py
+import netCDF4
+import numpy as np
+import pandas as pd
+import tables
 from harness.corpus import PYTHONPATH
 from harness.layer import Layer
 from harness.run import run
@@ -63,3 +67,31 @@ def test_all_that_a_file_may_hold_comes_back(object_layer: Layer, tmp_path: Path
         assert (tmp_path / f"{name}.kept").stat().st_size < 1000  # a stub
         assert of_file(tmp_path / f"{name}.back") == natively[name], name
     assert sum(outcome == "copied" for outcome in told.values()) > 50
+
+
+def write_by_packages() -> None:
+    with netCDF4.Dataset("climate.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 50)
+        field = file.createVariable("T", "f4", ("time", "x"), zlib=True, fill_value=-9)
+        field[:] = np.arange(1000.0).reshape(20, 50)
+        file.createVariable("time", "f8", ("time",))[:] = np.arange(20)
+        file.createGroup("g").createVariable("names", str, ("x",))[0] = "first"
+    frame = pd.DataFrame({"a": range(1000), "b": [f"s{i}" for i in range(1000)]})
+    frame.to_hdf("frame.h5", key="frame", format="table", data_columns=True)
+    with tables.open_file("tables.h5", "w") as file:
+        columns = {"n": tables.Int32Col(), "s": tables.StringCol(8)}
+        table = file.create_table("/", "t", columns, filters=tables.Filters(5, "blosc"))
+        table.append([(i, b"x%d" % i) for i in range(5000)])
+        file.create_vlarray("/", "ragged", tables.Int16Atom()).append([1, 2])
+        file.create_soft_link("/", "soft", "/t")
+        table.cols.n.create_index()
+
+
+def test_files_of_other_packages_come_back(object_layer: Layer, tmp_path: Path) -> None:
+    object_layer.plain(write_by_packages)
+    names = ["climate.nc", "frame.h5", "tables.h5"]
+    done = object_layer.python(partial(copy_there_and_back, names))
+    assert done.out.decode().split() == [word for name in names for word in (name, "copied")]
+    for name in names:
+        assert of_file(tmp_path / f"{name}.back") == of_file(tmp_path / name), name
