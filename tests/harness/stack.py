@@ -40,7 +40,7 @@ def exported(spec: str) -> Mapping[str, str]:
     headrace = Path(sys.executable).with_name("headrace")
     assert headrace.exists(), f"the command {headrace} is missing: run `make setup-test`"
     built = {"HDF5_PLUGIN_PATH": str(PLUGINS)} if spec in EXAMPLES else {}
-    command = [headrace, "env", "--stack", spec, "--shell", "bash"]
+    command: list[str | Path] = [headrace, "env", "--stack", spec, "--shell", "bash"]
     shown = run(command, env={**CLEAN, **built}, cwd=Path("/"))
     assert shown.status == 0, f"headrace env --stack {spec!r}: {shown.text}"
     script = f"{shown.out.decode()}\nenv -0"
