@@ -72,8 +72,9 @@ def test_random_programs(names: list[str], count: int, tmp_path: Path) -> None:
         done = {work: did(one, seat, work) for seat, work in WORK.get(one.name, ())}
         if arena.programs >= 500:  # of few some may have no use for a cache
             assert all(times > 0.03 * arena.programs for times in done.values()), (one.name, done)
-        assert not done or any(done.values()), one.name
-    assert len(arena.native_lost) <= 1 + 0.01 * arena.programs
+        elif arena.programs >= 60:
+            assert not done or any(done.values()), one.name
+    assert len(arena.native_lost) <= 2 + 0.01 * arena.programs
     assert arena.failed < 0.4 * arena.executed, "most statements must work"
     print(f"seed {SEED + count}: {arena.summary()}")
 
