@@ -134,6 +134,10 @@ def copy_objects(kind: str) -> None:
             with pytest.raises((RuntimeError, ValueError, OSError), match="hard link"):
                 memory.id.links.move(b"hard", kept.id, b"hard")
         assert "x" not in kept
+        kept["dangling"] = h5py.SoftLink("/nowhere")
+        with pytest.raises((RuntimeError, ValueError, OSError), match="already exists"):
+            plain.copy("g", kept, "dangling")
+        assert kept.id.links.get_val(b"dangling") == b"/nowhere"
 
 
 @pytest.mark.parametrize("kind", ["native", "container"])

@@ -27,6 +27,15 @@ PathOfLink path_of(void* object, const H5VL_loc_params_t& where) {
   return {{own_class(), object, where.obj_type}, where.loc_data.loc_by_name.name};
 }
 
+// The link that was copied.
+PathOfLink copied_link(void* from, const H5VL_loc_params_t& from_where, void* to,
+                       const H5VL_loc_params_t& to_where, hid_t lcpl) {
+  PathOfLink source = path_of(from, from_where);
+  const PathOfLink target = path_of(to, to_where);
+  copy_link(source.of, source.path, target.of, target.path, lcpl);
+  return source;
+}
+
 }  // namespace
 
 herr_t Connector::link_copy(void* from, const H5VL_loc_params_t* from_where, void* to,
@@ -35,9 +44,7 @@ herr_t Connector::link_copy(void* from, const H5VL_loc_params_t* from_where, voi
   if (!are_of_two_kinds(from, to))
     return Mixed::link_copy(from, from_where, to, to_where, lcpl, lapl, dxpl, req);
   const NestedCalls nested;
-  const PathOfLink source = path_of(from, *from_where);
-  const PathOfLink target = path_of(to, *to_where);
-  copy_link(source.of, source.path, target.of, target.path, lcpl);
+  copied_link(from, *from_where, to, *to_where, lcpl);
   return 0;
 }
 
@@ -47,9 +54,7 @@ herr_t Connector::link_move(void* from, const H5VL_loc_params_t* from_where, voi
   if (!are_of_two_kinds(from, to))
     return Mixed::link_move(from, from_where, to, to_where, lcpl, lapl, dxpl, req);
   const NestedCalls nested;
-  const PathOfLink source = path_of(from, *from_where);
-  const PathOfLink target = path_of(to, *to_where);
-  copy_link(source.of, source.path, target.of, target.path, lcpl);
+  const PathOfLink source = copied_link(from, *from_where, to, *to_where, lcpl);
   source.of.unlink(source.path);
   return 0;
 }

@@ -65,7 +65,7 @@ herr_t Containers::object_copy(void* from, Loc from_where, const char* from_name
     return 0;
   }
   const Found source = named_from(from, *from_where, from_name);
-  copy(from, source, to, to_name, ocpypl, lcpl);
+  copy(source, to, to_name, ocpypl, lcpl);
   return 0;
 }
 

@@ -7,7 +7,8 @@
 #include "base/report/printable.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
-#include "layers/object/container/copy.hpp"
+#include "layers/object/container/map_values.hpp"
+#include "layers/object/container/opened.hpp"
 #include "layers/object/copying/committed_types.hpp"
 #include "layers/object/copying/elements.hpp"
 #include "objects/paths.hpp"
@@ -29,6 +30,21 @@ bool tracks_attributes(const Id<Kind::plist>& creation) {
   unsigned flags = 0;
   return h5.Pget_attr_creation_order(creation.get(), &flags) >= 0 &&
          (flags & H5P_CRT_ORDER_TRACKED) != 0;
+}
+
+// Of two containers.
+Held copy_map(const Held& source, const Held& parent, const std::string& name, hid_t lcpl) {
+  const objects::Object& old = *found_in(source.get()).object;
+  objects::Header header = old.header();
+  header.links = 0;
+  header.kept = false;
+  header.attributes.clear();
+  File& file = file_of(parent.get());
+  const objects::Handle made = file.container.create(std::move(header));
+  copy_entries(file_of(source.get()), old, file, *made);
+  const Parent at = parent_of(parent.get(), name, lcpl);
+  file.container.link(*at.group, at.name, made, is_utf8(lcpl));
+  return parent.open(name);
 }
 
 // Where an object is, in either file: from where the copy began.
@@ -96,9 +112,9 @@ class Copier {
       if (!vol::TerminalObject::is(source.get()) || !vol::TerminalObject::is(parent.get()))
         throw Error(printable(at.from) + " is a map, which only containers have",
                     ErrorKind::unsupported);
-      object::copy(source.get(), found_in(source.get()), parent.get(), name.c_str(), lists_.options,
-                   lcpl);
+      const Held made = copy_map(source, parent, name, lcpl);
       done_[token_of(source)] = at.to;
+      copy_attributes(source, made, at);
       return;
     }
     if (source.type() == H5I_DATATYPE) {
@@ -158,7 +174,8 @@ class Copier {
   void copy_attributes(const Held& source, const Held& target, const Paths& at) {
     if (const std::string comment = source.comment(); !comment.empty()) target.set_comment(comment);
     if (has(H5O_COPY_WITHOUT_ATTR_FLAG)) return;
-    for (const std::string& name : source.attributes(tracks_attributes(source.creation()))) {
+    const bool in_order = source.type() != H5I_MAP && tracks_attributes(source.creation());
+    for (const std::string& name : source.attributes(in_order)) {
       const Held from = source.open_attribute(name);
       const Id<Kind::datatype> type = from.datatype();
       const Held to = target.new_attribute(name, types_.of_copy(type.get()), from.dataspace().get(),
@@ -203,9 +220,8 @@ void copy_between(const Held& from, const std::string& path, const Held& to,
   unsigned flags = 0;
   h5.Pget_copy_object(lists.options, &flags);
   if ((flags & (H5O_COPY_EXPAND_EXT_LINK_FLAG | H5O_COPY_EXPAND_REFERENCE_FLAG)) != 0)
-    throw Error(
-        "a copy between a container and another file expands no external links or references",
-        ErrorKind::unsupported);
+    throw Error("a copy to another file expands no external links or references",
+                ErrorKind::unsupported);
   const Held source = from.open(path);
   if (is_root(name) && is_root(path)) {
     const Held target = to.open(name);
@@ -213,7 +229,8 @@ void copy_between(const Held& from, const std::string& path, const Held& to,
       throw Error("destination object already exists: the root group has something in it", EEXIST);
     return Copier(from, to, flags, lists, /*whole=*/true).copy_file(source, target);
   }
-  if (to.exists(name)) throw Error("destination object already exists: " + printable(name), EEXIST);
+  if (to.has_link(name))
+    throw Error("destination object already exists: " + printable(name), EEXIST);
   const std::exception_ptr failed = error_of(
       [&] { Copier(from, to, flags, lists, /*whole=*/false).copy_object(source, {path, name}); });
   if (failed == nullptr) return;

@@ -15,9 +15,19 @@ namespace {
 constexpr std::uint64_t kBytesAtOnce = std::uint64_t{4} << 20U;
 
 struct Chunk {
-  std::array<hsize_t, H5S_MAX_RANK> offset{};
+  const hsize_t* offset = nullptr;
   unsigned left_out = 0;
   hsize_t size = 0;
+};
+
+// Those that are stored of a dataset, of which there may be millions.
+struct StoredChunks {
+  std::size_t rank = 0;
+  std::vector<hsize_t> offsets;
+  std::vector<std::pair<unsigned, hsize_t>> stored;  // filters left out, and bytes
+  [[nodiscard]] Chunk at(std::size_t i) const {
+    return {&offsets[i * rank], stored[i].first, stored[i].second};
+  }
 };
 
 struct VisitChunks {
@@ -68,21 +78,17 @@ class DatasetCopy {
     return dataset.connector().dataset_cls.optional(dataset.get(), &call, transfer_list(), nullptr);
   }
 
-  [[nodiscard]] std::vector<Chunk> chunks() const {
-    struct Found {
-      std::vector<Chunk> all;
-      unsigned rank;
-    } found{{}, elements_.rank};
+  [[nodiscard]] StoredChunks chunks() const {
+    StoredChunks found{elements_.rank, {}, {}};
     VisitChunks args{[](const hsize_t* offset, unsigned left_out, haddr_t, hsize_t size, void* to) {
-                       auto& known = *static_cast<Found*>(to);
-                       Chunk one{{}, left_out, size};
-                       std::copy_n(offset, known.rank, one.offset.begin());
-                       known.all.push_back(one);
+                       auto& known = *static_cast<StoredChunks*>(to);
+                       known.offsets.insert(known.offsets.end(), offset, offset + known.rank);
+                       known.stored.emplace_back(left_out, size);
                        return 0;
                      },
                      &found};
     require(ask(from_, H5VL_NATIVE_DATASET_CHUNK_ITER, &args), what_);
-    return std::move(found.all);
+    return found;
   }
 
   void copy_chunks() const {
@@ -90,7 +96,9 @@ class DatasetCopy {
     if (h5.Pget_chunk(list_.get(), static_cast<int>(shape.size()), shape.data()) < 0)
       throw Error(what_ + " has chunks of no shape");
     const bool as_stored = vol::is_flat(type_.get());
-    for (const Chunk& chunk : chunks()) {
+    const StoredChunks all = chunks();
+    for (std::size_t i = 0; i < all.stored.size(); ++i) {
+      const Chunk chunk = all.at(i);
       if (as_stored) {
         copy_stored(chunk);
         continue;
@@ -107,11 +115,11 @@ class DatasetCopy {
   void copy_stored(const Chunk& chunk) const {
     engine::Buffer bytes(chunk.size);
     std::size_t size = chunk.size;
-    ChunkRead read{chunk.offset.data(), 0, bytes.data(), &size};
+    ChunkRead read{chunk.offset, 0, bytes.data(), &size};
     require(ask(from_, H5VL_NATIVE_DATASET_CHUNK_READ, &read), what_);
-    ChunkWrite1 one{chunk.offset.data(), chunk.left_out, static_cast<std::uint32_t>(chunk.size),
+    ChunkWrite1 one{chunk.offset, chunk.left_out, static_cast<std::uint32_t>(chunk.size),
                     bytes.data()};
-    ChunkWrite2 two{chunk.offset.data(), chunk.left_out, chunk.size, bytes.data()};
+    ChunkWrite2 two{chunk.offset, chunk.left_out, chunk.size, bytes.data()};
     void* const args = is_major1() ? static_cast<void*>(&one) : &two;
     require(ask(to_, H5VL_NATIVE_DATASET_CHUNK_WRITE, args), what_);
   }

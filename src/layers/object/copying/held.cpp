@@ -86,6 +86,16 @@ bool Held::exists(const std::string& path) const {
          exists;
 }
 
+bool Held::has_link(const std::string& path) const {
+  const PrivateErrors own;
+  bool exists = false;
+  H5VL_link_specific_args_t args{H5VL_LINK_EXISTS, {}};
+  args.args.exists.exists = &exists;
+  const auto where = by_name(type_, path.c_str());
+  return connector_->link_cls.specific(object_, &where, &args, transfer_list(), nullptr) >= 0 &&
+         exists;
+}
+
 H5O_info2_t Held::info() const {
   H5O_info2_t info{};
   H5VL_object_get_args_t args{H5VL_OBJECT_GET_INFO, {}};

@@ -44,6 +44,9 @@ class Held {
   [[nodiscard]] Held open(H5O_token_t token) const;
   [[nodiscard]] Held open_attribute(const std::string& name) const;
   [[nodiscard]] bool exists(const std::string& path) const;
+  // Whether there is a link of that path, wherever it leads; not where a group on the way is
+  // missing.
+  [[nodiscard]] bool has_link(const std::string& path) const;
   [[nodiscard]] H5O_info2_t info() const;
   // Whether a group has neither links nor attributes.
   [[nodiscard]] bool is_empty_group() const;
