@@ -14,6 +14,7 @@
 #include "engine/io/local_file_system.hpp"
 #include "store/lmdb/data_files.hpp"
 #include "store/lmdb/lmdb_database.hpp"
+#include "store/lmdb/new_files.hpp"
 #include "store/lmdb/not_cancelled.hpp"
 
 namespace headrace::store {
@@ -127,40 +128,6 @@ void write_format(const std::string& folder) {
   if (::rename(made.c_str(), (folder + "/format").c_str()) != 0)
     throw file_error(made + " cannot be renamed");
 }
-
-// Files that a put makes, for each blob one or none. Those that are not kept are erased.
-class NewFiles {
- public:
-  NewFiles(DataFiles& files, std::size_t blobs) : files_(files), made_(blobs) {}
-  NewFiles(const NewFiles&) = delete;
-  NewFiles& operator=(const NewFiles&) = delete;
-  ~NewFiles() {
-    for (const auto& file : made_)
-      if (file) files_.erase(*file);
-  }
-  DataFile write(std::size_t blob, const Change& change) {
-    constexpr std::size_t kMostOpen = 64;
-    if (unsynced_.size() == kMostOpen) sync();
-    std::unique_ptr<Descriptor> written;
-    const DataFile made = files_.write(change.front, change.value.value_or(Bytes{}), written);
-    made_[blob] = made;
-    if (written != nullptr) unsynced_.push_back(std::move(written));
-    return made;
-  }
-  void sync() {
-    for (const auto& written : unsynced_) files_.sync(*written);
-    unsynced_.clear();
-  }
-  void keep(std::size_t blob) { made_[blob] = std::nullopt; }
-  [[nodiscard]] bool any() const {
-    return std::ranges::any_of(made_, [](const auto& file) { return file.has_value(); });
-  }
-
- private:
-  DataFiles& files_;
-  std::vector<std::optional<DataFile>> made_;
-  std::vector<std::unique_ptr<Descriptor>> unsynced_;
-};
 
 // Whether the entry of a blob is sure not to have that value.
 bool is_without(LmdbDatabase& database, const std::string& key, const FileValue& value) {
