@@ -2,8 +2,8 @@
 
 #include <limits>
 #include <map>
-#include <set>
 
+#include "objects/alike.hpp"
 #include "objects/format/fields.hpp"
 #include "objects/keys.hpp"
 
@@ -38,11 +38,6 @@ Value encode(const ValuesAlike& alike) {
     put_text(bytes, value);
   }
   return bytes;
-}
-
-Value in(const ValuesAlike& alike, const std::string& rest) {
-  const auto found = alike.find(rest);
-  return found == alike.end() ? std::nullopt : Value(found->second);
 }
 
 }  // namespace
@@ -173,24 +168,6 @@ Value Entries::merge_one(const MeetingValues& meeting, Lost& lost) {
   return theirs;
 }
 
-Value Entries::merge_alike(const Meeting& meeting, Lost& lost) {
-  const ValuesAlike base = decode_values_alike(meeting.base);
-  const ValuesAlike mine = decode_values_alike(meeting.mine);
-  ValuesAlike result = decode_values_alike(meeting.theirs);
-  std::set<std::string> rests;
-  for (const ValuesAlike* const one : {&base, &mine})
-    for (const auto& [rest, value] : *one) rests.insert(rest);
-  for (const std::string& rest : rests) {
-    const Value now = merge_one(
-        {meeting.key.substr(1) + rest, in(base, rest), in(mine, rest), in(result, rest)}, lost);
-    if (now)
-      result.insert_or_assign(rest, *now);
-    else
-      result.erase(rest);
-  }
-  return encode(result);
-}
-
 Value Entries::merge(const Meeting& meeting, Lost& lost) {
   const auto& [key, base, mine, theirs, version] = meeting;
   if (key == kSums) {
@@ -199,8 +176,13 @@ Value Entries::merge(const Meeting& meeting, Lost& lost) {
                number_of_entries(theirs) + (number_of_entries(mine) - number_of_entries(base)));
     return bytes;
   }
-  if (is_long_key(std::string_view(key).substr(1))) return merge_alike(meeting, lost);
-  return merge_one({key.substr(1), base, mine, theirs}, lost);
+  const std::string begin = key.substr(1);
+  if (!is_long_key(begin)) return merge_one({begin, base, mine, theirs}, lost);
+  return encode(merge_alike(decode_values_alike(base), decode_values_alike(mine),
+                            decode_values_alike(theirs),
+                            [&](const std::string& rest, auto... values) {
+                              return merge_one({begin + rest, std::move(values)...}, lost);
+                            }));
 }
 
 }  // namespace headrace::objects

@@ -56,7 +56,6 @@ class Entries {
   void add_to_count(std::uint64_t entries);
   struct MeetingValues;
   Value merge_one(const MeetingValues& meeting, Lost& lost);
-  Value merge_alike(const Meeting& meeting, Lost& lost);
 
   PendingTable& table_;
   KeyForm form_;

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "base/report/printable.hpp"
+#include "objects/alike.hpp"
 #include "objects/format/fields.hpp"
 #include "objects/keys.hpp"
 
@@ -51,11 +51,6 @@ Value encode(const Alike& alike) {
 bool is_long(std::string_view name) { return name.size() >= kLongName; }
 
 std::string rest_of(std::string_view name) { return std::string(name.substr(kLongName)); }
-
-std::optional<Link> in(const Alike& alike, const std::string& rest) {
-  const auto found = alike.find(rest);
-  return found == alike.end() ? std::nullopt : std::optional(found->second);
-}
 
 std::optional<Link> decoded(const Value& value) {
   return value ? std::optional(decode_link(*value)) : std::nullopt;
@@ -214,24 +209,6 @@ std::optional<Link> Links::merge_one(const MeetingLinks& meeting, Lost& lost) {
   return theirs;
 }
 
-Value Links::merge_alike(const Meeting& meeting, Lost& lost) {
-  const Alike base = decode_alike(meeting.base);
-  const Alike mine = decode_alike(meeting.mine);
-  Alike result = decode_alike(meeting.theirs);
-  std::set<std::string> names;
-  for (const Alike* const one : {&base, &mine})
-    for (const auto& [rest, link] : *one) names.insert(rest);
-  for (const std::string& rest : names) {
-    const auto now = merge_one(
-        {meeting.key.substr(1) + rest, in(base, rest), in(mine, rest), in(result, rest)}, lost);
-    if (now)
-      result.insert_or_assign(rest, *now);
-    else
-      result.erase(rest);
-  }
-  return encode(result);
-}
-
 Value Links::merge(const Meeting& meeting, Lost& lost) {
   const auto& [key, base, mine, theirs, version] = meeting;
   if (key == kSums) {
@@ -242,9 +219,13 @@ Value Links::merge(const Meeting& meeting, Lost& lost) {
     return encode(sums);
   }
   if (!key.starts_with(kName)) return mine;  // an order, of this writer's links alone
-  if (is_long(key.substr(1))) return merge_alike(meeting, lost);
-  const auto merged =
-      merge_one({key.substr(1), decoded(base), decoded(mine), decoded(theirs)}, lost);
+  const std::string begin = key.substr(1);
+  if (is_long(begin))
+    return encode(merge_alike(decode_alike(base), decode_alike(mine), decode_alike(theirs),
+                              [&](const std::string& rest, auto... links) {
+                                return merge_one({begin + rest, std::move(links)...}, lost);
+                              }));
+  const auto merged = merge_one({begin, decoded(base), decoded(mine), decoded(theirs)}, lost);
   return merged ? Value(encode(*merged)) : std::nullopt;
 }
 

@@ -64,7 +64,6 @@ class Links {
  private:
   void add_to_count(std::uint64_t links);
   struct MeetingLinks;
-  Value merge_alike(const Meeting& meeting, Lost& lost);
   std::optional<Link> merge_one(const MeetingLinks& meeting, Lost& lost);
 
   // Names of every so manieth link, of the group as it was.
