@@ -74,4 +74,22 @@ std::exception_ptr error_of(const Action& action) {
   }
 }
 
+// For what goes on after a failure, and tells of the first one.
+class FirstError {
+ public:
+  template <typename Action>
+  bool of(const Action& action) {
+    const std::exception_ptr failed = error_of(action);
+    if (first_ == nullptr) first_ = failed;
+    return failed != nullptr;
+  }
+  [[nodiscard]] const std::exception_ptr& get() const { return first_; }
+  void rethrow() const {
+    if (first_ != nullptr) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
 }  // namespace headrace

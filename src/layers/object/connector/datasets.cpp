@@ -162,8 +162,10 @@ herr_t Containers::dataset_specific(void* self, H5VL_dataset_specific_args_t* ar
                                     void** /*req*/) {
   const Open& open = dataset_at(self);
   if (args->op_type == H5VL_DATASET_FLUSH) {
-    if (open.dataset->sources != nullptr) open.dataset->sources->flush();
-    flush(self);
+    FirstError failed;
+    if (open.dataset->sources != nullptr) failed.of([&] { open.dataset->sources->flush(); });
+    failed.of([&] { flush(self); });
+    failed.rethrow();
   } else if (args->op_type == H5VL_DATASET_REFRESH) {
     refresh(self);
   } else {

@@ -41,6 +41,14 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
+void flush_all(File& file, bool mounted_too) {
+  FirstError failed;
+  failed.of([&] { flush_sources(file); });
+  failed.of([&] { file.flush(); });
+  if (mounted_too) failed.of([&] { file.mounts.flush(); });
+  failed.rethrow();
+}
+
 }  // namespace
 
 herr_t Containers::initialize(hid_t vipl) {
@@ -124,9 +132,7 @@ herr_t Containers::file_specific(void* self, H5VL_file_specific_args_t* args, hi
   const vol::TerminalObject& object = vol::TerminalObject::from(self);
   switch (args->op_type) {
     case H5VL_FILE_FLUSH:
-      flush_sources(file_of(object));
-      file_of(object).flush();
-      if (args->args.flush.scope == H5F_SCOPE_GLOBAL) file_of(object).mounts.flush();
+      flush_all(file_of(object), args->args.flush.scope == H5F_SCOPE_GLOBAL);
       return 0;
     case H5VL_FILE_REOPEN:
       *args->args.reopen.file = opened(object.opening());
@@ -169,18 +175,19 @@ herr_t Containers::file_close(void* self, hid_t /*dxpl*/, void** /*req*/) {
   vol::TerminalObject& object = vol::TerminalObject::from(self);
   if (closes_all(file)) close_all(object);
   const bool writes = object.opening()->writable();
-  const std::exception_ptr failed = error_of([&] {
-    if (writes) file.flush();
-    // Nothing else is open through it.
-    if (object.opening().use_count() == 1) file.mounts.unmount_all(object.opening());
-  });
+  FirstError failed;
+  if (writes) failed.of([&] { file.flush(); });
+  // Nothing else is open through it.
+  if (object.opening().use_count() == 1)
+    failed.of([&] { file.mounts.unmount_all(object.opening()); });
   // Programs look at its time for whether a file has changed. Who may not set it has not made it.
-  if (writes && file.stub != nullptr) static_cast<void>(::futimens(file.stub->get(), nullptr));
-  if (failed == nullptr) return 0;
-  file.defer(failed);
+  if (writes && std::exchange(file.has_changed, false) && file.stub != nullptr)
+    static_cast<void>(::futimens(file.stub->get(), nullptr));
+  if (failed.get() == nullptr) return 0;
+  file.defer(failed.get());
   // At the end of the program nobody is told.
   if (file.file_object(&object) == nullptr)
-    log(Level::error, file.path + " is not all written: " + text_of(failed));
+    log(Level::error, file.path + " is not all written: " + text_of(failed.get()));
   return 0;
 }
 

@@ -39,8 +39,8 @@ Id<Kind::plist> source_access(const File& file, H5F_close_degree_t degree) {
   return list;
 }
 
-// A file that is open; as natively it does not close what the program has open of it, but where the
-// program has opened it in another way.
+// A file that is opened with H5F_CLOSE_WEAK, so that what the program has open of it stays open; or
+// as the program has it open.
 struct OpenFile {
   OpenFile(const File& of, const fs::path& path, unsigned flags) {
     last_opened = nullptr;
@@ -98,6 +98,10 @@ class SourceDataset final : public Source {
                                                 dxpl, &buffer, nullptr) >= 0,
             "a source dataset cannot be written");
   }
+  // HDF5 finds cycles of its own.
+  [[nodiscard]] bool is_virtual() const override {
+    return vol::is_own(object_) && vol::as<Open>(object_).dataset->sources != nullptr;
+  }
   void flush() override {
     H5VL_dataset_specific_args_t args{H5VL_DATASET_FLUSH, {}};
     args.args.flush.dset_id = kInvalidId;
@@ -146,13 +150,25 @@ class SourceFiles final : public Sources {
     unsigned flags = through_->intent();
     // What may not be written can be read.
     if (::access(place->c_str(), W_OK) != 0) flags &= ~kReadWrite;
-    OpenFile there(this->file(), *place, flags);
+    OpenFile there = opened_file(*place, flags);
     const std::shared_ptr<SourceDataset> source = opened(there.object, dataset);
     if (source != nullptr && !there.is_weak) source->keep(std::move(there.id));
     return source;
   }
 
  private:
+  // One that may not be opened for writing, as a copied stub, is read.
+  [[nodiscard]] OpenFile opened_file(const fs::path& path, unsigned flags) const {
+    if ((flags & kReadWrite) == 0) return {file(), path, flags};
+    try {
+      return {file(), path, flags};
+    } catch (const Error&) {
+      std::optional<OpenFile> read;
+      const unsigned reads = flags & ~kReadWrite;
+      if (error_of([&] { read.emplace(file(), path, reads); }) != nullptr) throw;
+      return *std::move(read);
+    }
+  }
   [[nodiscard]] File& file() const { return static_cast<File&>(*through_->file); }
 
   // Null where the file has none of that name.

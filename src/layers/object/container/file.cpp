@@ -106,19 +106,17 @@ void File::flush() {
       throw Error(what + " of file " + path + ": " + error.what(), error);
     }
   };
+  has_changed = has_changed || !pending_.empty() || heaps.size() > 0 || container.size() > 0;
   written("strings and sequences", [this] { heaps.flush(); });
-  std::exception_ptr first;
+  FirstError first;
   for (auto at = pending_.begin(); at != pending_.end();) {
-    const std::exception_ptr failed = error_of(
+    const bool failed = first.of(
         [&] { written("dataset " + at->first->path, [&] { at->first->elements.flush(); }); });
-    if (first == nullptr) first = failed;
-    if (failed == nullptr) pending_bytes_ -= at->second;
-    at = failed == nullptr ? pending_.erase(at) : std::next(at);
+    if (!failed) pending_bytes_ -= at->second;
+    at = failed ? std::next(at) : pending_.erase(at);
   }
-  const std::exception_ptr failed =
-      error_of([&] { written("links and headers", [this] { container.flush(); }); });
-  if (first == nullptr) first = failed;
-  if (first != nullptr) std::rethrow_exception(first);
+  first.of([&] { written("links and headers", [this] { container.flush(); }); });
+  first.rethrow();
 }
 
 void File::note_pending(const std::shared_ptr<Dataset>& dataset) {

@@ -73,6 +73,7 @@ class File : public vol::TerminalFile {
   const unsigned long fileno;
   objects::Container container;
   objects::Heaps heaps;
+  bool has_changed = false;  // since the last close of an opening that may write
   const std::shared_ptr<vol::NativeFile> native;  // for what HDF5 alone knows of datasets
   std::shared_ptr<const Descriptor> stub;
   bool is_writable = false;

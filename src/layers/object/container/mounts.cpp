@@ -18,8 +18,14 @@ H5F_close_degree_t close_degree(const Opening& opening) {
 Mounts& Mounts::of(const Opening& opening) { return file_of(opening).mounts; }
 
 Mounts::~Mounts() {
-  for (const auto& [group, child] : children_)
-    of(child.opening).parents_.erase(child.opening.get());
+  for (const auto& [group, child] : children_) forget_ended_parent(child.opening);
+}
+
+// It may be mounted elsewhere by now.
+void Mounts::forget_ended_parent(const Opening& child) {
+  auto& all = of(child).parents_;
+  const auto found = all.find(child.get());
+  if (found != all.end() && found->second.opening.expired()) all.erase(found);
 }
 
 Opening Mounts::child_at(objects::ObjectId group) {
@@ -36,7 +42,7 @@ Opening Mounts::mounted_at(objects::ObjectId group) {
   if (!found->second.parent.expired()) return found->second.opening;
   const Child ended = std::move(found->second);
   children_.erase(found);
-  of(ended.opening).parents_.erase(ended.opening.get());
+  forget_ended_parent(ended.opening);
   return nullptr;
 }
 
@@ -107,10 +113,12 @@ void Mounts::unmount_all(const Opening& parent) {
 }
 
 void Mounts::flush() {
+  FirstError failed;
   for (const auto& [group, child] : children_) {
-    file_of(child.opening).flush();
-    of(child.opening).flush();
+    failed.of([&] { file_of(child.opening).flush(); });
+    failed.of([&] { of(child.opening).flush(); });
   }
+  failed.rethrow();
 }
 
 }  // namespace headrace::object

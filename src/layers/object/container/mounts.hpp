@@ -53,6 +53,7 @@ class Mounts {
     std::string path;
   };
   static Mounts& of(const Opening& opening);
+  static void forget_ended_parent(const Opening& child);
   // Without what is mounted on it.
   Opening mounted_at(objects::ObjectId group);
   const Parent* parent_entry(const Opening& opening);

@@ -11,8 +11,6 @@ namespace headrace::object {
 class SourceName {
  public:
   explicit SourceName(const std::string& pattern);
-  // Whether blocks have names of their own.
-  [[nodiscard]] bool counts() const { return parts_.size() > 1; }
   [[nodiscard]] std::string of(std::uint64_t block) const;
 
  private:

@@ -23,6 +23,7 @@ class Source {
                     void* buffer) = 0;
   virtual void write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dxpl,
                      const void* buffer) = 0;
+  [[nodiscard]] virtual bool is_virtual() const = 0;
   virtual void flush() = 0;
   virtual void refresh() = 0;
 };

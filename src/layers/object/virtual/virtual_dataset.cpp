@@ -300,7 +300,8 @@ std::shared_ptr<Source> VirtualDataset::source(const Mapping& mapping, std::uint
   const std::pair key(mapping.file.of(block), mapping.dataset.of(block));
   if (const auto found = open_.find(key); found != open_.end()) return found->second;
   std::shared_ptr<Source> opened = sources_->open(key.first, key.second);
-  if (opened == nullptr) return nullptr;  // it is looked for again
+  if (opened == nullptr) return nullptr;    // it is looked for again
+  if (opened->is_virtual()) return opened;  // kept, two that lead to each other would never go
   if (open_.size() >= kMostOpen) open_.clear();
   open_[key] = opened;
   return opened;
@@ -323,7 +324,7 @@ std::uint64_t VirtualDataset::extent_of_blocks(std::size_t mapping) {
   std::uint64_t end = 0;  // behind the last block that is there
   for (std::uint64_t i = 0; i - end <= gap_; ++i) {
     if (i >= exist.size()) exist.resize(i + 1);
-    if (!exist[i]) exist[i] = sources_->open(one.file.of(i), one.dataset.of(i)) != nullptr;
+    if (!exist[i]) exist[i] = source(one, i) != nullptr;
     if (exist[i]) end = i + 1;
   }
   if (end == 0) return 0;
@@ -377,7 +378,9 @@ const std::vector<std::uint64_t>& VirtualDataset::follow_sources(bool writable) 
 }
 
 void VirtualDataset::flush() {
-  for (const auto& [key, source] : open_) source->flush();
+  FirstError failed;
+  for (const auto& [key, source] : open_) failed.of([&] { source->flush(); });
+  failed.rethrow();
 }
 
 void VirtualDataset::refresh() {
