@@ -59,18 +59,24 @@ herr_t look_at(hid_t id, void* data) {
 }  // namespace
 
 FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
-    : FileHandle(std::move(of), flags, std::make_shared<const NativeFile>(fcpl)) {}
+    : FileHandle(std::move(of), flags, std::make_shared<const NativeFile>(fcpl)) {
+  shares_native_ = false;
+}
 
 FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags,
                        std::shared_ptr<const NativeFile> native)
-    : file(std::move(of)), flags_(flags), native_(std::move(native)) {
+    : file(std::move(of)), flags_(flags), native_(std::move(native)), shares_native_(true) {
   if (h5.VLintrospect_get_conn_cls(native_->file(), native_->connector()->get(),
                                    H5VL_GET_CONN_LVL_CURR, &native_class_) < 0)
     throw Error("HDF5 does not tell its native class: " + root_cause());
 }
 
 void* FileHandle::open_face(H5I_type_t type) {
-  if (type == H5I_FILE) return native_->file();
+  if (type == H5I_FILE) {
+    // HDF5 tells files apart by their faces.
+    if (std::exchange(shares_native_, false)) native_ = std::make_shared<const NativeFile>();
+    return native_->file();
+  }
   const PrivateErrors own;
   constexpr H5VL_loc_params_t kItself{H5I_GROUP, H5VL_OBJECT_BY_SELF, {}};
   void* const root = native_->root();

@@ -76,6 +76,7 @@ class FileHandle {
 
   unsigned flags_;
   std::shared_ptr<const NativeFile> native_;
+  bool shares_native_;            // other files have it, too
   std::uint64_t attributes_ = 0;  // that the native file has
   const H5VL_class_t* native_class_ = nullptr;
 };
