@@ -188,8 +188,8 @@ static inline int headrace_map_delete(hid_t map, hid_t key_mem_type, const void 
   return headrace_map_operation_(map, HEADRACE_OPERATION_MAP_DELETE, &args);
 }
 
-/* How many entries there are: those that were flushed when this program looked or changed the map
- * first after its last flush, and its own changes. */
+/* How many entries there are. This program's own changes count at once, those of others as of this
+ * program's last flush. */
 static inline int headrace_map_count(hid_t map, uint64_t *count) {
   headrace_map_info_t args = {sizeof args, 0, H5I_INVALID_HID, H5I_INVALID_HID};
   const int result = headrace_map_operation_(map, HEADRACE_OPERATION_MAP_COUNT, &args);

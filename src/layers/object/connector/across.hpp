@@ -75,6 +75,9 @@ struct AcrossFiles : Containers {
   static herr_t group_get(void* self, H5VL_group_get_args_t* args, hid_t dxpl, void** req);
   static herr_t group_specific(void* self, H5VL_group_specific_args_t* args, hid_t dxpl,
                                void** req);
+  static herr_t object_optional(void* self, Loc where, H5VL_optional_args_t* args, hid_t dxpl,
+                                void** req);
+  static herr_t optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req);
   static herr_t group_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req);
   static herr_t link_create(H5VL_link_create_args_t* args, void* self, Loc where, hid_t lcpl,
                             hid_t lapl, hid_t dxpl, void** req);
@@ -101,7 +104,6 @@ struct AcrossFiles : Containers {
   HEADRACE_ACROSS(link_specific)
   HEADRACE_ACROSS(object_get)
   HEADRACE_ACROSS(object_open)
-  HEADRACE_ACROSS(object_optional)
   HEADRACE_ACROSS(object_specific)
 #undef HEADRACE_ACROSS
 };

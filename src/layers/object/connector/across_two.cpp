@@ -1,8 +1,11 @@
 // Calls that have their location in their arguments, or two of them, across files.
+#include <headrace/map.h>
+
 #include <optional>
 #include <vector>
 
 #include "layers/object/connector/across.hpp"
+#include "vol/operations.hpp"
 
 namespace headrace::object {
 namespace {
@@ -114,6 +117,51 @@ herr_t AcrossFiles::group_get(void* self, H5VL_group_get_args_t* args, hid_t dxp
     return given.op_type == H5VL_GROUP_GET_INFO ? &given.args.get_info.loc_params : nullptr;
   };
   return follow<vol::Callback::group_get, &Containers::group_get>(self, args, where, dxpl, req);
+}
+
+herr_t AcrossFiles::object_optional(void* self, Loc where, H5VL_optional_args_t* args, hid_t dxpl,
+                                    void** req) {
+  try {
+    return Containers::object_optional(self, where, args, dxpl, req);
+  } catch (const Outside& way) {
+    const LinkedFile file(self, way, list_of(*where));
+    const H5VL_loc_params_t there = file.there(way, *where);
+    if (!makes_map(*args) || way.is_same_path)
+      return again<vol::Callback::object_optional>(file.get(), &there, args, dxpl, req);
+    headrace_map_create_t given{};
+    vol::take_arguments(args->args, &given, sizeof given);
+    given.name = file.path();
+    H5VL_optional_args_t made{args->op_type, &given};
+    return again<vol::Callback::object_optional>(file.get(), &there, &made, dxpl, req);
+  }
+}
+
+// HDF5's own functions for maps; they have their locations in their arguments.
+herr_t AcrossFiles::optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {
+  try {
+    return Containers::optional(self, args, dxpl, req);
+  } catch (const Outside& way) {
+    auto& given = *static_cast<H5VL_map_args_t*>(args->args);
+    H5VL_map_args_t there = given;
+    const bool makes = args->op_type == H5VL_MAP_CREATE;
+    const bool opens = args->op_type == H5VL_MAP_OPEN;
+    const bool visits = there.specific.specific_type == H5VL_MAP_ITER;
+    H5VL_loc_params_t& where = makes    ? there.create.loc_params
+                               : opens  ? there.open.loc_params
+                               : visits ? there.specific.args.iterate.loc_params
+                                        : there.specific.args.del.loc_params;
+    const LinkedFile file(self, way, list_of(where));
+    if (where.type == H5VL_OBJECT_BY_SELF && !way.is_same_path) {
+      if (makes) there.create.name = file.path();
+      if (opens) there.open.name = file.path();
+    }
+    where = file.there(way, where);
+    H5VL_optional_args_t asked{args->op_type, &there};
+    const herr_t result = again<vol::Callback::optional>(file.get(), &asked, dxpl, req);
+    if (makes) given.create.map = there.create.map;
+    if (opens) given.open.map = there.open.map;
+    return result;
+  }
 }
 
 herr_t AcrossFiles::group_optional(void* self, H5VL_optional_args_t* args, hid_t dxpl, void** req) {

@@ -12,6 +12,9 @@ void register_map_operations();
 // Whether it was one of them.
 bool carry_out_map_operation(void* self, const H5VL_optional_args_t& args);
 
+// Whether an operation on an object is that of headrace/map.h which makes a map.
+bool makes_map(const H5VL_optional_args_t& args);
+
 inline constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
 
 struct Containers : vol::Terminal<Containers> {

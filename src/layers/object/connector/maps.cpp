@@ -181,6 +181,11 @@ void register_map_operations() {
   for (MapOperation& one : map_operations()) vol::register_operations({&one.known, 1});
 }
 
+bool makes_map(const H5VL_optional_args_t& args) {
+  const MapOperation* const operation = map_operation(H5VL_SUBCLS_OBJECT, args.op_type);
+  return operation != nullptr && operation->carry_out == &create_map;
+}
+
 bool carry_out_map_operation(void* self, const H5VL_optional_args_t& args) {
   const MapOperation* const operation = map_operation(H5VL_SUBCLS_OBJECT, args.op_type);
   if (operation != nullptr) operation->carry_out(self, args.args);
