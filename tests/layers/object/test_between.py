@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from functools import partial
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from harness.layer import Layer
+from harness.layer import Layer, Options
 from random_programs.dump import of_file
 
 pytestmark = pytest.mark.sanitized
@@ -144,3 +145,47 @@ def copy_objects(kind: str) -> None:
 def test_objects_are_copied_to_other_files(object_layer: Layer, kind: str) -> None:
     object_layer.plain(make)
     object_layer.python(partial(copy_objects, kind))
+
+
+def refer_to_another_file() -> None:
+    """By references of HDF5 1.12, which h5py does not make."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    library = ctypes.CDLL(next(line.split()[-1] for line in maps if "libhdf5-" in line))
+    integers = ctypes.c_int64
+    reference = ctypes.create_string_buffer(64)
+    with h5py.File("a.h5", "w") as a, h5py.File("b.h5", "w") as b:
+        a["d"] = [1, 2]
+        b["d"] = [3, 4]
+        words = integers(a.id.id), b"d", integers(0), reference
+        assert library.H5Rcreate_object(*words) >= 0
+        kind = integers.in_dll(library, "H5T_STD_REF_g")
+        space = h5py.h5s.create_simple((1,))
+        make = library.H5Dcreate2
+        make.restype = integers
+        made = make(
+            integers(b.id.id), b"r", kind, integers(space.id), *[integers(0) for _ in range(3)]
+        )
+        assert made >= 0
+        lists = [integers(0) for _ in range(3)]
+        assert library.H5Dwrite(integers(made), kind, *lists, reference) >= 0
+        assert library.H5Rdestroy(reference) >= 0
+        assert library.H5Dclose(integers(made)) >= 0
+    with h5py.File("b.h5") as b:
+        opens = library.H5Dopen2
+        opens.restype = integers
+        opened = opens(integers(b.id.id), b"r", integers(0))
+        assert library.H5Dread(integers(opened), kind, *lists, reference) >= 0
+        name = ctypes.create_string_buffer(64)
+        assert library.H5Rget_file_name(reference, name, ctypes.c_size_t(64)) > 0
+        assert Path(name.value.decode()).name == "a.h5", name.value
+        find = library.H5Ropen_object
+        find.restype = integers
+        found = find(reference, integers(0), integers(0))
+        assert h5py.Dataset(h5py.h5d.DatasetID(found))[:].tolist() == [1, 2]
+        assert library.H5Rdestroy(reference) >= 0
+        assert library.H5Dclose(integers(opened)) >= 0
+
+
+@pytest.mark.parametrize("options", [None, ...], ids=["native", "object"])
+def test_references_lead_to_other_files(object_layer: Layer, options: Options) -> None:
+    object_layer.python(refer_to_another_file, options)

@@ -10,6 +10,8 @@ import pytest
 from h5py import h5f
 from harness.layer import Layer, Options
 
+from headrace.object import Map
+
 pytestmark = pytest.mark.sanitized
 
 PROGRAM = Path(__file__).with_name("mounting.py")
@@ -86,6 +88,27 @@ def make_through_links() -> None:
         )
         del a["out/moved"]
         assert "moved" not in b["g"]
+
+
+def make_maps_elsewhere() -> None:
+    with h5py.File("a.h5", "w") as a, h5py.File("b.h5", "w") as b, h5py.File("c.h5", "w") as c:
+        b.create_group("g")
+        a["out"] = h5py.ExternalLink("b.h5", "/g")
+        a.create_group("p")
+        h5f.mount(a.id, b"p", c.id)
+        for way, there in ("out/m", b["g"]), ("p/m", a["p"]):
+            Map.create(a, way, str, "i4")["one"] = 1
+            assert dict(Map.open(a, way)) == dict(Map.open(there, "m")) == {"one": 1}
+            Map.open(a, way)["two"] = 2
+            assert len(Map.open(there, "m")) == 2
+        Map.create(a["out"], "n", str, "i4")
+        assert sorted(b["g"]) == ["m", "n"]
+        h5f.unmount(a.id, b"p")
+        assert dict(Map.open(c, "m")) == {"one": 1, "two": 2}
+
+
+def test_maps_are_made_in_other_files(object_layer: Layer) -> None:
+    object_layer.python(make_maps_elsewhere)
 
 
 @pytest.mark.parametrize("options", [None, ...], ids=["native", "object"])

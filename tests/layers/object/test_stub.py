@@ -45,6 +45,7 @@ def test_its_time_is_that_of_the_last_writing_close(made: Layer, tmp_path: Path)
     stub = tmp_path / "x.h5"
     os.utime(stub, (1, 1))
     made.python("with h5py.File('x.h5') as f: list(f)")
+    made.python("with h5py.File('x.h5', 'r+') as f: list(f)")
     assert stub.stat().st_mtime == 1
     made.python("with h5py.File('x.h5', 'r+') as f: f['more'] = 1")
     assert stub.stat().st_mtime > 1e9

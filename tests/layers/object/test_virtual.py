@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -120,6 +121,45 @@ def use_sources_of_both_kinds() -> None:
         loop[:] = h5py.VirtualSource(".", "self", (4,))
         f.create_virtual_dataset("loop", loop)
         assert "lead back to it" in refused(lambda: f["loop"][:])
+
+
+def use_each_other() -> None:
+    for name, other in ("a.h5", "b.h5"), ("b.h5", "a.h5"):
+        layout = h5py.VirtualLayout((2,), "i4")
+        layout[0] = h5py.VirtualSource(other, "v", (2,))[1]
+        layout[1] = h5py.VirtualSource(".", "d", (1,))[0]
+        with h5py.File(name, "w") as f:
+            f["d"] = [1]
+            f.create_virtual_dataset("v", layout)
+    opened = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    with h5py.File("a.h5") as f:
+        assert f["v"][:].tolist() == [1, 1]
+    with h5py.File("b.h5", "r+") as f:
+        f["v"][:] = [4, 5]
+        assert f["v"][:].tolist() == [4, 5]
+    with h5py.File("a.h5") as f:
+        assert f["v"][:].tolist() == [5, 4]
+    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == opened
+
+
+def test_sources_that_lead_to_each_other_are_closed(object_layer: Layer) -> None:
+    object_layer.python(use_each_other)
+
+
+def read_a_copied_source() -> None:
+    with h5py.File("s.h5", "w") as f:
+        f["d"] = [1, 2]
+    shutil.copy("s.h5", "copy.h5")  # which may not be opened for writing
+    layout = h5py.VirtualLayout((2,), "i4")
+    layout[:] = h5py.VirtualSource("copy.h5", "d", (2,))
+    with h5py.File("v.h5", "w") as f:
+        v = f.create_virtual_dataset("v", layout)
+        assert v[:].tolist() == [1, 2]
+        refused(lambda: v.__setitem__(0, 1))
+
+
+def test_a_source_that_cannot_be_written_is_read(object_layer: Layer) -> None:
+    object_layer.python(read_a_copied_source)
 
 
 def read_a_small_source() -> None:

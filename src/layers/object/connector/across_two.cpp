@@ -130,6 +130,7 @@ herr_t AcrossFiles::object_optional(void* self, Loc where, H5VL_optional_args_t*
       return again<vol::Callback::object_optional>(file.get(), &there, args, dxpl, req);
     headrace_map_create_t given{};
     vol::take_arguments(args->args, &given, sizeof given);
+    given.size = sizeof given;
     given.name = file.path();
     H5VL_optional_args_t made{args->op_type, &given};
     return again<vol::Callback::object_optional>(file.get(), &there, &made, dxpl, req);
