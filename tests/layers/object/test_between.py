@@ -152,38 +152,41 @@ def refer_to_another_file() -> None:
     maps = Path("/proc/self/maps").read_text().splitlines()
     library = ctypes.CDLL(next(line.split()[-1] for line in maps if "libhdf5-" in line))
     integers = ctypes.c_int64
+    for name in "H5Dcreate2", "H5Dopen2", "H5Ropen_object":
+        getattr(library, name).restype = integers
+    kind = integers.in_dll(library, "H5T_STD_REF_g")
+    default = integers(0)
     reference = ctypes.create_string_buffer(64)
-    with h5py.File("a.h5", "w") as a, h5py.File("b.h5", "w") as b:
-        a["d"] = [1, 2]
-        b["d"] = [3, 4]
-        words = integers(a.id.id), b"d", integers(0), reference
-        assert library.H5Rcreate_object(*words) >= 0
-        kind = integers.in_dll(library, "H5T_STD_REF_g")
-        space = h5py.h5s.create_simple((1,))
-        make = library.H5Dcreate2
-        make.restype = integers
-        made = make(
-            integers(b.id.id), b"r", kind, integers(space.id), *[integers(0) for _ in range(3)]
-        )
-        assert made >= 0
-        lists = [integers(0) for _ in range(3)]
-        assert library.H5Dwrite(integers(made), kind, *lists, reference) >= 0
+    space = h5py.h5s.create_simple((1,))
+    words = kind, default, default, default, reference
+
+    def put(file: h5py.File) -> None:
+        where = integers(file.id.id), b"r", kind, integers(space.id)
+        made = integers(library.H5Dcreate2(*where, default, default, default))
+        assert library.H5Dwrite(made, *words) >= 0
+        assert library.H5Dclose(made) >= 0
+
+    def get(file: h5py.File) -> None:
+        opened = integers(library.H5Dopen2(integers(file.id.id), b"r", default))
+        assert library.H5Dread(opened, *words) >= 0
+        assert library.H5Dclose(opened) >= 0
+
+    with h5py.File("a.h5", "w") as a, h5py.File("b.h5", "w") as b, h5py.File("c.h5", "w") as c:
+        for number, file in enumerate((a, b, c)):
+            file["d"] = number
+        assert library.H5Rcreate_object(integers(a.id.id), b"d", default, reference) >= 0
+        put(b)
+        put(a)
         assert library.H5Rdestroy(reference) >= 0
-        assert library.H5Dclose(integers(made)) >= 0
-    with h5py.File("b.h5") as b:
-        opens = library.H5Dopen2
-        opens.restype = integers
-        opened = opens(integers(b.id.id), b"r", integers(0))
-        assert library.H5Dread(integers(opened), kind, *lists, reference) >= 0
-        name = ctypes.create_string_buffer(64)
-        assert library.H5Rget_file_name(reference, name, ctypes.c_size_t(64)) > 0
-        assert Path(name.value.decode()).name == "a.h5", name.value
-        find = library.H5Ropen_object
-        find.restype = integers
-        found = find(reference, integers(0), integers(0))
-        assert h5py.Dataset(h5py.h5d.DatasetID(found))[:].tolist() == [1, 2]
+        get(a)
+        put(c)
         assert library.H5Rdestroy(reference) >= 0
-        assert library.H5Dclose(integers(opened)) >= 0
+    for name in "abc":
+        with h5py.File(f"{name}.h5") as file:
+            get(file)
+            found = library.H5Ropen_object(reference, default, default)
+            assert h5py.Dataset(h5py.h5d.DatasetID(found))[()] == 0, name
+            assert library.H5Rdestroy(reference) >= 0
 
 
 @pytest.mark.parametrize("options", [None, ...], ids=["native", "object"])

@@ -132,13 +132,12 @@ def use_each_other() -> None:
             f["d"] = [1]
             f.create_virtual_dataset("v", layout)
     opened = sum(1 for _ in Path("/proc/self/fd").iterdir())
-    with h5py.File("a.h5") as f:
-        assert f["v"][:].tolist() == [1, 1]
-    with h5py.File("b.h5", "r+") as f:
-        f["v"][:] = [4, 5]
-        assert f["v"][:].tolist() == [4, 5]
-    with h5py.File("a.h5") as f:
-        assert f["v"][:].tolist() == [5, 4]
+    with h5py.File("a.h5", "r+") as a, h5py.File("b.h5", "r+") as b:
+        v, w = a["v"], b["v"]
+        assert v[:].tolist() == w[:].tolist() == [1, 1]
+        w[:] = [4, 5]
+        assert (v[:].tolist(), w[:].tolist()) == ([5, 4], [4, 5])
+        del v, w
     assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == opened
 
 
