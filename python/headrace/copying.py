@@ -34,6 +34,8 @@ def copy_file(source: Path, target: Path, store: Path, *, to_container: bool) ->
         import h5py  # noqa: PLC0415, it starts HDF5
     except ImportError:
         raise FileError("copies are made by h5py, which is not installed") from None
+    with contextlib.suppress(ImportError):
+        import hdf5plugin  # noqa: F401, PLC0415, it has filters
     try:
         with h5py.File(source, "r") as old, _new(h5py, old, target, to_container) as new:
             h5py.h5o.copy(old.id, b"/", new.id, b"/")

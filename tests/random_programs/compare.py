@@ -83,6 +83,7 @@ class Arena:
     programs: int = 0
     executed: int = 0
     failed: int = 0
+    copied: int = 0  # files, into containers and out of them
     found: list[Finding] = field(default_factory=list)
     native_lost: list[list[str]] = field(default_factory=list)
     workers: dict[str, Worker] = field(default_factory=dict)
@@ -195,16 +196,31 @@ class Arena:
                 self.look_through_logs(stack, here, plain)
             if stack.pieces:
                 self.look_through_pieces(stack, here, plain)
-            for writer, reader in (
-                (stack.name, "native"),
-                (stack.name,) * 2,
-                ("native", stack.name),
-            ):
-                if stack.contained and (writer, reader) == (stack.name, "native"):
-                    continue
-                dumped = self.dump(reader, here / writer)
-                if where := compared(plain, dumped, stack):
-                    raise DifferenceError(f"{writer}, read by {reader}: {where}")
+            self.read_crosswise(stack, here, plain)
+            if stack.contained:
+                self.look_at_copies(stack, here, plain)
+
+    def read_crosswise(self, stack: Stack, here: Path, plain: Any) -> None:
+        """What each has written, by the other and by the stack itself."""
+        crosswise = [(stack.name, stack.name), ("native", stack.name)]
+        if not stack.contained:
+            crosswise.append((stack.name, "native"))
+        for writer, reader in crosswise:
+            dumped = self.dump(reader, here / writer)
+            if where := compared(plain, dumped, stack):
+                raise DifferenceError(f"{writer}, read by {reader}: {where}")
+
+    def look_at_copies(self, stack: Stack, here: Path, plain: Any) -> None:
+        """Copies the native files into containers, and these into files again."""
+        source = here / "native"
+        for name, reader in ("kept", stack.name), ("back", "native"):
+            words = {"copy": str(source), "to": str(here / name), "plain": name == "back"}
+            self.workers[stack.name].ask(words, LIMIT)
+            source = here / name
+            dumped = self.dump(reader, source)
+            if where := compared({one: plain[one] for one in dumped}, dumped, stack):
+                raise DifferenceError(f"copies, {name}: {where}")
+        self.copied += len(dumped)
 
     def look_through_logs(self, stack: Stack, here: Path, plain: Any) -> None:
         """Reads what is not in its place yet, and has it put there."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 import h5py
+import hdf5plugin
 import numpy as np
 import pytest
 from harness.layer import Layer, Options
@@ -61,6 +63,7 @@ def make() -> None:
 
 
 def copy_files() -> None:
+    assert hdf5plugin.FILTERS  # imported: HDF5 finds its plug-ins
     stdio = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     stdio.set_fapl_stdio()
     for source, target, access in (
@@ -192,3 +195,45 @@ def refer_to_another_file() -> None:
 @pytest.mark.parametrize("options", [None, ...], ids=["native", "object"])
 def test_references_lead_to_other_files(object_layer: Layer, options: Options) -> None:
     object_layer.python(refer_to_another_file, options)
+
+
+def make_filtered() -> None:
+    """By plug-ins whose parameters become others when a dataset is made."""
+    floats: dict[str, Mapping[str, object]] = {
+        "zfp": hdf5plugin.Zfp(rate=8),
+        "sz": hdf5plugin.SZ(absolute=0.1),
+        "sperr": hdf5plugin.Sperr(rate=8),
+    }
+    all_types: dict[str, Mapping[str, object]] = {
+        "bitshuffle": hdf5plugin.Bitshuffle(),
+        "plain bitshuffle": {"compression": 32008, "compression_opts": ()},
+        "bitshuffle zstd": hdf5plugin.Bitshuffle(cname="zstd"),
+        "blosc": hdf5plugin.Blosc(),
+        "zstd": hdf5plugin.Zstd(),
+    }
+    values = np.random.default_rng(1).random((40, 37))
+    with h5py.File("plain.h5", "w") as f:
+        for name, options in floats.items():
+            f.create_dataset(name, data=values, chunks=(16, 16), **options)
+        for name, options in all_types.items():
+            whole = (1000 * values).astype("i2")
+            f.create_dataset(name, data=whole, chunks=(16, 16), shuffle=True, **options)
+
+
+def show_filtered(path: str) -> None:
+    assert hdf5plugin.FILTERS
+    with h5py.File(path, "r") as f:
+        for name, dataset in f.items():
+            list_of = dataset.id.get_create_plist()
+            filters = [list_of.get_filter(i) for i in range(list_of.get_nfilters())]
+            chunk = dataset.id.read_direct_chunk((16, 16))
+            print(name, filters, chunk, dataset[...].tobytes())
+
+
+def test_chunks_are_what_they_were_for_every_filter(object_layer: Layer) -> None:
+    object_layer.plain(make_filtered)
+    before = object_layer.plain(partial(show_filtered, "plain.h5"))
+    assert len(before.splitlines()) == 8
+    object_layer.python(copy_files)
+    assert object_layer.python(partial(show_filtered, "kept.h5")).out.decode().strip() == before
+    assert object_layer.plain(partial(show_filtered, "back.h5")) == before

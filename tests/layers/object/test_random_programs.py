@@ -26,5 +26,6 @@ def test_random_programs(tmp_path: Path) -> None:
         drive(arena, PROGRAMS, SEED, 8)
     assert (tmp_path / "store").is_dir()
     assert took_part(layer) > 0.6 * arena.programs
+    assert arena.copied > arena.programs / 2
     assert arena.failed < 0.4 * arena.executed, "most statements must work"
     print(f"seed {SEED}: {arena.summary()}")

@@ -11,6 +11,7 @@
 #include "layers/object/container/opened.hpp"
 #include "layers/object/copying/committed_types.hpp"
 #include "layers/object/copying/elements.hpp"
+#include "layers/object/elements/elements.hpp"
 #include "objects/paths.hpp"
 
 namespace headrace::object {
@@ -124,7 +125,7 @@ class Copier {
         copy_attributes(source, *made, at);
       return;
     }
-    const Id<Kind::plist> creation = source.creation();
+    Id<Kind::plist> creation = source.creation();
     if (source.type() == H5I_GROUP) {
       const Held made = parent.new_group(name, lcpl, creation.get());
       done_[token_of(source)] = at.to;
@@ -133,8 +134,10 @@ class Copier {
       return;
     }
     const Id<Kind::datatype> type = source.datatype();
-    const Held made = parent.new_dataset(name, lcpl, types_.of_copy(type.get()),
-                                         source.dataspace().get(), creation.get());
+    const Id<Kind::dataspace> space = source.dataspace();
+    const Id<Kind::plist> asked = asked_list(type.get(), std::move(creation), space.get());
+    const Held made =
+        parent.new_dataset(name, lcpl, types_.of_copy(type.get()), space.get(), asked.get());
     done_[token_of(source)] = at.to;
     copy_attributes(source, made, at);
     if (is_now(type.get(), named(at))) return copy_dataset(source, made, named(at), new_token());

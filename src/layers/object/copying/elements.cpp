@@ -6,6 +6,7 @@
 #include "engine/buffer.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/filters/native_chunk_args.hpp"
+#include "layers/object/elements/native_filters.hpp"
 #include "vol/dataset/box_spaces.hpp"
 #include "vol/dataset/selection.hpp"
 
@@ -95,7 +96,8 @@ class DatasetCopy {
     std::array<hsize_t, H5S_MAX_RANK> shape{};
     if (h5.Pget_chunk(list_.get(), static_cast<int>(shape.size()), shape.data()) < 0)
       throw Error(what_ + " has chunks of no shape");
-    const bool as_stored = vol::is_flat(type_.get());
+    const bool as_stored = vol::is_flat(type_.get()) &&
+                           listed_filters(list_.get()) == listed_filters(to_.creation().get());
     const StoredChunks all = chunks();
     for (std::size_t i = 0; i < all.stored.size(); ++i) {
       const Chunk chunk = all.at(i);

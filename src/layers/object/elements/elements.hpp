@@ -25,6 +25,9 @@ namespace headrace::object {
 Id<Kind::plist> require_supported(hid_t type, hid_t dcpl, hid_t space, const std::string& name);
 // A dataset's list with what filters set for it that is not kept. Throws Error.
 Id<Kind::plist> told_list(hid_t type, Id<Kind::plist> list, hid_t space);
+// The other way: a list by which a program makes a dataset that tells of these filters, as far as
+// there is one. Throws Error.
+Id<Kind::plist> asked_list(hid_t type, Id<Kind::plist> told, hid_t space);
 // Throws Error for a type that no dataset or attribute of a container may have.
 void require_supported_type(hid_t type, const std::string& what);
 

@@ -79,6 +79,29 @@ Id<Kind::plist> completed(hid_t type, hid_t dcpl, hid_t space) {
   return list;
 }
 
+// A program's parameters are among those that a filter has set: behind others (Bitshuffle, SZ), or
+// between others (SPERR). Whether a run of them has passed.
+template <typename Test>
+bool try_parts(const std::vector<unsigned>& values, const Test& passes) {
+  for (auto begin = values.begin(); begin != values.end(); ++begin)
+    for (auto end = values.end(); end != begin; --end)
+      if (passes(std::vector<unsigned>(begin, end))) return true;
+  return passes(std::vector<unsigned>());
+}
+
+// What becomes of a filter where a dataset is made with a list that has these; none where it cannot
+// be made.
+std::optional<ListedFilter> set_for(hid_t type, hid_t list, hid_t space,
+                                    const std::vector<ListedFilter>& filters, std::size_t which) {
+  try {
+    set_filters(list, filters);
+    const auto made = listed_filters(native_list(type, list, space).get());
+    if (made && made->size() == filters.size()) return (*made)[which];
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
 // Its selection is in a heap of the native file that it was made in, of which a container has none.
 bool has_region_reference(hid_t type) {
   const H5T_class_t kind = h5.Tget_class(type);
@@ -101,6 +124,22 @@ Id<Kind::plist> told_list(hid_t type, Id<Kind::plist> list, hid_t space) {
   const auto made = listed_filters(native_list(type, list.get(), space).get());
   if (made && made->size() == filters->size()) set_filters(list.get(), *made);
   return list;
+}
+
+Id<Kind::plist> asked_list(hid_t type, Id<Kind::plist> told, hid_t space) {
+  const auto filters = listed_filters(told.get());
+  if (!filters || std::ranges::all_of(*filters, stays)) return told;
+  std::vector<ListedFilter> asked = *filters;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (stays(asked[i])) continue;
+    const bool found = try_parts((*filters)[i].values, [&](std::vector<unsigned> values) {
+      asked[i].values = std::move(values);
+      return set_for(type, told.get(), space, asked, i) == (*filters)[i];
+    });
+    if (!found) asked[i] = (*filters)[i];
+  }
+  set_filters(told.get(), asked);
+  return told;
 }
 
 void require_supported_type(hid_t type, const std::string& what) {
