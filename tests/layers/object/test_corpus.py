@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +11,18 @@ import h5py
 import netCDF4
 import numpy as np
 import pandas as pd
+import pynwb
+import pytest
 import tables
 from harness.corpus import PYTHONPATH
 from harness.layer import Layer
+from harness.prefix import ROOT
 from harness.run import run
 from harness.stack import CLEAN
+from kernels.bench_tool import SERIAL, Bench
 from random_programs.dump import of_file
+
+DATA = ROOT.parent / "shared/data/e3sm"
 
 # What a container does not have, and so refuses to take: the reason it gives.
 REFUSED = {
@@ -86,12 +93,65 @@ def write_by_packages() -> None:
         file.create_vlarray("/", "ragged", tables.Int16Atom()).append([1, 2])
         file.create_soft_link("/", "soft", "/t")
         table.cols.n.create_index()
+    write_session("session.nwb")
+
+
+def write_session(name: str) -> None:
+    """Of electrodes, with tables that refer to each other, rows of any length and references."""
+    session = pynwb.NWBFile(
+        "a session", "first", datetime.fromisoformat("2020-01-01T00:00:00+00:00")
+    )
+    device = session.create_device(name="probe")
+    shank = session.create_electrode_group("shank", description="-", device=device, location="-")
+    for _ in range(4):
+        session.add_electrode(group=shank, location="-")
+    electrodes = session.create_electrode_table_region([0, 1, 3], "some")
+    compressed = pynwb.H5DataIO(np.arange(3000.0).reshape(1000, 3), compression="gzip")
+    series = pynwb.ecephys.ElectricalSeries(
+        name="voltage", data=compressed, electrodes=electrodes, starting_time=0.0, rate=200.0
+    )
+    session.add_acquisition(series)
+    for unit in range(9):
+        session.add_unit(spike_times=np.arange(unit) / 8, electrodes=[unit % 4])
+    session.add_trial(start_time=0.0, stop_time=1.0, timeseries=[series])
+    with pynwb.NWBHDF5IO(name, "w") as file:
+        file.write(session)
+
+
+def read_session(name: str) -> None:
+    with pynwb.NWBHDF5IO(name, "r") as file:
+        session = file.read()
+        voltage = session.trials["timeseries"][0][0].timeseries
+        print(voltage.name, voltage.data[:].sum(), voltage.electrodes["group"][2].name)
+        print([times.tolist() for times in session.units["spike_times"][:]])
 
 
 def test_files_of_other_packages_come_back(object_layer: Layer, tmp_path: Path) -> None:
     object_layer.plain(write_by_packages)
-    names = ["climate.nc", "frame.h5", "tables.h5"]
+    names = ["climate.nc", "frame.h5", "tables.h5", "session.nwb"]
     done = object_layer.python(partial(copy_there_and_back, names))
     assert done.out.decode().split() == [word for name in names for word in (name, "copied")]
     for name in names:
         assert of_file(tmp_path / f"{name}.back") == of_file(tmp_path / name), name
+    read = partial(read_session, "session.nwb")
+    known = object_layer.plain(read)
+    assert known.startswith("voltage 4498500.0 shank")
+    kept = partial(read_session, "session.nwb.kept")
+    assert object_layer.python(kept).out.decode().strip() == known
+    made = partial(write_session, "made.nwb")
+    object_layer.python(made)
+    assert (tmp_path / "made.nwb").stat().st_size < 1000  # a stub
+    assert object_layer.python(partial(read_session, "made.nwb")).out.decode().strip() == known
+
+
+@pytest.mark.parametrize("which", "fg")
+def test_files_of_a_climate_model_come_back(
+    object_layer: Layer, tmp_path: Path, which: str
+) -> None:
+    case = f"{which}-canonical-independent"
+    bench = Bench(tmp_path, SERIAL)
+    bench.samples("e3sm", "--data", DATA, "--case", which, "--only", case, "--keep")
+    (tmp_path / "model.h5").hardlink_to(bench.kept("e3sm", case) / "data.h5")
+    done = object_layer.python(partial(copy_there_and_back, ["model.h5"]))
+    assert done.out.decode() == "model.h5 copied\n"
+    assert of_file(tmp_path / "model.h5.back") == of_file(tmp_path / "model.h5")
