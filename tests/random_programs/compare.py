@@ -210,12 +210,13 @@ class Arena:
         """Copies the native files into containers, and these into files again."""
         source = here / "native"
         for name, reader in ("kept", stack.name), ("back", "native"):
-            words = {"copy": str(source), "to": str(here / name), "plain": name == "back"}
+            target = here / f"{stack.name}-{name}"
+            words = {"copy": str(source), "to": str(target), "plain": name == "back"}
             self.workers[stack.name].ask(words, LIMIT)
-            source = here / name
+            source = target
             dumped = self.dump(reader, source)
             if where := compared({one: plain[one] for one in dumped}, dumped, stack):
-                raise DifferenceError(f"copies, {name}: {where}")
+                raise DifferenceError(f"{stack.name}, {name}: {where}")
         self.copied += len(dumped)
 
     def look_through_logs(self, stack: Stack, here: Path, plain: Any) -> None:

@@ -39,6 +39,7 @@ file = "b.h5"
 metadata_block = 4096
 chunk_cache = false
 """
+OBJECT = "under_vol=7218;under_info={store=store;under_vol=0;under_info={}}"
 # Connector, options, and whether the files must be the same byte by byte.
 STACKS: dict[str, tuple[str, str, bool]] = {
     "null": ("null", "seat=both", True),
@@ -68,6 +69,9 @@ STACKS: dict[str, tuple[str, str, bool]] = {
         False,
     ),
     "object": ("object", "store=store", False),
+    "async_object": ("async", f"seat=vol;{OBJECT}", False),
+    "cache_object": ("cache", f"settle=0;memory=64MiB;{OBJECT}", False),
+    "trace_object": ("trace", f"seat=vol;{OBJECT}", False),
     "stripe": ("stripe", "files=3;size=1000", False),
     "async_stripe": (
         "async",
@@ -140,7 +144,7 @@ def stack(spec: str, plugins: Path, folder: Path, native: dict[str, str]) -> Sta
         relaid=LAYOUT in options or "rules=" in options,
         pieces=layer == "stripe" or "under_vol=7214" in options,
         later="canonicalise=later" in options,
-        contained=layer == "object",
+        contained=layer == "object" or "under_vol=7218" in options,
     )
 
 
