@@ -1,5 +1,6 @@
 #include "hdf5/filters/native_chunks.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/filters/native_chunk_args.hpp"
+#include "hdf5/id.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace {
@@ -84,6 +86,23 @@ std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin) {
   h5.Ewalk2(kDefaultStack, H5E_WALK_UPWARD, &look, &missing);
   if (!missing) throw Error("the size of a stored chunk cannot be read");
   return 0;
+}
+
+bool tells_chunk_places(const UnderDataset& dataset) {
+  H5D_chunk_index_t index{};
+  ChunkIndex native{&index};
+  const PrivateErrors own;
+  if (call(dataset, H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE, &native) < 0) return false;
+  if (index != H5D_CHUNK_IDX_EARRAY) return true;
+  H5VL_dataset_get_args_t args{H5VL_DATASET_GET_SPACE, {}};
+  args.args.get_space.space_id = kInvalidId;
+  if (h5.VLdataset_get(dataset.object, dataset.connector, &args, h5.transfer_list.get(), nullptr) <
+      0)
+    return false;
+  const Id<Kind::dataspace> space(args.args.get_space.space_id);
+  std::array<hsize_t, H5S_MAX_RANK> most{};
+  return h5.Sget_simple_extent_dims(space.get(), nullptr, most.data()) > 0 &&
+         most.front() == H5S_UNLIMITED;
 }
 
 bool visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data) {

@@ -36,9 +36,14 @@ std::uint64_t stored_size(const UnderDataset& dataset, const hsize_t* origin);
 std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
                           std::span<std::byte> bytes);
 
-// Calls visit(origin, filters left out, address in the file, bytes stored, data) for each chunk
-// that is stored, after HDF5 has stored what it had changed of chunks in memory. A negative result
-// of `visit` ends it as an error. False when HDF5 does not tell.
+// Whether HDF5 tells the places of chunks to those who visit them. It tells wrong ones of an
+// extensible array, the index in its newer formats of datasets with one unlimited dimension, where
+// this is not the first one: H5D__earray_idx_iterate_cb() of 1.14 and 2.2 counts chunks in another
+// order than they are numbered.
+bool tells_chunk_places(const UnderDataset& dataset);
+// Of one for which it does: calls visit(origin, filters left out, address in the file, bytes
+// stored, data) for each chunk that is stored, after HDF5 has stored what it had changed of chunks
+// in memory. A negative result of `visit` ends it as an error. False when HDF5 does not tell.
 using VisitChunk = int (*)(const hsize_t*, unsigned, haddr_t, hsize_t, void*);
 bool visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data);
 // Whether the addresses are those in the file behind a user block, too; that of HDF5 before 1.14.4

@@ -10,12 +10,14 @@
 
 struct Kind {
   const char *name;
-  int latest, unlimited, early; /* unlimited: of how many dimensions */
+  int latest, unlimited[2], early;
 };
 
 static const struct Kind kinds[] = {
-    {"v1", 0, 2, 0},    {"v1 fixed", 0, 0, 0}, {"v2", 1, 2, 0},       {"extensible", 1, 1, 0},
-    {"fixed", 1, 0, 0}, {"implicit", 1, 0, 1}, {"early v1", 0, 1, 1},
+    {"v1", 0, {1, 1}, 0},       {"v1 fixed", 0, {0, 0}, 0},
+    {"v2", 1, {1, 1}, 0},       {"extensible", 1, {1, 0}, 0},
+    {"fixed", 1, {0, 0}, 0},    {"implicit", 1, {0, 0}, 1},
+    {"early v1", 0, {1, 0}, 1}, {"extensible in columns", 1, {0, 1}, 0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, FILTERS = 4 };
 
@@ -156,8 +158,9 @@ static void use(const char *name, const struct Kind *kind, hsize_t user_block, s
     choose_shape(one);
     if (kind->early && filter > 0 && kind->latest) continue; /* no implicit index */
     const char label[2] = {(char)('a' + filter), 0};
-    const hsize_t most[2] = {kind->unlimited > 0 ? H5S_UNLIMITED : one->dims[0],
-                             kind->unlimited > 1 ? H5S_UNLIMITED : one->dims[1]};
+    hsize_t most[2];
+    for (int d = 0; d < 2; ++d)
+      most[d] = kind->unlimited[d] ? H5S_UNLIMITED : one->dims[d] + below(2) * below(20);
     const hid_t dcpl = list_of(kind, filter, one), space = H5Screate_simple(2, one->dims, most);
     const hid_t dataset =
         H5Dcreate2(file, label, H5T_NATIVE_INT32, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);

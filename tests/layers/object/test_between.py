@@ -212,9 +212,12 @@ def make_filtered() -> None:
         "zstd": hdf5plugin.Zstd(),
     }
     values = np.random.default_rng(1).random((40, 37))
-    with h5py.File("plain.h5", "w") as f:
+    with h5py.File("plain.h5", "w", libver="latest") as f:
         for name, options in floats.items():
             f.create_dataset(name, data=values, chunks=(16, 16), **options)
+        # Of which HDF5 tells wrong places of chunks.
+        columns = {"maxshape": (60, None), "compression": 4}
+        f.create_dataset("by columns", data=values, chunks=(16, 16), **columns)
         for name, options in all_types.items():
             whole = (1000 * values).astype("i2")
             f.create_dataset(name, data=whole, chunks=(16, 16), shuffle=True, **options)
@@ -233,7 +236,7 @@ def show_filtered(path: str) -> None:
 def test_chunks_are_what_they_were_for_every_filter(object_layer: Layer) -> None:
     object_layer.plain(make_filtered)
     before = object_layer.plain(partial(show_filtered, "plain.h5"))
-    assert len(before.splitlines()) == 8
+    assert len(before.splitlines()) == 9
     object_layer.python(copy_files)
     assert object_layer.python(partial(show_filtered, "kept.h5")).out.decode().strip() == before
     assert object_layer.plain(partial(show_filtered, "back.h5")) == before

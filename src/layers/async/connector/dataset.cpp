@@ -181,6 +181,7 @@ std::shared_ptr<Dataset> small_chunks_of(vol::Object& object, hid_t space) {
 }
 
 bool complete(Dataset& dataset, const vol::Object& object) {
+  if (!tells_chunk_places({object.under, object.connector->id()})) return false;
   if (!dataset.pipeline.empty()) return true;
   const PrivateErrors own;
   if (!read_unwritten(vol::creation_list(object).get(), dataset) ||

@@ -1,11 +1,13 @@
 #include "layers/object/copying/elements.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
 #include "engine/buffer.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/filters/native_chunk_args.hpp"
+#include "hdf5/filters/native_chunks.hpp"
 #include "layers/object/elements/native_filters.hpp"
 #include "vol/dataset/box_spaces.hpp"
 #include "vol/dataset/selection.hpp"
@@ -15,25 +17,15 @@ namespace {
 
 constexpr std::uint64_t kBytesAtOnce = std::uint64_t{4} << 20U;
 
-struct Chunk {
-  const hsize_t* offset = nullptr;
-  unsigned left_out = 0;
-  hsize_t size = 0;
-};
-
 // Those that are stored of a dataset, of which there may be millions.
 struct StoredChunks {
   std::size_t rank = 0;
   std::vector<hsize_t> offsets;
-  std::vector<std::pair<unsigned, hsize_t>> stored;  // filters left out, and bytes
-  [[nodiscard]] Chunk at(std::size_t i) const {
-    return {&offsets[i * rank], stored[i].first, stored[i].second};
+  std::vector<hsize_t> sizes;  // in bytes
+  void add(const hsize_t* offset, hsize_t size) {
+    offsets.insert(offsets.end(), offset, offset + rank);
+    sizes.push_back(size);
   }
-};
-
-struct VisitChunks {
-  H5D_chunk_iter_op_t visit;
-  void* data;
 };
 
 void require(herr_t result, const std::string& what) {
@@ -79,49 +71,67 @@ class DatasetCopy {
     return dataset.connector().dataset_cls.optional(dataset.get(), &call, transfer_list(), nullptr);
   }
 
-  [[nodiscard]] StoredChunks chunks() const {
+  [[nodiscard]] StoredChunks chunks(const engine::Index& shape) const {
     StoredChunks found{elements_.rank, {}, {}};
-    VisitChunks args{[](const hsize_t* offset, unsigned left_out, haddr_t, hsize_t size, void* to) {
-                       auto& known = *static_cast<StoredChunks*>(to);
-                       known.offsets.insert(known.offsets.end(), offset, offset + known.rank);
-                       known.stored.emplace_back(left_out, size);
-                       return 0;
-                     },
-                     &found};
-    require(ask(from_, H5VL_NATIVE_DATASET_CHUNK_ITER, &args), what_);
+    const Id<Kind::vol> connector(h5.VLget_connector_id_by_name(from_.connector().name));
+    const UnderDataset under{from_.get(), connector.get()};
+    const auto visit = [](const hsize_t* offset, unsigned /*left_out*/, haddr_t /*address*/,
+                          hsize_t size, void* to) {
+      static_cast<StoredChunks*>(to)->add(offset, size);
+      return 0;
+    };
+    if (!tells_chunk_places(under))
+      look_for_chunks(under, shape, found);
+    else if (!visit_chunks(under, visit, &found))
+      throw Error("the chunks of " + what_ + " cannot be copied: " + root_cause());
     return found;
   }
 
+  void look_for_chunks(const UnderDataset& under, const engine::Index& shape,
+                       StoredChunks& found) const {
+    if (engine::volume(elements_.rank, elements_.dims) == 0) return;
+    const engine::Grid grid{elements_.rank, elements_.dims, shape};
+    const engine::Box all{{}, elements_.dims};
+    engine::Pieces pieces(grid, all);
+    engine::Piece piece;
+    while (pieces.next(piece)) {
+      std::array<hsize_t, H5S_MAX_RANK> offset{};
+      std::ranges::copy(piece.origin, offset.begin());
+      if (const hsize_t size = stored_size(under, offset.data()); size > 0)
+        found.add(offset.data(), size);
+    }
+  }
+
   void copy_chunks() const {
-    std::array<hsize_t, H5S_MAX_RANK> shape{};
-    if (h5.Pget_chunk(list_.get(), static_cast<int>(shape.size()), shape.data()) < 0)
+    std::array<hsize_t, H5S_MAX_RANK> lengths{};
+    if (h5.Pget_chunk(list_.get(), static_cast<int>(lengths.size()), lengths.data()) < 0)
       throw Error(what_ + " has chunks of no shape");
+    engine::Index shape{};
+    std::copy_n(lengths.begin(), elements_.rank, shape.begin());
     const bool as_stored = vol::is_flat(type_.get()) &&
                            listed_filters(list_.get()) == listed_filters(to_.creation().get());
-    const StoredChunks all = chunks();
-    for (std::size_t i = 0; i < all.stored.size(); ++i) {
-      const Chunk chunk = all.at(i);
+    const StoredChunks all = chunks(shape);
+    for (std::size_t i = 0; i < all.sizes.size(); ++i) {
+      const hsize_t* const offset = &all.offsets[i * all.rank];
       if (as_stored) {
-        copy_stored(chunk);
+        copy_stored(offset, all.sizes[i]);
         continue;
       }
       engine::Box box;
       for (unsigned d = 0; d < elements_.rank; ++d) {
-        box.start[d] = chunk.offset[d];
-        box.count[d] = std::min<std::uint64_t>(shape[d], elements_.dims[d] - chunk.offset[d]);
+        box.start[d] = offset[d];
+        box.count[d] = std::min<std::uint64_t>(shape[d], elements_.dims[d] - offset[d]);
       }
       copy_pieces(box, rows_at_once(box.count));
     }
   }
 
-  void copy_stored(const Chunk& chunk) const {
-    engine::Buffer bytes(chunk.size);
-    std::size_t size = chunk.size;
-    ChunkRead read{chunk.offset, 0, bytes.data(), &size};
+  void copy_stored(const hsize_t* offset, std::size_t size) const {
+    engine::Buffer bytes(size);
+    ChunkRead read{offset, 0, bytes.data(), &size};
     require(ask(from_, H5VL_NATIVE_DATASET_CHUNK_READ, &read), what_);
-    ChunkWrite1 one{chunk.offset, chunk.left_out, static_cast<std::uint32_t>(chunk.size),
-                    bytes.data()};
-    ChunkWrite2 two{chunk.offset, chunk.left_out, chunk.size, bytes.data()};
+    ChunkWrite1 one{offset, read.left_out, static_cast<std::uint32_t>(size), bytes.data()};
+    ChunkWrite2 two{offset, read.left_out, size, bytes.data()};
     void* const args = is_major1() ? static_cast<void*>(&one) : &two;
     require(ask(to_, H5VL_NATIVE_DATASET_CHUNK_WRITE, args), what_);
   }
