@@ -86,6 +86,8 @@ def be_a_dict() -> None:
             Map.open(f, "else")
         with pytest.raises(TypeError, match="'some' is not a map"):
             Map.open(f, "some")
+        with pytest.raises(ValueError, match="a name ends at a NUL"):
+            Map.open(f, "some/where\0else")
     assert not m
 
 
