@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from headrace import stores
@@ -22,7 +24,7 @@ def copy_file(source: Path, target: Path, store: Path, *, to_container: bool) ->
 
     Args:
         source: A plain file, or the stub of a container.
-        target: What is made; on failure it is removed.
+        target: What is made. It gets this name when it is whole.
         store: The folder of the container's store.
         to_container: Whether the target is the container.
 
@@ -45,19 +47,38 @@ def copy_file(source: Path, target: Path, store: Path, *, to_container: bool) ->
 
 @contextlib.contextmanager
 def _new(h5py: Any, old: Any, target: Path, to_container: bool) -> Iterator[Any]:
+    """A file that gets the target's name when it is whole: a killed copy leaves none of it."""
+    if os.path.lexists(target):
+        raise FileError(f"{target} is there: file exists")
     creation = old.id.get_create_plist()
     creation.set_userblock(0)
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     if not to_container:
         access.set_fapl_stdio()  # a file with another driver than usual is left to HDF5
-    file = h5py.File(h5py.h5f.create(bytes(target), h5py.h5f.ACC_EXCL, creation, access))
+    half = target.with_name(f".headrace-cp-{uuid.uuid4().hex}")
+    file = h5py.File(h5py.h5f.create(bytes(half), h5py.h5f.ACC_EXCL, creation, access))
     try:
         yield file
         file.close()
+        _rename(half, target)
     except BaseException:
         file.close()
         if to_container:
-            stores.ask("rm", target)
+            stores.ask("rm", half)
         else:
-            target.unlink()
+            half.unlink()
         raise
+    if to_container:
+        h5py.File(target, "r+").close()  # the store gets to know the name
+
+
+def _rename(half: Path, target: Path) -> None:
+    """Replaces no file that was made meanwhile, where the file system has hard links."""
+    try:
+        target.hardlink_to(half)
+    except FileExistsError:
+        raise FileError(f"{target} is there: file exists") from None
+    except OSError:
+        half.rename(target)
+    else:
+        half.unlink()

@@ -73,6 +73,8 @@ def is_stub(path: Path) -> bool:
 def read_stub(path: Path) -> Stub | None:
     """What the stub of a container says; None for other files, FileError for unreadable ones."""
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise FileError(f"{path} is no regular file")  # a pipe would be waited for
         with path.open("rb") as file:
             text = file.read(_MOST)
     except OSError as error:

@@ -53,6 +53,9 @@ int remove(const std::string& path, const Options& options) {
   }
   if (!options.id.empty())
     throw Error("--id is for containers of a store, and " + path + " is a file");
+  // Its target would stay as a stub without a container.
+  if (std::filesystem::is_symlink(path))
+    throw Error(path + " is a symbolic link: name the file that it leads to");
   if (target.stub.is_original) static_cast<void>(file_of(path, options));
   sidecar::remove_container_stub(path);
   if (target.stub.is_original) objects::Container::remove(*target.store, target.container());

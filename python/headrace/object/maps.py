@@ -23,6 +23,12 @@ class _MapId(h5py._objects.ObjectID):  # type: ignore[misc]  # noqa: SLF001, clo
         return h5py.h5p.create(h5py.h5p.DATASET_CREATE)
 
 
+def _path(name: str) -> bytes:
+    if "\0" in name:
+        raise ValueError(f"a name ends at a NUL: {name!r}")  # HDF5 would take what is before it
+    return name.encode("utf-8", "surrogateescape")
+
+
 class Map(MutableMapping[Any, Any]):
     """A map of a file that the layer `object` keeps, with the keys in their order.
 
@@ -60,7 +66,7 @@ class Map(MutableMapping[Any, Any]):
         links.set_char_encoding(h5py.h5t.CSET_UTF8)
         with entered() as library:
             usual = calls.usual_list(library)
-            path = name.encode("utf-8", "surrogateescape")
+            path = _path(name)
             made = Create(0, path, types[0].id, types[1].id, links.id, usual)
             operate(library, group.id.id, b"create", made)
         return cls.open(group, name)
@@ -68,7 +74,7 @@ class Map(MutableMapping[Any, Any]):
     @classmethod
     def open(cls, group: Any, name: str) -> Self:
         """One that is there; KeyError where it is not, TypeError where it is something else."""
-        path = name.encode("utf-8", "surrogateescape")
+        path = _path(name)
         with entered() as library:
             try:
                 found = library.H5Oopen(group.id.id, path, 0)

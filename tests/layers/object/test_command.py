@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -236,6 +238,44 @@ with h5py.File('refused.h5', 'w') as f:
     assert "external" in done.text, done.text
     assert not (made.folder / "new.h5").exists()
     assert told(made, "ls", str(store)) == before
+
+
+@pytest.mark.parametrize("into_store", [False, True])
+def test_a_killed_copy_has_not_the_name(made: Layer, into_store: bool) -> None:
+    store = made.folder / "store"
+    made.plain("with h5py.File('plain.h5', 'w') as f: f['d'] = 1")
+    source = made.folder / ("plain.h5" if into_store else "x.h5")
+    program = f"""
+import os, signal
+from pathlib import Path
+from headrace import copying
+copying._rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+folder = Path({str(made.folder)!r})
+copying.copy_file(Path({str(source)!r}), folder / "n.h5", folder / "store",
+                  to_container={into_store})
+"""
+    done = run([sys.executable, "-c", program], env=CLEAN, cwd=made.folder)
+    assert done.status == -signal.SIGKILL, done.text
+    assert not (made.folder / "n.h5").exists()
+    options = [f"--store={store}"] if into_store else []
+    assert ask(made, "cp", source.name, "n.h5", *options).status == 0
+    assert len(list(made.folder.glob(".headrace-cp-*"))) == 1, "that of the killed one"
+    if into_store:
+        stubs = [line["stub"] for line in told(made, "ls", "store") if line["there"]]
+        assert str(made.folder / "n.h5") in stubs
+
+
+def test_a_pipe_is_no_file_to_be_copied(made: Layer) -> None:
+    os.mkfifo(made.folder / "pipe")
+    done = ask(made, "cp", "pipe", "new.h5")
+    assert done.status == 2
+    assert "is no regular file" in done.text
+
+
+def test_a_symbolic_link_to_a_stub_is_not_removed(made: Layer) -> None:
+    (made.folder / "link.h5").symlink_to("x.h5")
+    refused(made, "rm", "link.h5", because="link.h5 is a symbolic link")
+    assert made.python(READ.format("x.h5")).out == b"0 words\n"
 
 
 def test_doctor_knows_stubs(made: Layer) -> None:

@@ -24,7 +24,7 @@ LEAST = 3  # generations that the last of them sees
 @pytest.fixture(scope="module")
 def preload(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kill")
-    return compile_preload(folder, Path(__file__).with_name("kill_at.c"))
+    return compile_preload(folder, Path(__file__).with_name("programs") / "kill_at.c")
 
 
 def killed(layer: Layer, preload: Path, moment: int) -> Result:

@@ -29,19 +29,19 @@ pytestmark = pytest.mark.sanitized
 
 
 def test_c(object_layer: Layer, hdf5: Hdf5) -> None:
-    program = built(f"tests/layers/object/maps_{hdf5.mpi}")
+    program = built(f"tests/layers/object/programs/maps_{hdf5.mpi}")
     done = object_layer.command([program, object_layer.folder / "x.h5", "maps"])
     assert (done.status, done.out, done.err) == (0, b"good\n", b""), done.text
 
 
 def test_c_natively(object_layer: Layer, hdf5: Hdf5) -> None:
-    program = built(f"tests/layers/object/maps_{hdf5.mpi}")
+    program = built(f"tests/layers/object/programs/maps_{hdf5.mpi}")
     done = object_layer.command([program, object_layer.folder / "x.h5", "native"], None)
     assert (done.status, done.out, done.err) == (0, b"good\n", b""), done.text
 
 
 def test_hdf5s_own_functions(object_layer: Layer, hdf5: Hdf5) -> None:
-    program = built(f"tests/layers/object/own_maps_{hdf5.mpi}")
+    program = built(f"tests/layers/object/programs/own_maps_{hdf5.mpi}")
     done = object_layer.command([program, object_layer.folder / "x.h5"])
     assert (done.status, done.out, done.err) == (0, b"good\n", b""), done.text
 
@@ -86,6 +86,8 @@ def be_a_dict() -> None:
             Map.open(f, "else")
         with pytest.raises(TypeError, match="'some' is not a map"):
             Map.open(f, "some")
+        with pytest.raises(ValueError, match="a name ends at a NUL"):
+            Map.open(f, "some/where\0else")
     assert not m
 
 
@@ -190,7 +192,7 @@ def test_below_other_layers(tmp_path: Path, hdf5: Hdf5, above: str) -> None:
     stacked = Stacked(tmp_path, f"{above},object(store={tmp_path}/store)")
     done = stacked.start(be_a_dict)
     assert done.status == 0, done.text
-    program = built(f"tests/layers/object/own_maps_{hdf5.mpi}")
+    program = built(f"tests/layers/object/programs/own_maps_{hdf5.mpi}")
     env = stack_env(stacked.usual, tmp_path / "report")
     done = run([program, tmp_path / "x.h5"], env=env, cwd=tmp_path)
     assert (done.status, done.out, done.err) == (0, b"good\n", b""), done.text
