@@ -63,10 +63,11 @@ def _new(h5py: Any, old: Any, target: Path, to_container: bool) -> Iterator[Any]
         _rename(half, target)
     except BaseException:
         file.close()
-        if to_container:
+        has_name = half.exists() and target.exists() and half.samefile(target)
+        if to_container and half.exists() and not has_name:
             stores.ask("rm", half)
         else:
-            half.unlink()
+            half.unlink(missing_ok=True)
         raise
     if to_container:
         h5py.File(target, "r+").close()  # the store gets to know the name

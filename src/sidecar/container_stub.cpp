@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -20,7 +21,27 @@ constexpr std::string_view kContainerBegin = "\x89HDF\r\n\x1a\n\ncontainer=";
 constexpr std::string_view kStoreKey = "store=";
 constexpr std::string_view kMadeKey = "made=";
 constexpr std::string_view kInodeKey = "inode=";
-constexpr std::size_t kMostText = 8192;
+constexpr std::size_t kMostText = std::size_t{5} * PATH_MAX;  // two paths escaped, and more
+
+// A path in one line.
+std::string escaped(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == '\n' || c == '\\') text += '\\';
+    text += c == '\n' ? 'n' : c;
+  }
+  return text;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string path;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_escaped = text[i] == '\\' && i + 1 < text.size();
+    if (is_escaped) ++i;
+    path += is_escaped && text[i] == 'n' ? '\n' : text[i];
+  }
+  return path;
+}
 
 // What a line says that begins with `key`; none where the next line is another one.
 std::optional<std::string> take_line(std::string_view& text, std::string_view key) {
@@ -60,8 +81,9 @@ void lock(const Descriptor& file, int how) {
 std::string text_of(const std::string& path, const ContainerStub& stub, std::uint64_t inode) {
   const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
   std::string text(kContainerBegin);
-  text.append(stub.container).append("\n").append(kStoreKey).append(stub.store).append("\n");
-  text.append(kMadeKey).append(absolute).append("\n");
+  text.append(stub.container).append("\n");
+  text.append(kStoreKey).append(escaped(stub.store)).append("\n");
+  text.append(kMadeKey).append(escaped(absolute.native())).append("\n");
   text.append(kInodeKey).append(std::to_string(inode)).append("\n");
   text.append(absolute.filename());
   text.append(" is the name of a container in this store, not an HDF5 file.\n");
@@ -84,7 +106,8 @@ std::optional<ContainerStub> read_container_stub(const std::string& path) {
   const auto inode = take_line(text, kInodeKey);
   if (!container || !is_unique_id(*container) || !store || !made || !inode)
     throw Error("the stub " + path + " is damaged", ErrorKind::corrupt);
-  return ContainerStub{*container, *store, *made, *inode == std::to_string(head.inode)};
+  return ContainerStub{*container, unescaped(*store), unescaped(*made),
+                       *inode == std::to_string(head.inode)};
 }
 
 void require_only_name(const ContainerStub& stub, const std::string& path) {

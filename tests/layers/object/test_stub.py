@@ -137,6 +137,16 @@ def test_deleting_it_deletes_what_is_in_it(made: Layer, tmp_path: Path) -> None:
     assert not (tmp_path / "x.h5").exists()
 
 
+def test_folders_may_have_any_name(tmp_path: Path) -> None:
+    (folder := tmp_path / "a\nmade=b\\n").mkdir()
+    odd = Layer(folder, "object", usual=f"store={tmp_path}/store;")
+    odd.python(WRITE)
+    assert odd.python(READ.format("x.h5", "r+")).out == b"[0 1 2]\n"
+    shutil.copy(folder / "x.h5", tmp_path)
+    copied = Layer(tmp_path, "object", usual=f"store={tmp_path}/store;")
+    refused(copied, READ.format("x.h5", "r+"), "is a copy of the stub", "made=b\\n/x.h5")
+
+
 def test_the_launcher_takes_it(tmp_path: Path) -> None:
     headrace = Path(sys.executable).with_name("headrace")
     stack = f"object(store={tmp_path}/store)"
