@@ -14,10 +14,6 @@
 namespace headrace::objects {
 namespace {
 
-// An id is the lease of its maker and a number.
-constexpr unsigned kNumberBits = 36;
-constexpr std::uint32_t kMostLease = (1U << 28U) - 1;
-
 [[noreturn]] void fail_gone(ObjectId object, const std::string& container) {
   throw Error(named(object) + " of container " + printable(container) + " does not exist",
               ErrorKind::not_found);
@@ -96,7 +92,7 @@ void Container::require_own_process() const {
 }
 
 std::uint32_t Container::lease() {
-  if (made_ + 1 >= std::uint64_t{1} << kNumberBits) lease_ = 0;
+  if (made_ == kMostNumber) lease_ = 0;
   while (lease_ == 0) {
     std::uint32_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random)
@@ -154,8 +150,8 @@ Place Container::place_of(ObjectId object) {
 
 ObjectId Container::new_id() {
   require_own_process();
-  const ObjectId of_lease = ObjectId{lease()} << kNumberBits;
-  return of_lease + ++made_;
+  const std::uint32_t of = lease();
+  return id_of(of, ++made_);
 }
 
 Handle Container::create(Header header) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "objects/entries.hpp"
+#include "objects/keys.hpp"
 #include "objects/links.hpp"
 #include "objects/object.hpp"
 #include "objects/pending_table.hpp"
@@ -88,7 +89,7 @@ class Container {
   [[nodiscard]] std::size_t tables() const { return tables_.size(); }
 
  private:
-  static constexpr Place kRoot{1, 1};
+  static constexpr Place kRoot{kRootId, kRootId};
   // Links that are counted until their erasure is written.
   struct HeldBack {
     Handle object;

@@ -210,10 +210,18 @@ void PendingChunks::write(const Coordinates& at, engine::Buffer chunk) {
 void PendingChunks::write_part(const Coordinates& at, const PutElements& put,
                                const Touched& touched) {
   const auto [found, is_new] = pending_.try_emplace(key_of(at), of_.chunk_bytes, of_.element);
-  if (is_new) size_ += found->second.size();
-  const std::size_t before = found->second.size();
-  found->second.put(put, touched, scratch_);
-  size_ += found->second.size() - before;
+  PendingChunk& pending = found->second;
+  if (!is_new) size_ -= pending.size();
+  try {
+    pending.put(put, touched, scratch_);
+  } catch (...) {
+    if (is_new)
+      pending_.erase(found);
+    else
+      size_ += pending.size();
+    throw;
+  }
+  size_ += pending.size();
 }
 
 void PendingChunks::encode(std::uint64_t epoch, std::span<const std::byte> chunk,

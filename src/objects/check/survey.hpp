@@ -45,15 +45,22 @@ struct Surveyed {
   const std::string* name = nullptr;
 };
 
+// What of a heap the values of a map refer to.
+struct HeapUse {
+  std::uint64_t end = 0;  // of the last of them in the heap
+  std::string key;        // of the entry that has that one
+};
+
 // What the table of a group or map says of links or entries.
 struct GroupTable {
   std::uint64_t links = 0;
   std::vector<HardLink> hard;
   std::uint64_t entries = 0;
-  Value sums;                          // as the table has them
-  std::uint64_t largest = 0;           // stamp of a link and 1; 0 without links
-  std::vector<std::string> unordered;  // links without an entry by their stamp
-  std::set<std::string> stale_orders;  // keys of such entries without a link
+  std::map<std::uint64_t, HeapUse> heaps;  // that values are in
+  Value sums;                              // as the table has them
+  std::uint64_t largest = 0;               // stamp of a link and 1; 0 without links
+  std::vector<std::string> unordered;      // links without an entry by their stamp
+  std::set<std::string> stale_orders;      // keys of such entries without a link
 };
 
 // Objects of ids in a row, by the last of them.
@@ -98,7 +105,9 @@ class Survey {
   void read_leases(const std::string& table);
   void note_early(ObjectId group, const std::string& key, const char* cause);
   void reach();
-  void follow(ObjectId group, std::vector<ObjectId>& left);
+  void follow_all(std::vector<ObjectId>& left);
+  void follow_links(ObjectId group, std::vector<ObjectId>& left);
+  void follow_types(ObjectId object, std::vector<ObjectId>& left);
 
   store::Store& store_;
   std::string container_;

@@ -83,13 +83,6 @@ class Sweep {
     changes.clear();
   }
 
-  // A damaged one stays.
-  bool is_garbage(const std::string& key, const ChunkKey& chunk) try {
-    return why_garbage(store_, survey_, {key, chunk}) != nullptr;
-  } catch (const Error&) {
-    return false;
-  }
-
   void erase_chunks() {
     std::vector<store::Change> changes;
     const auto put = [&] {
@@ -98,7 +91,7 @@ class Sweep {
     };
     each_blob(store_, survey_.container() + "/d/", [&](const store::ListedBlob& blob) {
       const auto chunk = chunk_key(survey_.container(), blob.key);
-      if (!chunk || !is_garbage(blob.key, *chunk)) return;
+      if (!chunk || why_garbage(store_, survey_, {blob.key, *chunk}) == nullptr) return;
       ++swept_.chunks;
       swept_.bytes += blob.info.size;
       changes.push_back({blob.key, std::nullopt, blob.info.version});
@@ -121,6 +114,8 @@ Swept sweep(store::Store& store, const std::string& container, bool erases, cons
     if (finding.kind == Finding::Kind::damage) tell(finding);
   });
   check_tables(survey);
+  Amounts amounts;
+  check_blobs(store, survey, Depth::ends, amounts);
   if (survey.is_uncertain()) return {};
   return Sweep(store, survey, erases).run();
 }

@@ -1,6 +1,6 @@
 // Decoded chunks of a dataset that were read last, as the store had them. What all datasets of the
 // process keep is bounded together: the chunks that were used longest ago go first, whosoever they
-// are. One thread at a time for one object.
+// are. One thread at a time for one object. A child after fork() keeps chunks of its own.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,12 @@ class DecodedChunks {
   DecodedChunks() = default;
   DecodedChunks(const DecodedChunks&) = delete;
   DecodedChunks& operator=(const DecodedChunks&) = delete;
-  ~DecodedChunks() { clear(); }
+  ~DecodedChunks();
 
   // Bytes of all objects of the process, at most.
   static std::size_t most_bytes();
 
-  [[nodiscard]] bool has(const std::string& key) const;
+  [[nodiscard]] bool has(const std::string& key);
   // None where that is not what is kept of the chunk.
   DecodedChunk find(const std::string& key, store::Version version);
   void keep(const std::string& key, DecodedChunk chunk);
@@ -53,10 +53,14 @@ class DecodedChunks {
   using List = std::list<Kept>;
   class Dropped;
   struct All;
-  static All& all();
+  using Places = std::map<std::string, List::iterator, std::less<>>;
+  static All*& all();
+  static const bool is_made_;
+  All& own();
   static void drop(All& all, List::iterator place);
 
-  std::map<std::string, List::iterator, std::less<>> places_;  // in the list of all
+  All* of_ = nullptr;               // whose list it is that chunks are in
+  std::unique_ptr<Places> places_;  // in that list
 };
 
 }  // namespace headrace::objects

@@ -46,7 +46,6 @@ class PendingChunk {
   void overlay(std::span<std::byte> chunk) const;
   // What was not written is taken from the chunk as it is stored: chunk() has all of it then.
   void fill(const DecodedChunk& stored);
-  void forget_filling() { filling_.reset(); }
   // Nothing counts but what lies within so many elements from the first one on. Whether that is
   // anything.
   bool cut(unsigned rank, const engine::Index& left, const engine::Index& shape);
