@@ -279,6 +279,16 @@ void Container::refresh(const Handle& object) {
     object->header_.links -= std::min(object->header_.links, held->second.links);
 }
 
+void Container::take_cuts(const Handle& dataset) {
+  if (dataset->is_new() || dataset->place_.home == 0) return;
+  const auto [id, home] = dataset->place_;
+  const auto entry = store_.find(table_of_group(name_, home), key_of_header(id));
+  if (!entry || entry->version == dataset->version_) return;
+  const Header theirs = decode_header(store::text_of(entry->value));
+  if (theirs.epoch != dataset->stored_.epoch || theirs.cuts != dataset->stored_.cuts)
+    refresh(dataset);
+}
+
 std::size_t Container::size() const {
   std::size_t bytes = 0;
   for (const auto& [group, table] : tables_) bytes += table.size();

@@ -76,6 +76,9 @@ class Container {
   // Takes what others have written of it. What this program has changed is flushed before.
   void refresh(const Handle& object);
 
+  // Of a dataset that another has shrunk since it was read or written: refreshes it.
+  void take_cuts(const Handle& dataset);
+
   // Called before anything is written, also where that is not by flush(): what headers and entries
   // lead to is to be there.
   void before_writing(std::function<void()> act) { before_ = std::move(act); }
