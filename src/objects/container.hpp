@@ -124,7 +124,8 @@ class Container {
   void require_group(ObjectId group);
   bool erase_unlinked();
   bool erase_header(Object& object);
-  void empty_group(Object& group);
+  bool empty_erased();
+  bool empty_group(Object& group, std::size_t& most);
   void empty_map(Object& map);
   void erase_chunks();
   Value merge(ObjectId group, const Meeting& meeting);

@@ -12,6 +12,7 @@
 #include "engine/threads/thread_pool.hpp"
 #include "objects/chunks/cut_off.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
@@ -386,20 +387,14 @@ std::optional<StoredInfo> PendingChunks::info_of(const std::string& key,
 }
 
 std::vector<StoredInfo> PendingChunks::list(const std::vector<std::uint64_t>& dims) {
-  constexpr std::size_t kAtOnce = 1000;
   flush();
   std::vector<StoredInfo> found;
-  for (std::string from = of_.prefix; true;) {
-    const auto blobs = store_.list(from, kAtOnce);
-    for (const auto& [key, blob] : blobs) {
-      if (!key.starts_with(of_.prefix)) return found;
-      const Coordinates at = coordinates_in(key);
-      if (is_nothing(within(of_.rank, at, of_.chunk, dims))) continue;
-      if (const auto one = info_of(key, at)) found.push_back(*one);
-    }
-    if (blobs.empty()) return found;
-    from = blobs.back().key + '\0';
-  }
+  each_blob(store_, of_.prefix, [&](const store::ListedBlob& blob) {
+    const Coordinates at = coordinates_in(blob.key);
+    if (is_nothing(within(of_.rank, at, of_.chunk, dims))) return;
+    if (const auto one = info_of(blob.key, at)) found.push_back(*one);
+  });
+  return found;
 }
 
 }  // namespace headrace::objects

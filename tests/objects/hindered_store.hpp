@@ -44,6 +44,9 @@ class HinderedStore final : public Store {
   std::vector<ListedBlob> list(std::string_view from, std::size_t most) override {
     return store_.list(from, most);
   }
+  std::shared_ptr<const void> keep(std::string_view name, Keeping how) override {
+    return store_.keep(name, how);
+  }
   LeftOver collect(Collect how) override { return store_.collect(how); }
 
  private:

@@ -7,6 +7,7 @@
 #include "objects/format/heap.hpp"
 #include "objects/format/stored_chunk.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {

@@ -4,6 +4,7 @@
 
 #include "objects/check/blobs.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 
 namespace headrace::objects {
 namespace {

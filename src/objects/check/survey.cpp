@@ -7,11 +7,11 @@
 #include "base/report/printable.hpp"
 #include "objects/committed_type.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 
 namespace headrace::objects {
 namespace {
 
-constexpr std::size_t kTablesAtOnce = 1000;
 constexpr std::size_t kIdBytes = sizeof(ObjectId);
 
 std::vector<ObjectId> committed_types_of(const Header& header) {
@@ -31,8 +31,8 @@ Survey::Survey(store::Store& store, std::string container, Tell tell)
     : store_(store), container_(std::move(container)), tell_(std::move(tell)) {
   const std::string prefix = container_ + "/";
   std::string behind;
-  for (auto tables = store.tables(prefix, behind, kTablesAtOnce); !tables.empty();
-       tables = store.tables(prefix, behind, kTablesAtOnce)) {
+  for (auto tables = store.tables(prefix, behind, kAtATime); !tables.empty();
+       tables = store.tables(prefix, behind, kAtATime)) {
     for (const std::string& table : tables) read_table(table);
     behind = tables.back();
   }

@@ -122,16 +122,4 @@ class Survey {
   std::vector<Early> early_;
 };
 
-// Calls `see` with all entries of a table.
-template <typename See>
-void each_entry(store::Store& store, const std::string& table, const See& see) {
-  constexpr std::size_t kAtOnce = 1000;
-  for (std::string from; true;) {
-    const auto entries = store.scan(table, from, kAtOnce);
-    for (const store::Entry& entry : entries) see(entry);
-    if (entries.empty()) return;
-    from = entries.back().key + '\0';
-  }
-}
-
 }  // namespace headrace::objects
