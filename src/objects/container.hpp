@@ -79,8 +79,8 @@ class Container {
   // Of a dataset that another has shrunk since it was read or written: refreshes it.
   void take_cuts(const Handle& dataset);
 
-  // Called before anything is written, also where that is not by flush(): what headers and entries
-  // lead to is to be there.
+  // `act` is called before links, headers and entries of maps are written, by flush() or by any
+  // other function. It is to store what these refer to, as values in heaps.
   void before_writing(std::function<void()> act) { before_ = std::move(act); }
   // What could not be written is tried again by the next flush. Where others have made or changed
   // the same, theirs stands, all else is written, and that is thrown (conflict).

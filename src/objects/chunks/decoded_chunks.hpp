@@ -1,6 +1,7 @@
-// Decoded chunks of a dataset that were read last, as the store had them. What all datasets of the
-// process keep is bounded together: the chunks that were used longest ago go first, whosoever they
-// are. One thread at a time for one object. A child after fork() keeps chunks of its own.
+// Decoded chunks of a dataset that were read last, as they are stored, for reading them again. All
+// datasets of a process together keep a limited number of bytes: of whichever dataset it is, the
+// chunk that was used longest ago is dropped first. One thread at a time for one object. A child
+// after fork() begins with none.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace headrace::objects {
 
-// What the store has, and where in a buffer its elements are.
+// A chunk as it is stored. Its elements begin at an offset in the buffer.
 struct DecodedChunk {
   std::shared_ptr<const engine::Buffer> buffer;
   std::size_t offset = 0;
@@ -39,7 +40,7 @@ class DecodedChunks {
   static std::size_t most_bytes();
 
   [[nodiscard]] bool has(const std::string& key);
-  // None where that is not what is kept of the chunk.
+  // Nothing where no chunk is kept under that key, or one of another version.
   DecodedChunk find(const std::string& key, store::Version version);
   void keep(const std::string& key, DecodedChunk chunk);
   void clear();
