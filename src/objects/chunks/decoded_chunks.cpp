@@ -50,7 +50,8 @@ class DecodedChunks::Dropped {
 // grows only where chunks are read again that it had no room for, not by what is read once.
 struct DecodedChunks::All {
   std::mutex mutex;
-  List chunks;  // the last one that was used first
+  List chunks;               // the last one that was used first
+  std::list<Places> places;  // of each object
   std::size_t bytes = 0;
   std::size_t most = kLeast;  // of them now
   Dropped dropped;
@@ -69,23 +70,22 @@ DecodedChunks::All*& DecodedChunks::all() {
 // Now, when no thread makes it while another one forks: the child would wait for it to be made.
 const bool DecodedChunks::is_made_ = DecodedChunks::all() != nullptr;
 
-// What the object has kept of a parent's is left as it is, as is the parent's All.
+// What the object has in its parent's is left as it is.
 DecodedChunks::All& DecodedChunks::own() {
   All* const now = all();
   if (of_ != now) {
-    static_cast<void>(places_.release());
-    of_ = nullptr;
-    places_ = std::make_unique<Places>();
+    const std::scoped_lock lock(now->mutex);
+    places_ = now->places.emplace(now->places.end());
     of_ = now;
   }
   return *now;
 }
 
 DecodedChunks::~DecodedChunks() {
-  if (of_ == all())
-    clear();
-  else
-    static_cast<void>(places_.release());
+  if (of_ != all()) return;
+  clear();
+  const std::scoped_lock lock(of_->mutex);
+  of_->places.erase(places_);
 }
 
 std::size_t DecodedChunks::most_bytes() {

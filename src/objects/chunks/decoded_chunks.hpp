@@ -60,8 +60,8 @@ class DecodedChunks {
   All& own();
   static void drop(All& all, List::iterator place);
 
-  All* of_ = nullptr;               // whose list it is that chunks are in
-  std::unique_ptr<Places> places_;  // in that list
+  All* of_ = nullptr;  // that chunks are in; null until one was looked for
+  std::list<Places>::iterator places_;
 };
 
 }  // namespace headrace::objects
