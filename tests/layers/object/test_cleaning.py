@@ -132,3 +132,27 @@ def test_a_committed_type_in_use_is_kept(object_layer: Layer) -> None:
     object_layer.python("with h5py.File('x.h5', 'r+') as f: del f['of_type'], f['d']")
     told(object_layer, "gc", "x.h5")
     assert told(object_layer, "stat", "x.h5")[0]["datatypes"] == 0
+
+
+def copy_what_is_of_a_type() -> None:
+    with h5py.File("x.h5", "w") as f:
+        f["type"] = np.dtype([("a", "i4")])
+        f.create_group("g").attrs.create(
+            "of_type", np.array((5,), f["type"].dtype), dtype=f["type"]
+        )
+        f.create_dataset("g/d", (3,), f["type"])
+        f.copy("g", "copy")
+        f.copy("copy", "again")
+        for name in ("g", "again"):
+            del f[name].attrs["of_type"], f[f"{name}/d"]
+        f.flush()
+        del f["type"]
+    with h5py.File("x.h5") as f:
+        assert f["copy/d"].id.get_type().committed()
+        assert h5py.h5a.open(f["copy"].id, b"of_type").get_type().committed()
+
+
+def test_a_copy_counts_as_what_is_of_a_type(object_layer: Layer) -> None:
+    object_layer.python(copy_what_is_of_a_type)
+    told(object_layer, "gc", "x.h5")
+    assert told(object_layer, "fsck", "x.h5")[-1]["garbage"] == 0
