@@ -1,5 +1,7 @@
 #include "engine/buffer.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,17 +14,26 @@ namespace {
 constexpr std::size_t kSmallest = 16 << 10;  // below it the allocator is as good
 constexpr std::size_t kMostKept = 64 << 20;
 
-// Leaked: buffers are given back while the process exits.
+// Leaked: buffers are given back while the process exits. A child after fork() gets a new one, as
+// another thread may have been changing the old one.
 struct Kept {
   std::mutex mutex;
   std::multimap<std::size_t, std::unique_ptr<std::byte[]>> by_capacity;
   std::size_t bytes = 0;
 };
 
-Kept& kept() {
-  static auto& kept = *new Kept;
+Kept*& slot() {
+  static Kept* kept = [] {
+    ::pthread_atfork(nullptr, nullptr, [] { slot() = new Kept; });
+    return new Kept;
+  }();
   return kept;
 }
+
+// Now, when no thread makes it while another one forks: the child would wait for it to be made.
+[[maybe_unused]] const Kept* const made = slot();
+
+Kept& kept() { return *slot(); }
 
 }  // namespace
 

@@ -14,10 +14,6 @@
 namespace headrace::objects {
 namespace {
 
-// An id is the lease of its maker and a number.
-constexpr unsigned kNumberBits = 36;
-constexpr std::uint32_t kMostLease = (1U << 28U) - 1;
-
 [[noreturn]] void fail_gone(ObjectId object, const std::string& container) {
   throw Error(named(object) + " of container " + printable(container) + " does not exist",
               ErrorKind::not_found);
@@ -96,7 +92,7 @@ void Container::require_own_process() const {
 }
 
 std::uint32_t Container::lease() {
-  if (made_ + 1 >= std::uint64_t{1} << kNumberBits) lease_ = 0;
+  if (made_ == kMostNumber) lease_ = 0;
   while (lease_ == 0) {
     std::uint32_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random)
@@ -154,8 +150,8 @@ Place Container::place_of(ObjectId object) {
 
 ObjectId Container::new_id() {
   require_own_process();
-  const ObjectId of_lease = ObjectId{lease()} << kNumberBits;
-  return of_lease + ++made_;
+  const std::uint32_t of = lease();
+  return id_of(of, ++made_);
 }
 
 Handle Container::create(Header header) {
@@ -281,6 +277,16 @@ void Container::refresh(const Handle& object) {
   object->version_ = entry->version;
   if (const auto held = held_back_.find(id); held != held_back_.end())
     object->header_.links -= std::min(object->header_.links, held->second.links);
+}
+
+void Container::take_cuts(const Handle& dataset) {
+  if (dataset->is_new() || dataset->place_.home == 0) return;
+  const auto [id, home] = dataset->place_;
+  const auto entry = store_.find(table_of_group(name_, home), key_of_header(id));
+  if (!entry || entry->version == dataset->version_) return;
+  const Header theirs = decode_header(store::text_of(entry->value));
+  if (theirs.epoch != dataset->stored_.epoch || theirs.cuts != dataset->stored_.cuts)
+    refresh(dataset);
 }
 
 std::size_t Container::size() const {

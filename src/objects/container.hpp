@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "objects/entries.hpp"
+#include "objects/keys.hpp"
 #include "objects/links.hpp"
 #include "objects/object.hpp"
 #include "objects/pending_table.hpp"
@@ -75,8 +76,11 @@ class Container {
   // Takes what others have written of it. What this program has changed is flushed before.
   void refresh(const Handle& object);
 
-  // Called before anything is written, also where that is not by flush(): what headers and entries
-  // lead to is to be there.
+  // Of a dataset that another has shrunk since it was read or written: refreshes it.
+  void take_cuts(const Handle& dataset);
+
+  // `act` is called before links, headers and entries of maps are written, by flush() or by any
+  // other function. It is to store what these refer to, as values in heaps.
   void before_writing(std::function<void()> act) { before_ = std::move(act); }
   // What could not be written is tried again by the next flush. Where others have made or changed
   // the same, theirs stands, all else is written, and that is thrown (conflict).
@@ -88,7 +92,7 @@ class Container {
   [[nodiscard]] std::size_t tables() const { return tables_.size(); }
 
  private:
-  static constexpr Place kRoot{1, 1};
+  static constexpr Place kRoot{kRootId, kRootId};
   // Links that are counted until their erasure is written.
   struct HeldBack {
     Handle object;
@@ -120,7 +124,8 @@ class Container {
   void require_group(ObjectId group);
   bool erase_unlinked();
   bool erase_header(Object& object);
-  void empty_group(Object& group);
+  bool empty_erased();
+  bool empty_group(Object& group, std::size_t& most);
   void empty_map(Object& map);
   void erase_chunks();
   Value merge(ObjectId group, const Meeting& meeting);

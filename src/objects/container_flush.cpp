@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "objects/container.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 
 namespace headrace::objects {
 namespace {
@@ -51,14 +52,13 @@ void Container::adjust(ObjectId group, Place place, int links) {
   if (place.home == group) save_header(object);
 }
 
-// Erases a group's links, a thousand at a time; what they lead to goes with its last one.
-void Container::empty_group(Object& group) {
-  constexpr std::size_t kAtOnce = 1000;
+// Erases at most so many links of a group; what they lead to goes with its last one. Whether that
+// was all of them.
+bool Container::empty_group(Object& group, std::size_t& most) {
   const ObjectId id = group.place_.object;
   Links& links = links_of(group);
-  for (std::string last; true;) {
-    const auto part = links.by_name(last, /*behind=*/!last.empty(), kAtOnce);
-    if (part.empty()) break;
+  for (std::string last; most > 0;) {
+    const auto part = links.by_name(last, /*behind=*/!last.empty(), std::min(kAtATime, most));
     for (const auto& [name, link] : part) {
       Handle object;
       if (link.kind == Link::Kind::hard &&
@@ -67,21 +67,36 @@ void Container::empty_group(Object& group) {
       links.erase(name);
       if (object != nullptr) drop_link(id, object);
     }
+    most -= part.size();
+    if (part.empty()) {
+      table(id).set(std::string(kSums), std::nullopt);
+      return true;
+    }
     last = part.back().first;
   }
-  table(id).set(std::string(kSums), std::nullopt);
+  return false;
 }
 
+// Its entries lead to no objects, and nothing leads to it.
 void Container::empty_map(Object& map) {
-  constexpr std::size_t kAtOnce = 1000;
-  Entries& entries = entries_of(map);
-  for (std::string last; true;) {
-    const auto part = entries.from(last, /*behind=*/!last.empty(), kAtOnce);
-    if (part.empty()) break;
-    for (const auto& [key, value] : part) entries.erase(key);
-    last = part.back().first;
+  const ObjectId id = map.place_.object;
+  entries_.erase(id);
+  tables_.erase(id);
+  erase_table(store_, table_of_group(name_, id));
+}
+
+// Of what was erased; as much at a time as fits in memory. Whether there is more to be written.
+bool Container::empty_erased() {
+  constexpr std::size_t kMostLinks = 10'000;
+  const bool is_more = !emptying_.empty();
+  for (std::size_t left = kMostLinks; !emptying_.empty(); emptying_.pop_back()) {
+    Object& object = *emptying_.back();
+    if (object.header_.kind == Header::Kind::map)
+      empty_map(object);
+    else if (!empty_group(object, left))
+      break;
   }
-  table(map.place_.object).set(std::string(kSums), std::nullopt);
+  return is_more;
 }
 
 // Of an object without links. False where another has linked it meanwhile.
@@ -120,12 +135,7 @@ bool Container::erase_unlinked() {
     }
     at = unlinked_.erase(at);
   }
-  const bool is_more = !emptying_.empty();
-  for (; !emptying_.empty(); emptying_.pop_back()) {
-    Object& object = *emptying_.back();
-    object.header_.kind == Header::Kind::map ? empty_map(object) : empty_group(object);
-  }
-  return is_more;
+  return empty_erased();
 }
 
 // What was made in groups that were never linked and are closed.
@@ -274,18 +284,8 @@ Value Container::merge(ObjectId group, const Meeting& meeting) {
 
 // After the names that lead to them. Who is killed before leaves chunks that nothing leads to.
 void Container::erase_chunks() {
-  constexpr std::size_t kAtOnce = 1000;
-  for (; !erased_.empty(); erased_.pop_back()) {
-    const std::string prefix = prefix_of_chunks(name_, erased_.back());
-    while (true) {
-      std::vector<store::Change> changes;
-      for (auto& [key, info] : store_.list(prefix, kAtOnce))
-        if (key.starts_with(prefix))
-          changes.push_back({std::move(key), std::nullopt, std::nullopt});
-      if (changes.empty()) break;
-      store_.put(changes);
-    }
-  }
+  for (; !erased_.empty(); erased_.pop_back())
+    erase_blobs(store_, prefix_of_chunks(name_, erased_.back()));
 }
 
 // In rounds: what is written may have others to be written, counts that are lowered and objects

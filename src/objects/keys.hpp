@@ -23,6 +23,17 @@ inline std::uint64_t number_in(std::string_view bytes) {
   return number;
 }
 
+// An id is the lease of whoever made it, and a number. The root group has the first number of lease
+// 0, which is nobody's.
+inline constexpr unsigned kNumberBits = 36;
+inline constexpr std::uint64_t kMostNumber = (std::uint64_t{1} << kNumberBits) - 1;
+inline constexpr std::uint32_t kMostLease = (1U << 28U) - 1;
+inline constexpr ObjectId kRootId = 1;
+inline ObjectId id_of(std::uint32_t lease, std::uint64_t number) {
+  return (ObjectId{lease} << kNumberBits) + number;
+}
+inline std::uint32_t lease_of(ObjectId id) { return static_cast<std::uint32_t>(id >> kNumberBits); }
+
 // Tables of a container: of a group or map, of the leases of its writers, and of where objects are.
 inline std::string table_of_group(std::string_view container, ObjectId group) {
   return std::string(container) + "/t/" + in_order(group);

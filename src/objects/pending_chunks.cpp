@@ -12,6 +12,7 @@
 #include "engine/threads/thread_pool.hpp"
 #include "objects/chunks/cut_off.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
@@ -210,10 +211,18 @@ void PendingChunks::write(const Coordinates& at, engine::Buffer chunk) {
 void PendingChunks::write_part(const Coordinates& at, const PutElements& put,
                                const Touched& touched) {
   const auto [found, is_new] = pending_.try_emplace(key_of(at), of_.chunk_bytes, of_.element);
-  if (is_new) size_ += found->second.size();
-  const std::size_t before = found->second.size();
-  found->second.put(put, touched, scratch_);
-  size_ += found->second.size() - before;
+  PendingChunk& pending = found->second;
+  if (!is_new) size_ -= pending.size();
+  try {
+    pending.put(put, touched, scratch_);
+  } catch (...) {
+    if (is_new)
+      pending_.erase(found);
+    else
+      size_ += pending.size();
+    throw;
+  }
+  size_ += pending.size();
 }
 
 void PendingChunks::encode(std::uint64_t epoch, std::span<const std::byte> chunk,
@@ -378,20 +387,14 @@ std::optional<StoredInfo> PendingChunks::info_of(const std::string& key,
 }
 
 std::vector<StoredInfo> PendingChunks::list(const std::vector<std::uint64_t>& dims) {
-  constexpr std::size_t kAtOnce = 1000;
   flush();
   std::vector<StoredInfo> found;
-  for (std::string from = of_.prefix; true;) {
-    const auto blobs = store_.list(from, kAtOnce);
-    for (const auto& [key, blob] : blobs) {
-      if (!key.starts_with(of_.prefix)) return found;
-      const Coordinates at = coordinates_in(key);
-      if (is_nothing(within(of_.rank, at, of_.chunk, dims))) continue;
-      if (const auto one = info_of(key, at)) found.push_back(*one);
-    }
-    if (blobs.empty()) return found;
-    from = blobs.back().key + '\0';
-  }
+  each_blob(store_, of_.prefix, [&](const store::ListedBlob& blob) {
+    const Coordinates at = coordinates_in(blob.key);
+    if (is_nothing(within(of_.rank, at, of_.chunk, dims))) return;
+    if (const auto one = info_of(blob.key, at)) found.push_back(*one);
+  });
+  return found;
 }
 
 }  // namespace headrace::objects

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,12 +34,14 @@ inline std::string_view text_of(Bytes bytes) {
 using Version = std::uint64_t;
 inline constexpr Version kAbsent = 0;  // of what is not there
 
-// What becomes of an entry or a blob.
+// What is to become of an entry or a blob.
 struct Change {
   std::string key;
-  std::optional<Bytes> value;                      // none: erased. Lent for the call
-  std::optional<Version> expected = std::nullopt;  // only where it has this version, or is absent
-  // Of a value, before the rest; lent.
+  std::optional<Bytes> value;  // none: it is erased. Lent for the call
+  // The change is refused where the entry or blob has another version (kAbsent: where there is
+  // one).
+  std::optional<Version> expected = std::nullopt;
+  // Bytes that are stored in front of those of `value`, as one value; lent, too.
   Bytes front{};  // NOLINT(readability-redundant-member-init): who leaves it out is warned else
 };
 
@@ -58,19 +61,20 @@ struct ListedBlob {
   BlobInfo info;
 };
 
-// Of changes that are made together.
+// What has become of changes that are made together.
 struct Commit {
   Version version = kAbsent;  // of all entries that were put
-  // Nothing was changed: the entry of this change is not of the version that it expects.
+  // Where nothing was changed: the place of a change whose entry is not of the version expected.
   std::optional<std::size_t> refused = std::nullopt;
 };
 
-// What killed processes have left, which nothing names.
+// Files of the store that killed processes have left, and that no entry names.
 struct LeftOver {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
 };
 enum class Collect { erase, tell };
+enum class Keeping { shared, alone };
 
 class Store {
  public:
@@ -92,16 +96,21 @@ class Store {
   virtual std::vector<std::string> tables(std::string_view prefix, std::string_view behind,
                                           std::size_t most) = 0;
 
-  // Of different keys, each change by itself: others may see some of them before the rest. Of each
-  // its version afterwards, and kAbsent for one that was not made, as its blob is not of the
-  // version expected, or that erases.
+  // Changes blobs of different keys. Each change is made or refused by itself, and others may see
+  // some of them before the rest. Returns the new version of each blob; kAbsent for a change that
+  // erases, and for one that was refused.
   virtual std::vector<Version> put(std::span<const Change> blobs) = 0;
-  // Copies what the blob has from `offset` on, as far as there is room. None: there is no such
-  // blob.
+  // Copies what the blob has from `offset` on, as far as there is room. Returns the version and the
+  // size of all of it; nothing where there is no such blob.
   virtual std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
                                       std::span<std::byte> room) = 0;
-  // As scan().
+  // At most so many blobs from a key on, in the order of keys, as they were at one moment.
   virtual std::vector<ListedBlob> list(std::string_view from, std::size_t most) = 0;
+
+  // Keeps a name for as long as what is returned lives, or its process: as one of many, or alone.
+  // Null where others keep the name so that both cannot. Names of keepers and keys of blobs or
+  // tables have nothing to do with each other.
+  [[nodiscard]] virtual std::shared_ptr<const void> keep(std::string_view name, Keeping how) = 0;
 
   // Erases what is left over, or only tells how much that is. Beside any use of the store.
   virtual LeftOver collect(Collect how) = 0;

@@ -97,6 +97,42 @@ TEST_F(Chunks, that_are_read_amid_writes_have_what_another_has_stored_since) {
   }
 }
 
+// A write that fails leaves nothing that the next one would take for its own.
+TEST_F(Chunks, that_a_write_in_part_fails_on_are_as_before) {
+  constexpr std::size_t kMany = 1000;
+  of_.chunk = {1, kMany};
+  of_.chunk_bytes = kMany * sizeof(Number);
+  const auto chunks = open(store_);
+  const auto fail = [&] {
+    const PutElements put = [](std::byte* chunk, std::byte* written) {
+      chunk[sizeof(Number)] = written[1] = std::byte{1};
+      throw Error("there is no memory");
+    };
+    EXPECT_THROW(chunks->write_part({0, 0}, put, {0, 5, 5}), Error);
+  };
+  fail();
+  EXPECT_EQ(chunks->size(), 0U);
+  write_part(*chunks, 0, 0, 0, 1, 4);
+  const std::size_t size = chunks->size();
+  fail();
+  EXPECT_EQ(chunks->size(), size);
+  const PutElements more = [](std::byte* chunk, std::byte* written) {
+    const Number number = 6;
+    std::ranges::copy(std::as_bytes(std::span(&number, 1)), chunk + 2 * sizeof number);
+    written[2] = std::byte{1};
+  };
+  chunks->write_part({0, 0}, more, {0, 5, 1});
+  std::vector<Number> expected(kMany, kFill);
+  expected[0] = 4;
+  expected[2] = 6;
+  for (const bool stored : {false, true}) {
+    if (stored) chunks->flush();
+    std::vector<Number> found(kMany);
+    chunks->read({0, 0}, std::as_writable_bytes(std::span(found)));
+    EXPECT_EQ(found, expected);
+  }
+}
+
 TEST_F(Chunks, of_which_few_elements_are_written_take_little_memory) {
   of_.chunk = {1, 1 << 20};
   of_.chunk_bytes = sizeof(Number) << 20U;

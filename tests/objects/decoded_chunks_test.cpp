@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
+
+#include "support/child.hpp"
 
 namespace headrace::objects {
 namespace {
@@ -50,6 +54,34 @@ TEST(DecodedChunks, of_all_datasets_are_bounded_together_and_grow_for_what_is_re
   EXPECT_EQ(count(both[1], "again", most / 2), most / 2);
   for (int i = 0; i < 20; ++i) read(both[0], "more", 2 * most);
   EXPECT_LE(count(both[0], "more", 2 * most) + count(both[1], "again", most / 2), most);
+}
+
+// Whatever another thread was at.
+TEST(DecodedChunks, of_a_child_are_its_own) {
+  DecodedChunks chunks;
+  keep(chunks, "a");
+  std::atomic<bool> is_over = false;
+  std::thread other([&] {
+    DecodedChunks others;
+    for (unsigned i = 0; !is_over; i = (i + 1) % 4) {
+      others.keep(std::to_string(i), {std::make_shared<engine::Buffer>(1), 0, kVersion, 0});
+      others.find("0", kVersion);
+    }
+  });
+  bool all_end_well = true;
+  for (int i = 0; i < 50 && all_end_well; ++i) {
+    const test::Child child([&] {
+      const bool was_there = chunks.has("a");
+      keep(chunks, "b");
+      return !was_there && chunks.find("b", kVersion);
+    });
+    all_end_well = child.ends_well();
+  }
+  is_over = true;
+  other.join();
+  EXPECT_TRUE(all_end_well);
+  EXPECT_TRUE(chunks.find("a", kVersion));
+  EXPECT_FALSE(chunks.has("b"));
 }
 
 }  // namespace

@@ -12,14 +12,6 @@
 namespace headrace::objects {
 namespace {
 
-Header map_header() {
-  Header header;
-  header.kind = Header::Kind::map;
-  header.key_form =
-      encode(KeyForm{sizeof(char*), {{KeyField::Kind::text, false, 0, 0, sizeof(char*)}}});
-  return header;
-}
-
 using Model = std::map<std::string, std::string>;
 
 class Maps : public Containers {

@@ -1,6 +1,7 @@
 // A store that refuses its work from some commit on, or lets others work before one.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -15,11 +16,13 @@ class HinderedStore final : public Store {
   explicit HinderedStore(Store& store) : store_(store) {}
   // How many more commits and puts are made.
   unsigned left = ~0U;
+  // Changes of one of them, at most.
+  std::size_t largest = 0;
   // Done before the next of them.
   std::function<void()> meanwhile = nullptr;
 
   Commit commit(std::string_view table, std::span<const Change> changes) override {
-    work();
+    work(changes.size());
     return store_.commit(table, changes);
   }
   std::optional<Entry> find(std::string_view table, std::string_view key) override {
@@ -34,7 +37,7 @@ class HinderedStore final : public Store {
     return store_.tables(prefix, behind, most);
   }
   std::vector<Version> put(std::span<const Change> blobs) override {
-    work();
+    work(blobs.size());
     return store_.put(blobs);
   }
   std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
@@ -44,14 +47,18 @@ class HinderedStore final : public Store {
   std::vector<ListedBlob> list(std::string_view from, std::size_t most) override {
     return store_.list(from, most);
   }
+  std::shared_ptr<const void> keep(std::string_view name, Keeping how) override {
+    return store_.keep(name, how);
+  }
   LeftOver collect(Collect how) override { return store_.collect(how); }
 
  private:
   // Of workers, too, that put chunks.
-  void work() {
+  void work(std::size_t changes) {
     std::function<void()> once;
     {
       const std::scoped_lock lock(mutex_);
+      largest = std::max(largest, changes);
       if (left == 0) throw Error("the store is full", ErrorKind::no_space);
       --left;
       once = std::exchange(meanwhile, nullptr);

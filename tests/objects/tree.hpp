@@ -35,6 +35,13 @@ inline Header dataset_header(std::string creation = {}) {
   header.dims = header.max_dims = {3};
   return header;
 }
+inline Header map_header() {
+  Header header;
+  header.kind = Header::Kind::map;
+  header.key_form =
+      encode(KeyForm{sizeof(char*), {{KeyField::Kind::text, false, 0, 0, sizeof(char*)}}});
+  return header;
+}
 inline Attribute attribute(std::string name, std::string value) {
   Attribute made;
   made.name = std::move(name);

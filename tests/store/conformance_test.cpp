@@ -55,6 +55,24 @@ std::vector<std::string> keys_from(Store& store, std::string_view table, std::st
   return keys;
 }
 
+TEST_P(Conformance, NamesAreKeptByManyOrByOneAlone) {
+  {
+    const auto one = store_.keep("name", Keeping::shared);
+    EXPECT_TRUE(one);
+    EXPECT_TRUE(store_.keep("name", Keeping::shared));
+    EXPECT_FALSE(store_.keep("name", Keeping::alone));
+    EXPECT_TRUE(store_.keep("other", Keeping::alone));
+  }
+  {
+    const auto alone = store_.keep("name", Keeping::alone);
+    EXPECT_TRUE(alone);
+    EXPECT_FALSE(store_.keep("name", Keeping::shared));
+    EXPECT_FALSE(store_.keep("name", Keeping::alone));
+    put(store_, change("name", "beside it"));
+  }
+  EXPECT_TRUE(store_.keep("name", Keeping::shared));
+}
+
 TEST_P(Conformance, BlobsOfAllSizesAreWhatWasPut) {
   unsigned number = 0;
   for (const std::size_t size : {0U, 1U, 4096U, 65535U, 65536U, 65537U, 3000001U}) {

@@ -36,6 +36,7 @@ void remove_by_id(const Target& store, const std::string& id) {
     if (room.chunks + room.heaps == 0 && store.store->tables(id + "/", "", 1).empty())
       throw Error("there is no container " + id + " in " + store.folder, ErrorKind::not_found);
   }
+  const auto kept = kept_alone(*store.store, id);
   objects::Container::remove(*store.store, id);
   tell_removed(id, "", true);
 }
@@ -57,6 +58,8 @@ int remove(const std::string& path, const Options& options) {
   if (std::filesystem::is_symlink(path))
     throw Error(path + " is a symbolic link: name the file that it leads to");
   if (target.stub.is_original) static_cast<void>(file_of(path, options));
+  const auto kept =
+      target.stub.is_original ? kept_alone(*target.store, target.container()) : nullptr;
   sidecar::remove_container_stub(path);
   if (target.stub.is_original) objects::Container::remove(*target.store, target.container());
   tell_removed(target.container(), path, target.stub.is_original);

@@ -4,11 +4,11 @@
 
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
-#include "objects/check/blobs.hpp"
 #include "objects/check/check.hpp"
 #include "objects/committed_type.hpp"
 #include "objects/container.hpp"
 #include "objects/paths.hpp"
+#include "objects/ranges.hpp"
 #include "target.hpp"
 
 namespace headrace::object_tool {

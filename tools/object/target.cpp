@@ -13,13 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one that is there: none is made.
+// Of one that is there: none is made. What a command changes survives a power cut: programs may
+// have asked for that of all that they have written, and the store does not know it.
 std::shared_ptr<store::Store> store_in(const std::string& folder) {
   std::error_code cause;
   if (!fs::is_regular_file(folder + "/format", cause))
     throw Error(folder + " is no store", ErrorKind::not_found);
 #ifdef HEADRACE_WITH_LMDB
-  return std::make_shared<store::LmdbStore>(folder, store::Durability::process);
+  return std::make_shared<store::LmdbStore>(folder, store::Durability::power);
 #else
   throw Error("Headrace was built without LMDB, so there are no stores", ErrorKind::unsupported);
 #endif
@@ -68,11 +69,22 @@ std::optional<sidecar::ContainerStub> stub_of_record(store::Store& store,
 
 Alone alone_with(store::Store& store, const std::string& container, const std::string& path) {
   Alone alone;
-  if (!path.empty()) alone.push_back(sidecar::take_container_stub(path));
-  if (!stub_of_record(store, container)) return alone;
-  const std::string noted = objects::noted_stub(store, container);
-  if (!is_same_file(path, noted)) alone.push_back(sidecar::take_container_stub(noted));
+  if (!path.empty()) alone.emplace_back(sidecar::take_container_stub(path));
+  if (stub_of_record(store, container)) {
+    const std::string noted = objects::noted_stub(store, container);
+    if (!is_same_file(path, noted)) alone.emplace_back(sidecar::take_container_stub(noted));
+  }
+  alone.push_back(kept_alone(store, container));
   return alone;
+}
+
+std::shared_ptr<const void> kept_alone(store::Store& store, const std::string& container) {
+  auto kept = store.keep(container, store::Keeping::alone);
+  if (kept == nullptr)
+    throw Error("container " + container +
+                    " is open to be written, by another stub than those that are known",
+                ErrorKind::conflict);
+  return kept;
 }
 
 void require_the_one(Target& target) {

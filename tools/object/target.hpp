@@ -39,10 +39,13 @@ Target file_of(const std::string& path, const Options& options);
 std::optional<sidecar::ContainerStub> stub_of_record(store::Store& store,
                                                      const std::string& container);
 
-// Keeps programs from a container as long as it lives. Throws Error where one has it open.
-using Alone = std::vector<std::shared_ptr<const Descriptor>>;
-// By its stub, and the one of record, where that is another file. `path` may be empty.
+// Keeps programs from a container as long as it lives.
+using Alone = std::vector<std::shared_ptr<const void>>;
+// Throws Error where a program has the container open by the stub `path`, which may be empty, or by
+// the stub of record; or where a program may write it, by whatever copy of a stub.
 Alone alone_with(store::Store& store, const std::string& container, const std::string& path);
+// Only the latter.
+std::shared_ptr<const void> kept_alone(store::Store& store, const std::string& container);
 // Throws Error for a copy of a stub: who writes may have the first one open.
 void require_the_one(Target& target);
 

@@ -28,13 +28,16 @@ const char* why_garbage(store::Store& store, const Survey& survey, const ListedC
   if (!survey.is_living(of.dataset, Header::Kind::dataset)) return nullptr;
   const Surveyed& dataset = survey.objects.at(of.dataset);
   if (of.at.size() != dataset.dims.size()) return nullptr;
-  if (is_beyond(of, dataset.chunk, dataset.dims)) return "a chunk beyond the extent";
-  if (dataset.chunk.empty() || dataset.cuts.empty()) return nullptr;
+  const bool is_behind = is_beyond(of, dataset.chunk, dataset.dims);
+  if (!is_behind && (dataset.chunk.empty() || dataset.cuts.empty())) return nullptr;
   std::array<std::byte, kMostHead> front{};
   const auto info = store.get(chunk.key, 0, front);
   if (!info) return nullptr;
   const std::uint64_t epoch =
       decode_head(std::span(front).first(std::min(front.size(), info->size))).epoch;
+  // The header is an older one than that which the chunk was written under.
+  if (epoch > dataset.epoch) return nullptr;
+  if (is_behind) return "a chunk beyond the extent";
   const auto cut = std::ranges::upper_bound(dataset.cuts, epoch, {}, &Cut::epoch);
   const bool is_cut_off = cut != dataset.cuts.end() && is_beyond(of, dataset.chunk, cut->dims);
   return is_cut_off ? "a chunk that was cut off" : nullptr;

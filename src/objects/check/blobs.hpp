@@ -41,22 +41,8 @@ inline bool is_heap_key(std::string_view container, std::string_view key) {
   return key.starts_with(prefix) && key.size() == prefix.size() + sizeof(std::uint64_t);
 }
 
-// Why nothing can read a chunk; null where something may. Throws Error where it is damaged.
+// Why nothing can read a chunk; null where something may, or where the chunk does not fit its
+// dataset, which is damage. Throws Error where the chunk itself is damaged.
 const char* why_garbage(store::Store& store, const Survey& survey, const ListedChunk& chunk);
-
-// Calls `see` with all blobs whose keys begin so.
-template <typename See>
-void each_blob(store::Store& store, const std::string& prefix, const See& see) {
-  constexpr std::size_t kAtOnce = 1000;
-  for (std::string from = prefix; true;) {
-    const auto blobs = store.list(from, kAtOnce);
-    for (const store::ListedBlob& blob : blobs) {
-      if (!blob.key.starts_with(prefix)) return;
-      see(blob);
-    }
-    if (blobs.empty()) return;
-    from = blobs.back().key + '\0';
-  }
-}
 
 }  // namespace headrace::objects

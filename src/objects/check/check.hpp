@@ -29,7 +29,7 @@ struct Amounts {
 
 // What tables say of objects and links.
 void check_tables(Survey& survey);
-// Chunks and heaps.
+// Chunks and heaps, and what values of maps say of these.
 void check_blobs(store::Store& store, Survey& survey, Depth depth, Amounts& amounts);
 
 // All of it. Throws Error where the store cannot be read.

@@ -7,6 +7,7 @@
 #include "objects/format/heap.hpp"
 #include "objects/format/stored_chunk.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 #include "objects/whole_blob.hpp"
 
 namespace headrace::objects {
@@ -71,6 +72,22 @@ class Blobs {
   engine::Buffer bytes_;
 };
 
+// That what the values of a map refer to is there, and as long as they say.
+void check_map(store::Store& store, Survey& survey, ObjectId map, const GroupTable& table) {
+  for (const auto& [heap, use] : table.heaps) {
+    const std::string where = "its value is in heap " + std::to_string(heap);
+    try {
+      const auto info = store.get(key_of_heap(survey.container(), heap), 0, {});
+      if (!info)
+        survey.damage(survey.path_of(map), use.key, where + ", which does not exist");
+      else if (info->size < kHeapHead + use.end)
+        survey.damage(survey.path_of(map), use.key, where + ", which ends before it");
+    } catch (const Error& error) {
+      survey.damage(survey.path_of(map), use.key, where + ": " + error.what());
+    }
+  }
+}
+
 }  // namespace
 
 void check_blobs(store::Store& store, Survey& survey, Depth depth, Amounts& amounts) {
@@ -83,7 +100,6 @@ void check_blobs(store::Store& store, Survey& survey, Depth depth, Amounts& amou
         ++amounts.chunks;
         amounts.chunk_bytes += blob.info.size;
         if (const char* const cause = why_garbage(store, survey, {blob.key, *chunk})) {
-          ++amounts.garbage;
           amounts.garbage_bytes += blob.info.size;
           survey.garbage(survey.path_of(chunk->dataset), blob.key, cause);
         } else {
@@ -100,6 +116,8 @@ void check_blobs(store::Store& store, Survey& survey, Depth depth, Amounts& amou
       survey.damage(chunk ? survey.path_of(chunk->dataset) : "", blob.key, error.what());
     }
   });
+  for (const auto& [id, table] : survey.groups)
+    if (survey.is_living(id, Header::Kind::map)) check_map(store, survey, id, table);
 }
 
 Amounts check(store::Store& store, const std::string& container, Depth depth, const Tell& tell) {

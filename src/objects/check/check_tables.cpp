@@ -6,12 +6,6 @@
 namespace headrace::objects {
 namespace {
 
-// The lease that an id is of; that of the root is none.
-std::uint32_t lease_of(ObjectId id) {
-  constexpr unsigned kNumberBits = 36;
-  return static_cast<std::uint32_t>(id >> kNumberBits);
-}
-
 void check_place(Survey& survey, ObjectId id, const Surveyed& object) {
   const auto range = survey.places.lower_bound(id);
   const bool is_there = range != survey.places.end() && range->second.first <= id;
@@ -84,7 +78,7 @@ void check_tables(Survey& survey) {
       continue;
     }
     if (object.is_readable) check_count(survey, id, object);
-    if (id != 1) check_place(survey, id, object);
+    if (id != kRootId) check_place(survey, id, object);
   }
   for (const auto& [id, table] : survey.groups) {
     check_table(survey, id, table);

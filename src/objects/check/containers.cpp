@@ -4,11 +4,11 @@
 
 #include "objects/check/blobs.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 
 namespace headrace::objects {
 namespace {
 
-constexpr ObjectId kRootGroup = 1;
 constexpr ObjectId kLargestId = ~ObjectId{0};
 
 std::string container_of(std::string_view key) { return std::string(key.substr(0, key.find('/'))); }
@@ -46,11 +46,11 @@ std::vector<std::string> containers_in(store::Store& store) {
 }
 
 bool is_container(store::Store& store, const std::string& name) {
-  return store.find(table_of_group(name, kRootGroup), key_of_header(kRootGroup)).has_value();
+  return store.find(table_of_group(name, kRootId), key_of_header(kRootId)).has_value();
 }
 
 std::string noted_stub(store::Store& store, const std::string& name) {
-  const auto noted = store.find(table_of_group(name, kRootGroup), kStub);
+  const auto noted = store.find(table_of_group(name, kRootId), kStub);
   return noted ? std::string(store::text_of(noted->value)) : std::string();
 }
 

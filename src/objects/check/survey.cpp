@@ -7,12 +7,11 @@
 #include "base/report/printable.hpp"
 #include "objects/committed_type.hpp"
 #include "objects/keys.hpp"
+#include "objects/ranges.hpp"
 
 namespace headrace::objects {
 namespace {
 
-constexpr ObjectId kRootObject = 1;
-constexpr std::size_t kTablesAtOnce = 1000;
 constexpr std::size_t kIdBytes = sizeof(ObjectId);
 
 std::vector<ObjectId> committed_types_of(const Header& header) {
@@ -32,8 +31,8 @@ Survey::Survey(store::Store& store, std::string container, Tell tell)
     : store_(store), container_(std::move(container)), tell_(std::move(tell)) {
   const std::string prefix = container_ + "/";
   std::string behind;
-  for (auto tables = store.tables(prefix, behind, kTablesAtOnce); !tables.empty();
-       tables = store.tables(prefix, behind, kTablesAtOnce)) {
+  for (auto tables = store.tables(prefix, behind, kAtATime); !tables.empty();
+       tables = store.tables(prefix, behind, kAtATime)) {
     for (const std::string& table : tables) read_table(table);
     behind = tables.back();
   }
@@ -90,14 +89,18 @@ void Survey::read_entry(ObjectId group, GroupTable& into,
   const std::string value(store::text_of(entry.value));
   if (key == kSums) {
     into.sums = value;
-  } else if (key == kStub && group == kRootObject) {
+  } else if (key == kStub && group == kRootId) {
     return;
   } else if (key.starts_with(kName)) {
     read_links(into, orders, key, value);
   } else if (key.starts_with(kEntry)) {
     for (const auto& [its_key, its_value] : entries_of(key, value)) {
-      decode_map_value(its_value);
       ++into.entries;
+      const auto heap = decode_map_value(its_value).heap;
+      if (!heap) continue;
+      const std::uint64_t end = std::uint64_t{heap->offset} + heap->size;
+      HeapUse& use = into.heaps[heap->heap];
+      if (end > use.end) use = {end, key};
     }
   } else if (key.starts_with(kHeader) && key.size() == 1 + kIdBytes) {
     read_header(group, key, value);
@@ -164,36 +167,36 @@ void Survey::read_leases(const std::string& table) {
   });
 }
 
-// Goes from the root, and from what programs have counted references to, along hard links.
+// Goes from the root, and from what programs have counted references to, along hard links and to
+// committed types.
 void Survey::reach() {
   std::vector<ObjectId> left;
-  if (const auto root = objects.find(kRootObject); root != objects.end()) {
+  if (const auto root = objects.find(kRootId); root != objects.end()) {
     root->second.is_reached = true;
     ++root->second.found;
-    left.push_back(kRootObject);
+    left.push_back(kRootId);
   } else {
-    damage("/", key_of_header(kRootObject), "the root group has no header");
+    damage("/", key_of_header(kRootId), "the root group has no header");
   }
-  const auto follow_all = [&] {
-    while (!left.empty()) {
-      const ObjectId group = left.back();
-      left.pop_back();
-      follow(group, left);
-    }
-  };
-  follow_all();
+  follow_all(left);
   for (auto& [id, object] : objects) {
     if (object.is_reached || !object.kept || object.links == 0) continue;
     object.is_reached = true;
-    if (object.kind == Header::Kind::group) left.push_back(id);
-    follow_all();
+    left.push_back(id);
+    follow_all(left);
   }
-  for (const auto& [id, object] : objects)
-    for (const ObjectId type : object.is_reached ? object.types : std::vector<ObjectId>{})
-      if (const auto found = objects.find(type); found != objects.end()) ++found->second.references;
 }
 
-void Survey::follow(ObjectId group, std::vector<ObjectId>& left) {
+void Survey::follow_all(std::vector<ObjectId>& left) {
+  while (!left.empty()) {
+    const ObjectId object = left.back();
+    left.pop_back();
+    if (objects.at(object).kind == Header::Kind::group) follow_links(object, left);
+    follow_types(object, left);
+  }
+}
+
+void Survey::follow_links(ObjectId group, std::vector<ObjectId>& left) {
   const auto table = groups.find(group);
   if (table == groups.end()) return;
   for (const HardLink& link : table->second.hard) {
@@ -210,14 +213,26 @@ void Survey::follow(ObjectId group, std::vector<ObjectId>& left) {
     object.is_reached = true;
     object.parent = group;
     object.name = &link.name;
-    if (object.is_readable && object.kind == Header::Kind::group) left.push_back(link.object);
+    if (object.is_readable) left.push_back(link.object);
+  }
+}
+
+// A committed type lives as long as what is of it, also when its last link is gone. One that is
+// gone itself is no damage: what is of it has the type, too.
+void Survey::follow_types(ObjectId object, std::vector<ObjectId>& left) {
+  for (const ObjectId type : objects.at(object).types) {
+    const auto found = objects.find(type);
+    if (found == objects.end()) continue;
+    ++found->second.references;
+    if (std::exchange(found->second.is_reached, true)) continue;
+    if (found->second.is_readable) left.push_back(type);
   }
 }
 
 std::string Survey::path_of(ObjectId object) const {
-  if (object == kRootObject) return "/";
+  if (object == kRootId) return "/";
   std::string path;
-  while (object != kRootObject) {
+  while (object != kRootId) {
     const auto found = objects.find(object);
     if (found == objects.end() || found->second.name == nullptr)
       return "(" + named(object) + ")" + path;

@@ -1,4 +1,5 @@
-// All that a container's tables say, in memory: some hundred bytes for each object.
+// What the tables of a container say of its objects and links: some hundred bytes of memory for
+// each object.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct HardLink {
 // An object that has a header.
 struct Surveyed {
   ObjectId home = 0;
-  bool is_readable = false;  // its header is, and what follows is known
+  bool is_readable = false;  // the header can be read, so that what follows is known
   Header::Kind kind = Header::Kind::group;
   bool in_order = false;
   bool kept = false;
@@ -35,14 +36,21 @@ struct Surveyed {
   std::vector<std::uint64_t> dims;
   std::vector<std::uint64_t> chunk;
   std::vector<Cut> cuts;
-  std::vector<ObjectId> types;  // committed ones of it and its attributes
+  std::vector<ObjectId> types;  // the committed types of the object and its attributes
 
-  // What leads to it; see reach().
-  bool is_reached = false;
-  std::uint64_t found = 0;       // links
-  std::uint64_t references = 0;  // of what is of this type
-  ObjectId parent = 0;           // of the link that led to it first
+  // What reach() finds out.
+  bool is_reached = false;       // the object lives
+  std::uint64_t found = 0;       // links that lead to it, of living groups
+  std::uint64_t references = 0;  // living objects and attributes of this committed type
+  // The group and the name of the link by which it was reached first; null where that was no link.
+  ObjectId parent = 0;
   const std::string* name = nullptr;
+};
+
+// What of a heap the values of a map refer to.
+struct HeapUse {
+  std::uint64_t end = 0;  // of the last of them in the heap
+  std::string key;        // of the entry that has that one
 };
 
 // What the table of a group or map says of links or entries.
@@ -50,13 +58,14 @@ struct GroupTable {
   std::uint64_t links = 0;
   std::vector<HardLink> hard;
   std::uint64_t entries = 0;
-  Value sums;                          // as the table has them
-  std::uint64_t largest = 0;           // stamp of a link and 1; 0 without links
-  std::vector<std::string> unordered;  // links without an entry by their stamp
-  std::set<std::string> stale_orders;  // keys of such entries without a link
+  std::map<std::uint64_t, HeapUse> heaps;  // that values are in
+  Value sums;                              // as the table has them
+  std::uint64_t largest = 0;               // the largest stamp of a link, and 1; 0 without links
+  std::vector<std::string> unordered;      // names of links that the order of creation lacks
+  std::set<std::string> stale_orders;      // keys in that order whose links are gone
 };
 
-// Objects of ids in a row, by the last of them.
+// Objects whose ids are in a row, and whose headers are in the table of one group.
 struct PlaceRange {
   ObjectId first = 0;
   ObjectId home = 0;
@@ -68,14 +77,15 @@ class Survey {
   Survey(store::Store& store, std::string container, Tell tell);
 
   [[nodiscard]] const std::string& container() const { return container_; }
-  // Of a living object, or its number.
+  // The path of a living object; of one that no link leads to its number.
   [[nodiscard]] std::string path_of(ObjectId object) const;
-  // An object that a path leads to, or that a program has kept.
+  // Whether a path leads to the object, or a program has counted a reference to it, or a living
+  // object is of this committed type.
   [[nodiscard]] bool is_living(ObjectId object) const;
   [[nodiscard]] bool is_living(ObjectId object, Header::Kind kind) const;
-  // Whether an object lives whose number is one of these.
+  // Whether any object lives whose id is one of these.
   [[nodiscard]] bool has_living(ObjectId first, ObjectId last) const;
-  // Whether it may be that more lives than was found: something was told that is damage.
+  // Whether damage was told: then more objects may live than were found to.
   [[nodiscard]] bool is_uncertain() const { return is_uncertain_; }
 
   std::map<ObjectId, Surveyed> objects;
@@ -98,13 +108,15 @@ class Survey {
   void read_leases(const std::string& table);
   void note_early(ObjectId group, const std::string& key, const char* cause);
   void reach();
-  void follow(ObjectId group, std::vector<ObjectId>& left);
+  void follow_all(std::vector<ObjectId>& left);
+  void follow_links(ObjectId group, std::vector<ObjectId>& left);
+  void follow_types(ObjectId object, std::vector<ObjectId>& left);
 
   store::Store& store_;
   std::string container_;
   Tell tell_;
   bool is_uncertain_ = false;
-  // What is told when paths are known.
+  // Damage that is told when the paths of objects are known.
   struct Early {
     ObjectId object = 0;
     std::string key;
@@ -112,17 +124,5 @@ class Survey {
   };
   std::vector<Early> early_;
 };
-
-// Calls `see` with all entries of a table.
-template <typename See>
-void each_entry(store::Store& store, const std::string& table, const See& see) {
-  constexpr std::size_t kAtOnce = 1000;
-  for (std::string from; true;) {
-    const auto entries = store.scan(table, from, kAtOnce);
-    for (const store::Entry& entry : entries) see(entry);
-    if (entries.empty()) return;
-    from = entries.back().key + '\0';
-  }
-}
 
 }  // namespace headrace::objects

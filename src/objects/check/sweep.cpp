@@ -8,18 +8,17 @@
 #include "objects/check/blobs.hpp"
 #include "objects/check/check.hpp"
 #include "objects/check/survey.hpp"
+#include "objects/ranges.hpp"
 
 namespace headrace::objects {
 namespace {
-
-constexpr std::size_t kMostChanges = 1000;  // in a commit
 
 class Sweep {
  public:
   Sweep(store::Store& store, const Survey& survey, bool erases)
       : store_(store), survey_(survey), erases_(erases) {}
 
-  // What garbage leads to is counted as long as that is there: counts are lowered last.
+  // A count of links includes those of garbage until these are erased, so it is lowered after that.
   Swept run() {
     for (const auto& [group, table] : survey_.groups) erase_entries(group, table);
     for (const auto& [group, table] : survey_.groups) lower_counts(group);
@@ -42,7 +41,7 @@ class Sweep {
     each_entry(store_, name, [&](const store::Entry& entry) {
       if (is_garbage_entry(group, table, entry.key))
         changes.push_back({entry.key, std::nullopt, entry.version});
-      if (changes.size() == kMostChanges) commit(name, changes);
+      if (changes.size() == kAtATime) commit(name, changes);
     });
     commit(name, changes);
   }
@@ -70,7 +69,7 @@ class Sweep {
     std::vector<store::Change> changes;
     for (const auto& [last, range] : survey_.places) {
       if (!survey_.has_living(range.first, last)) changes.push_back({in_order(last), std::nullopt});
-      if (changes.size() == kMostChanges) commit(name, changes);
+      if (changes.size() == kAtATime) commit(name, changes);
     }
     commit(name, changes);
   }
@@ -83,13 +82,6 @@ class Sweep {
     changes.clear();
   }
 
-  // A damaged one stays.
-  bool is_garbage(const std::string& key, const ChunkKey& chunk) try {
-    return why_garbage(store_, survey_, {key, chunk}) != nullptr;
-  } catch (const Error&) {
-    return false;
-  }
-
   void erase_chunks() {
     std::vector<store::Change> changes;
     const auto put = [&] {
@@ -98,11 +90,11 @@ class Sweep {
     };
     each_blob(store_, survey_.container() + "/d/", [&](const store::ListedBlob& blob) {
       const auto chunk = chunk_key(survey_.container(), blob.key);
-      if (!chunk || !is_garbage(blob.key, *chunk)) return;
+      if (!chunk || why_garbage(store_, survey_, {blob.key, *chunk}) == nullptr) return;
       ++swept_.chunks;
       swept_.bytes += blob.info.size;
       changes.push_back({blob.key, std::nullopt, blob.info.version});
-      if (changes.size() == kMostChanges) put();
+      if (changes.size() == kAtATime) put();
     });
     put();
   }
@@ -116,11 +108,13 @@ class Sweep {
 }  // namespace
 
 Swept sweep(store::Store& store, const std::string& container, bool erases, const Tell& tell) {
-  // What is read of garbage is not told: it goes.
+  // Of what is found only damage is told: garbage is erased.
   Survey survey(store, container, [&](const Finding& finding) {
     if (finding.kind == Finding::Kind::damage) tell(finding);
   });
   check_tables(survey);
+  Amounts amounts;
+  check_blobs(store, survey, Depth::ends, amounts);
   if (survey.is_uncertain()) return {};
   return Sweep(store, survey, erases).run();
 }

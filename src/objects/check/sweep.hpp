@@ -1,5 +1,5 @@
-// Erasing what nothing leads to in a container. No program may have it open: what that has written
-// and not linked yet looks like garbage.
+// Erases what nothing leads to in a container. No program may have the container open: what a
+// program has written and not linked yet looks like garbage.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ struct Swept {
   std::uint64_t bytes = 0;  // of chunks
 };
 
-// Erases garbage, or only tells how much there is. What is damaged is told, and nothing is erased
-// then, as it might be what more lives in. Who is killed leaves less garbage. Throws Error.
+// Erases garbage, or only tells how much of it there is. Damage is told, and a container that has
+// any is left as it is: what looks like garbage there may belong to what is damaged. A process that
+// is killed here has erased some of the garbage, and nothing else. Throws Error.
 Swept sweep(store::Store& store, const std::string& container, bool erases, const Tell& tell);
 
 }  // namespace headrace::objects

@@ -1,5 +1,6 @@
 #include "objects/chunks/decoded_chunks.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,16 +50,42 @@ class DecodedChunks::Dropped {
 // grows only where chunks are read again that it had no room for, not by what is read once.
 struct DecodedChunks::All {
   std::mutex mutex;
-  List chunks;  // the last one that was used first
+  List chunks;               // the last one that was used first
+  std::list<Places> places;  // of each object
   std::size_t bytes = 0;
   std::size_t most = kLeast;  // of them now
   Dropped dropped;
 };
 
-// Leaked: datasets are closed while the process exits.
-DecodedChunks::All& DecodedChunks::all() {
-  static auto& all = *new All();
+// Leaked: datasets are closed while the process exits. A child after fork() gets a new one: another
+// thread may have been changing the old one, and nobody would finish that.
+DecodedChunks::All*& DecodedChunks::all() {
+  static All* all = [] {
+    ::pthread_atfork(nullptr, nullptr, [] { DecodedChunks::all() = new All; });
+    return new All;
+  }();
   return all;
+}
+
+// Now, when no thread makes it while another one forks: the child would wait for it to be made.
+const bool DecodedChunks::is_made_ = DecodedChunks::all() != nullptr;
+
+// What the object has in its parent's is left as it is.
+DecodedChunks::All& DecodedChunks::own() {
+  All* const now = all();
+  if (of_ != now) {
+    const std::scoped_lock lock(now->mutex);
+    places_ = now->places.emplace(now->places.end());
+    of_ = now;
+  }
+  return *now;
+}
+
+DecodedChunks::~DecodedChunks() {
+  if (of_ != all()) return;
+  clear();
+  const std::scoped_lock lock(of_->mutex);
+  of_->places.erase(places_);
 }
 
 std::size_t DecodedChunks::most_bytes() {
@@ -71,30 +98,30 @@ std::size_t DecodedChunks::most_bytes() {
   return most;
 }
 
-bool DecodedChunks::has(const std::string& key) const {
-  const std::scoped_lock lock(all().mutex);
-  return places_.contains(key);
+bool DecodedChunks::has(const std::string& key) {
+  const std::scoped_lock lock(own().mutex);
+  return places_->contains(key);
 }
 
 DecodedChunk DecodedChunks::find(const std::string& key, store::Version version) {
-  All& every = all();
+  All& every = own();
   const std::scoped_lock lock(every.mutex);
-  const auto found = places_.find(key);
-  if (found == places_.end() || found->second->chunk.version != version) return {};
+  const auto found = places_->find(key);
+  if (found == places_->end() || found->second->chunk.version != version) return {};
   every.chunks.splice(every.chunks.begin(), every.chunks, found->second);
   return found->second->chunk;
 }
 
 void DecodedChunks::keep(const std::string& key, DecodedChunk chunk) {
-  All& every = all();
+  All& every = own();
   const std::scoped_lock lock(every.mutex);
-  if (const auto old = places_.find(key); old != places_.end()) drop(every, old->second);
+  if (const auto old = places_->find(key); old != places_->end()) drop(every, old->second);
   const std::size_t size = chunk.buffer->size();
   if (every.dropped.take(key)) every.most = std::min(every.most + 2 * size, most_bytes());
   if (size > every.most) return every.dropped.note(key, size);
   every.bytes += size;
   every.chunks.push_front({this, key, std::move(chunk)});
-  places_[key] = every.chunks.begin();
+  (*places_)[key] = every.chunks.begin();
   while (every.bytes > every.most) {
     const auto oldest = std::prev(every.chunks.end());
     every.dropped.note(oldest->key, oldest->chunk.buffer->size());
@@ -103,14 +130,14 @@ void DecodedChunks::keep(const std::string& key, DecodedChunk chunk) {
 }
 
 void DecodedChunks::clear() {
-  All& every = all();
+  All& every = own();
   const std::scoped_lock lock(every.mutex);
-  while (!places_.empty()) drop(every, places_.begin()->second);
+  while (!places_->empty()) drop(every, places_->begin()->second);
 }
 
 void DecodedChunks::drop(All& all, List::iterator place) {
   all.bytes -= place->chunk.buffer->size();
-  place->of->places_.erase(place->key);
+  place->of->places_->erase(place->key);
   all.chunks.erase(place);
 }
 

@@ -1,6 +1,7 @@
-// Decoded chunks of a dataset that were read last, as the store had them. What all datasets of the
-// process keep is bounded together: the chunks that were used longest ago go first, whosoever they
-// are. One thread at a time for one object.
+// Decoded chunks of a dataset that were read last, as they are stored, for reading them again. All
+// datasets of a process together keep a limited number of bytes: of whichever dataset it is, the
+// chunk that was used longest ago is dropped first. One thread at a time for one object. A child
+// after fork() begins with none.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace headrace::objects {
 
-// What the store has, and where in a buffer its elements are.
+// A chunk as it is stored. Its elements begin at an offset in the buffer.
 struct DecodedChunk {
   std::shared_ptr<const engine::Buffer> buffer;
   std::size_t offset = 0;
@@ -33,13 +34,13 @@ class DecodedChunks {
   DecodedChunks() = default;
   DecodedChunks(const DecodedChunks&) = delete;
   DecodedChunks& operator=(const DecodedChunks&) = delete;
-  ~DecodedChunks() { clear(); }
+  ~DecodedChunks();
 
   // Bytes of all objects of the process, at most.
   static std::size_t most_bytes();
 
-  [[nodiscard]] bool has(const std::string& key) const;
-  // None where that is not what is kept of the chunk.
+  [[nodiscard]] bool has(const std::string& key);
+  // Nothing where no chunk is kept under that key, or one of another version.
   DecodedChunk find(const std::string& key, store::Version version);
   void keep(const std::string& key, DecodedChunk chunk);
   void clear();
@@ -53,10 +54,14 @@ class DecodedChunks {
   using List = std::list<Kept>;
   class Dropped;
   struct All;
-  static All& all();
+  using Places = std::map<std::string, List::iterator, std::less<>>;
+  static All*& all();
+  static const bool is_made_;
+  All& own();
   static void drop(All& all, List::iterator place);
 
-  std::map<std::string, List::iterator, std::less<>> places_;  // in the list of all
+  All* of_ = nullptr;  // that chunks are in; null until one was looked for
+  std::list<Places>::iterator places_;
 };
 
 }  // namespace headrace::objects

@@ -45,15 +45,21 @@ void PendingChunk::each_run(bool marked, const Visit& visit) const {
   }
 }
 
-// Out of the scratch, which is as before then.
+// Out of the scratch, which is as before then. Each piece has its elements, also where memory ends.
 void PendingChunk::take_pieces(const Touched& touched, ChunkScratch& scratch) {
   for (std::size_t end = touched.first; end < touched.end;) {
     const std::size_t first = next(scratch.written, end, touched.end, true);
     end = next(scratch.written, first, touched.end, false);
     if (first == end) continue;
-    pieces_.push_back({first, end - first});
     const std::byte* const from = scratch.chunk.data() + first * element_;
+    const std::size_t before = elements_.size();
     elements_.insert(elements_.end(), from, from + (end - first) * element_);
+    try {
+      pieces_.push_back({first, end - first});
+    } catch (...) {
+      elements_.resize(before);
+      throw;
+    }
     std::memset(scratch.written.data() + first, 0, end - first);
   }
 }
@@ -86,8 +92,13 @@ void PendingChunk::put(const PutElements& put, const Touched& touched, ChunkScra
         scratch.chunk = engine::Buffer(bytes_);
         scratch.written.assign(bytes_ / element_, std::byte{0});
       }
-      put(scratch.chunk.data(), scratch.written.data());
-      take_pieces(touched, scratch);
+      try {
+        put(scratch.chunk.data(), scratch.written.data());
+        take_pieces(touched, scratch);
+      } catch (...) {
+        scratch = {};  // its marks would be taken for those of the next write
+        throw;
+      }
       if (elements_.size() + pieces_.size() * sizeof(Piece) > bytes_ / kShare) join();
       return;
     }
@@ -130,15 +141,17 @@ bool PendingChunk::cut(unsigned rank, const engine::Index& left, const engine::I
   if (engine::volume(rank, left) == 0) return false;
   if (left == shape) return true;
   if (is_in_pieces()) {
-    const std::vector<Piece> before = std::exchange(pieces_, {});
-    const std::vector<std::byte> elements = std::exchange(elements_, {});
-    const std::byte* from = elements.data();
-    for (const Piece& piece : before)
+    std::vector<Piece> pieces;
+    std::vector<std::byte> elements;
+    const std::byte* from = elements_.data();
+    for (const Piece& piece : pieces_)
       for (std::size_t i = piece.first; i < piece.first + piece.count; ++i, from += element_) {
         if (!is_within(i, rank, left, shape)) continue;
-        pieces_.push_back({i, 1});
-        elements_.insert(elements_.end(), from, from + element_);
+        pieces.push_back({i, 1});
+        elements.insert(elements.end(), from, from + element_);
       }
+    pieces_ = std::move(pieces);
+    elements_ = std::move(elements);
     return !pieces_.empty();
   }
   if (written_.empty()) written_.resize(bytes_ / element_, kWritten);

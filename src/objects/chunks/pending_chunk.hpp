@@ -1,7 +1,8 @@
 // A chunk that was written in memory, in whole or in part.
 //
-// A few elements of a chunk are kept as pieces, and only what is more as a chunk: who writes single
-// elements anywhere in a large dataset needs little memory, and chunks are stored once for many.
+// A few elements are kept as pieces, and more of them in memory for a whole chunk. So a program
+// that writes single elements all over a large dataset needs little memory, and a chunk is stored
+// once for many of its elements.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,10 @@
 
 namespace headrace::objects {
 
-// Writes elements into a chunk, and sets a byte of `written`, unless that is null, to 1 for each.
+// Writes elements into a chunk. Sets the byte in `written` of each of them to 1, unless `written`
+// is null.
 using PutElements = std::function<void(std::byte* chunk, std::byte* written)>;
-// How many elements that writes, all of them in [first, end).
+// Which elements of a chunk a PutElements writes: `count` of those from `first` to before `end`.
 struct Touched {
   std::size_t first = 0;
   std::size_t end = 0;
@@ -44,20 +46,19 @@ class PendingChunk {
   void put(const PutElements& put, const Touched& touched, ChunkScratch& scratch);
   // Puts what was written over a chunk.
   void overlay(std::span<std::byte> chunk) const;
-  // What was not written is taken from the chunk as it is stored: chunk() has all of it then.
+  // Takes the elements that were not written from the chunk as it is stored: chunk() has all then.
   void fill(const DecodedChunk& stored);
-  void forget_filling() { filling_.reset(); }
-  // Nothing counts but what lies within so many elements from the first one on. Whether that is
-  // anything.
+  // Forgets all elements but those within `left`, which counts from the first one on along each
+  // dimension of a chunk, whose lengths are `shape`. Whether any of them was written.
   bool cut(unsigned rank, const engine::Index& left, const engine::Index& shape);
 
   // Whether all of it was written.
   [[nodiscard]] bool is_whole() const { return chunk_.size() > 0 && written_.empty(); }
   struct Filling {
-    store::Version version = store::kAbsent;  // of what is stored
+    store::Version version = store::kAbsent;
     std::uint64_t epoch = 0;
   };
-  // Where chunk() has all: of what the rest is.
+  // After fill(): of which stored chunk the elements in chunk() are that were not written.
   [[nodiscard]] const std::optional<Filling>& filling() const { return filling_; }
   [[nodiscard]] bool is_in_pieces() const { return chunk_.size() == 0; }
   [[nodiscard]] store::Bytes chunk() const { return chunk_.bytes(); }
@@ -81,8 +82,8 @@ class PendingChunk {
   engine::Buffer chunk_;             // empty as long as there are only pieces
   std::vector<std::byte> written_;   // 1 for each element that was; empty: all of them were
   std::size_t first_left_ = 0;       // before that one all of them were
-  std::vector<Piece> pieces_;        // later ones over earlier ones
-  std::vector<std::byte> elements_;  // theirs, one after the other
+  std::vector<Piece> pieces_;        // where two have the same element, the later one counts
+  std::vector<std::byte> elements_;  // those of all pieces, one after the other
   std::optional<Filling> filling_;
 };
 

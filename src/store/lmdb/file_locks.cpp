@@ -9,8 +9,6 @@
 #include <atomic>
 #include <utility>
 
-#include "base/descriptor.hpp"
-
 namespace headrace::store {
 namespace {
 
@@ -48,17 +46,35 @@ bool has_name(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && status.st_nlink > 0;
 }
 
-void set(int descriptor, off_t byte, short kind, const std::string& path) {
+struct flock of_byte(off_t byte, short kind) {
   struct flock lock{};
   lock.l_type = kind;
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
   lock.l_len = 1;
+  return lock;
+}
+
+void set(int descriptor, off_t byte, short kind, const std::string& path) {
+  struct flock lock = of_byte(byte, kind);
   while (::fcntl(descriptor, F_OFD_SETLKW, &lock) != 0)
     if (errno != EINTR) throw file_error(path + " cannot be locked");
 }
 
 }  // namespace
+
+std::shared_ptr<const Descriptor> lock_byte(const std::string& path, std::uint64_t byte,
+                                            bool alone) {
+  while (true) {
+    auto file = std::make_shared<const Descriptor>(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    struct flock lock = of_byte(static_cast<off_t>(byte), alone ? F_WRLCK : F_RDLCK);
+    if (::fcntl(file->get(), F_OFD_SETLK, &lock) != 0) {
+      if (errno == EAGAIN || errno == EACCES) return nullptr;
+      throw file_error(path + " cannot be locked");
+    }
+    if (has_name(file->get())) return file;
+  }
+}
 
 FileLocks::~FileLocks() {
   for (const int descriptor : free_) close_noted(descriptor);

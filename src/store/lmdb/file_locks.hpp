@@ -6,10 +6,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <vector>
+
+#include "base/descriptor.hpp"
 
 namespace headrace::store {
 
@@ -43,5 +47,11 @@ class FileLocks {
   int alone_ = -1;
   std::size_t made_ = 0;  // descriptors, free or not
 };
+
+// Locks a byte of a file, which is made where it is not there, for many or for one alone, until the
+// descriptor is closed; in the children of its process, too. Null where others have locked it so
+// that both cannot. Throws Error.
+std::shared_ptr<const Descriptor> lock_byte(const std::string& path, std::uint64_t byte,
+                                            bool alone);
 
 }  // namespace headrace::store

@@ -11,8 +11,10 @@
 #include "base/little_endian.hpp"
 #include "base/private_folder.hpp"
 #include "base/report/printable.hpp"
+#include "engine/checksum.hpp"
 #include "engine/io/local_file_system.hpp"
 #include "store/lmdb/data_files.hpp"
+#include "store/lmdb/file_locks.hpp"
 #include "store/lmdb/lmdb_database.hpp"
 #include "store/lmdb/new_files.hpp"
 #include "store/lmdb/not_cancelled.hpp"
@@ -353,6 +355,13 @@ std::vector<ListedBlob> LmdbStore::list(std::string_view from, std::size_t most)
         return found.size() < most;
       });
   return found;
+}
+
+std::shared_ptr<const void> LmdbStore::keep(std::string_view name, Keeping how) {
+  constexpr std::uint64_t kNames = std::uint64_t{1} << 32U;
+  const NotCancelled whole;
+  return lock_byte(folder_ + "/lock", kNames + engine::checksum(bytes_of(name)),
+                   how == Keeping::alone);
 }
 
 // Of a database that is damaged nothing is erased: it is read to its end.

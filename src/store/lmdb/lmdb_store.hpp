@@ -2,7 +2,8 @@
 // of more than kLargestInside bytes. Nothing to set up; processes of one machine share it.
 //
 //   FOLDER/format      "Headrace store 1"
-//   FOLDER/lock        see file_locks.hpp
+//   FOLDER/lock        see file_locks.hpp. keep() locks the byte at 2^32 and the name's CRC-32; two
+//                      names of one CRC-32 keep each other out, which harms nobody
 //   FOLDER/database    LMDB's. Keys: 't', the length of the table's name in 2 bytes, the name, the
 //                      key; or 'b' and a blob's key. A blob's value: 0 and its bytes, or 1 and, in
 //                      8 bytes each, its size, its file's session and number
@@ -42,6 +43,7 @@ class LmdbStore final : public Store {
   std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
                               std::span<std::byte> room) override;
   std::vector<ListedBlob> list(std::string_view from, std::size_t most) override;
+  std::shared_ptr<const void> keep(std::string_view name, Keeping how) override;
   LeftOver collect(Collect how) override;
 
  private:

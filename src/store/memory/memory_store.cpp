@@ -102,6 +102,16 @@ std::optional<BlobInfo> MemoryStore::get(std::string_view key, std::uint64_t off
   return BlobInfo{found->second.version, all.size()};
 }
 
+std::shared_ptr<const void> MemoryStore::keep(std::string_view name, Keeping how) {
+  const std::scoped_lock lock(mutex_);
+  auto& [many, alone] = keepers_[std::string(name)];
+  if (!alone.expired() || (how == Keeping::alone && !many.expired())) return nullptr;
+  if (auto same = many.lock()) return same;
+  std::shared_ptr<const void> made = std::make_shared<char>();
+  (how == Keeping::alone ? alone : many) = made;
+  return made;
+}
+
 std::vector<ListedBlob> MemoryStore::list(std::string_view from, std::size_t most) {
   const std::scoped_lock lock(mutex_);
   std::vector<ListedBlob> found;

@@ -19,6 +19,7 @@ class MemoryStore final : public Store {
   std::optional<BlobInfo> get(std::string_view key, std::uint64_t offset,
                               std::span<std::byte> room) override;
   std::vector<ListedBlob> list(std::string_view from, std::size_t most) override;
+  std::shared_ptr<const void> keep(std::string_view name, Keeping how) override;
   LeftOver collect(Collect /*how*/) override { return {}; }
 
  private:
@@ -28,12 +29,18 @@ class MemoryStore final : public Store {
   };
   using Values = std::map<std::string, Value, std::less<>>;
 
+  struct Keepers {
+    std::weak_ptr<const void> many;
+    std::weak_ptr<const void> alone;
+  };
+
   void change(Values& values, const Change& change);
 
   std::mutex mutex_;
   Version version_ = kAbsent;
   std::map<std::string, Values, std::less<>> tables_;
   Values blobs_;
+  std::map<std::string, Keepers, std::less<>> keepers_;
 };
 
 }  // namespace headrace::store

@@ -191,3 +191,54 @@ def write_the_same() -> None:
 
 def test_the_same_elements_are_those_of_the_last_flush(object_layer: Layer) -> None:
     object_layer.python(write_the_same)
+
+
+def elsewhere(*lines: str) -> None:
+    program = "import h5py\nwith h5py.File('x.h5', 'r+') as f:\n    " + "\n    ".join(lines)
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def cut_from_one_epoch() -> None:
+    f = h5py.File("x.h5", "w")
+    d = f.create_dataset("d", data=np.arange(10), chunks=(10,), maxshape=(None,))
+    f.flush()
+    assert d[:].tolist() == list(range(10))
+    d.resize((3,))
+    elsewhere("f['d'].resize((6,))", "f['d'].resize((8,))")
+    with pytest.raises(RuntimeError, match="the extent or elements"):
+        f.flush()
+    left = [0, 1, 2, 3, 4, 5, 0, 0]
+    assert d.shape == (8,)
+    assert d[:].tolist() == left
+    d[7] = 77
+    f.close()
+    with h5py.File("x.h5") as f:
+        assert f["d"][:].tolist() == [*left[:7], 77]
+
+
+def whole_chunks_over_those_of_a_later_epoch(direct: bool) -> None:
+    f = h5py.File("x.h5", "w")
+    d = f.create_dataset("d", data=np.arange(10), chunks=(10,), maxshape=(None,))
+    f.flush()
+    if not direct:
+        d[:] = np.arange(10, 20)
+    elsewhere("f['d'].resize((5,))", "f['d'].resize((10,))", "f['d'][5:] = 7")
+    if direct:
+        d.id.write_direct_chunk((0,), np.arange(10, 20).tobytes())
+    f.close()
+    with h5py.File("x.h5") as f:
+        assert f["d"][:].tolist() == list(range(10, 20))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        cut_from_one_epoch,
+        partial(whole_chunks_over_those_of_a_later_epoch, direct=False),
+        partial(whole_chunks_over_those_of_a_later_epoch, direct=True),
+    ],
+)
+def test_what_another_has_cut_is_known_before_it_is_written(
+    object_layer: Layer, program: Any
+) -> None:
+    object_layer.python(program)

@@ -82,8 +82,10 @@ std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& s
       throw Error(std::string("file is already open for read-only: ") + name);
     return file;
   }
+  const auto kept = writes ? kept_name(*store, container, name, store::Keeping::shared) : nullptr;
   auto file = std::make_shared<File>(store, container, name, kConnectorName);
   file->is_writable = writes;
+  file->kept = kept;
   file->creation = decoded_list(file->container.root()->header().creation, h5.file_list.get());
   file->access = Id<Kind::plist>(h5.Pcopy(fapl));
   file->prepare();

@@ -69,6 +69,9 @@ void* create_container(const char* name, unsigned flags, hid_t fcpl, hid_t fapl)
   const auto old = old_stub(name);
   if (old && (flags & kTruncate) != 0 && open_file(*store, old->container) != nullptr)
     throw Error(std::string("unable to truncate a file which is already open: ") + name);
+  const bool replaces = old && old->is_original && (flags & kTruncate) != 0;
+  const auto alone =
+      replaces ? kept_name(*store, old->container, name, store::Keeping::alone) : nullptr;
   const std::string id = new_unique_id();
   objects::Container::make(*store, id, Containers::root_header(fcpl), absolute_path(name));
   try {
@@ -125,9 +128,12 @@ herr_t Connector::file_specific(void* self, H5VL_file_specific_args_t* args, hid
     if (const auto stub = sidecar::read_container_stub(in.del.filename)) {
       const NestedCalls nested;
       const ObjectOptions options = options_of(in.del.fapl_id);
+      const auto store = stub->is_original ? store_in(options.store, options.syncs) : nullptr;
+      const auto alone = store == nullptr ? nullptr
+                                          : kept_name(*store, stub->container, in.del.filename,
+                                                      store::Keeping::alone);
       sidecar::remove_container_stub(in.del.filename);
-      if (stub->is_original)
-        objects::Container::remove(*store_in(options.store, options.syncs), stub->container);
+      if (store != nullptr) objects::Container::remove(*store, stub->container);
       return 0;
     }
   }

@@ -25,6 +25,7 @@ class Copier {
     if (has(H5O_COPY_WITHOUT_ATTR_FLAG)) header.attributes.clear();
     const Handle made = file_.container.create(std::move(header));
     done_[source.object->place().object] = made;
+    hold_types(*made);
     if (type_of(*made) == H5I_GROUP) copy_links(source, *made, depth);
     if (type_of(*made) == H5I_MAP) copy_entries(file_, *source.object, file_, *made);
     if (type_of(*made) == H5I_DATASET) copy_elements(source.object, made);
@@ -33,6 +34,15 @@ class Copier {
 
  private:
   [[nodiscard]] bool has(unsigned flag) const { return (flags_ & flag) != 0; }
+
+  // A committed type counts what is of it.
+  void hold_types(const objects::Object& made) {
+    const auto hold = [&](const std::string& type) {
+      if (const Handle committed = committed_of(file_, type)) file_.container.hold(committed);
+    };
+    hold(made.header().type);
+    for (const objects::Attribute& one : made.header().attributes) hold(one.type);
+  }
 
   void copy_links(const Found& source, const objects::Object& made, unsigned depth) {
     if (depth > 0 && has(H5O_COPY_SHALLOW_HIERARCHY_FLAG)) return;

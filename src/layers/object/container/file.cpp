@@ -48,6 +48,17 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
+std::shared_ptr<const void> kept_name(store::Store& store, const std::string& container,
+                                      const std::string& path, store::Keeping how) {
+  auto kept = store.keep(container, how);
+  if (kept == nullptr)
+    throw Error("unable to lock file " + path + ": its container " + container +
+                    (how == store::Keeping::alone ? " is open to be written by another name of it"
+                                                  : " is being cleaned or removed"),
+                EAGAIN);
+  return kept;
+}
+
 std::shared_ptr<File> open_file(const store::Store& store, const std::string& container) {
   const auto found = open_files().find({&store, container});
   return found == open_files().end() ? nullptr : found->second.lock();

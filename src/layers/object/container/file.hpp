@@ -77,13 +77,19 @@ class File : public vol::TerminalFile {
   const std::shared_ptr<vol::NativeFile> native;  // for what HDF5 alone knows of datasets
   std::shared_ptr<const Descriptor> stub;
   bool is_writable = false;
-  int descriptor = -1;       // that one's, where the program has asked for it
-  Id<Kind::plist> creation;  // list
-  Id<Kind::plist> access;    // list, with the connector and its options
+  std::shared_ptr<const void> kept;  // the container's name, where this may write it
+  int descriptor = -1;               // that one's, where the program has asked for it
+  Id<Kind::plist> creation;          // list
+  Id<Kind::plist> access;            // list, with the connector and its options
   Mounts mounts;
 };
 
 inline File& file_of(const Opening& opening) { return static_cast<File&>(*opening->file); }
+
+// Keeps who cleans or removes a container from those who may write it, by whatever copy of its stub
+// (store::Store::keep). `path`: of the file, for the Error where others keep it.
+std::shared_ptr<const void> kept_name(store::Store& store, const std::string& container,
+                                      const std::string& path, store::Keeping how);
 
 // The file of a container that is open in this process; null where it is not.
 std::shared_ptr<File> open_file(const store::Store& store, const std::string& container);

@@ -186,8 +186,8 @@ void Elements::write_chunk(H5VL_optional_args_t& args) {
   if (filters_->is_empty() && size != layout_.chunks.chunk_bytes)
     throw Error("the chunk has another size than the dataset's chunks");
   listed_.reset();
-  storing().stored().write_stored(at, filters_->is_empty() ? 0 : one.left_out,
-                                  {static_cast<const std::byte*>(bytes), size});
+  storing_whole().stored().write_stored(at, filters_->is_empty() ? 0 : one.left_out,
+                                        {static_cast<const std::byte*>(bytes), size});
 }
 
 herr_t Elements::visit_chunks(H5VL_optional_args_t& args) {

@@ -35,8 +35,8 @@ Elements::Elements(store::Store& store, objects::Container& container, objects::
       is_flat_(vol::is_flat(types_.program().get())),
       layout_(layout_of(header(), dcpl_.get(), file_type().get())),
       before_(std::move(before)),
-      epoch_(header().epoch),
-      stored_epoch_(header().epoch) {
+      known_(cut_off()),
+      said_(known_) {
   vol::Chunked& chunks = layout_.chunks;
   const Id<Kind::datatype> in_file = file_type();
   chunks.fill = fill_of(header(), types_.program().get(), in_file.get(), dcpl_.get());
@@ -104,13 +104,20 @@ void Elements::write(hid_t mem_type, hid_t mem_space, hid_t file_space, hid_t dx
 StoredChunks& Elements::storing() {
   follow_header();
   before_(has_new_cuts());
-  stored_epoch_ = header().epoch;
+  said_ = cut_off();
   return *stored_;
+}
+
+// A whole chunk replaces what is stored, whatever its epoch. Under one from before another's cut,
+// elements beyond that cut would be neither this writer's nor the other's.
+StoredChunks& Elements::storing_whole() {
+  if (layout_.program == H5D_CHUNKED) container_.take_cuts(dataset_);
+  return storing();
 }
 
 void Elements::flush() {
   if (stored_ == nullptr || chunks_->size() == 0) return chunks_->flush();
-  storing().flush();
+  storing_whole().flush();
 }
 
 void Elements::set_extent(const std::vector<std::uint64_t>& dims) {
@@ -136,9 +143,9 @@ void Elements::copy_stored(Elements& from) {
 void Elements::reload() {
   listed_.reset();
   update_dims(header(), layout_.chunks);
-  if (epoch_ == header().epoch) return;
+  if (!has_more_than(known_)) return;
   chunks_->cut(header());
-  epoch_ = header().epoch;
+  known_ = cut_off();
 }
 
 bool Elements::is_early() const {

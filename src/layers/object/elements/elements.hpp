@@ -75,13 +75,25 @@ class Elements {
   [[nodiscard]] Id<Kind::datatype> file_type() const {
     return is_flat_ ? types_.program() : types_.file();
   }
+  // What a header says is cut off. Two writers may have cut a dataset from the same epoch on.
+  struct CutOff {
+    std::uint64_t epoch = 0;
+    std::vector<objects::Cut> cuts;
+  };
+  [[nodiscard]] CutOff cut_off() const { return {header().epoch, header().cuts}; }
+  [[nodiscard]] bool has_more_than(const CutOff& known) const {
+    return header().epoch != known.epoch || header().cuts != known.cuts;
+  }
   // Whether the header says what is cut off that no header in the store has said.
-  [[nodiscard]] bool has_new_cuts() const { return header().epoch != stored_epoch_; }
+  [[nodiscard]] bool has_new_cuts() const { return has_more_than(said_); }
   // The chunks, where they are about to be stored.
   StoredChunks& storing();
-  // Others may have cut off what is known here, by a merge of the header.
+  // The same, where whole ones are.
+  StoredChunks& storing_whole();
+  // The header may say that more is cut off than chunks_ knows: it was merged with another
+  // writer's.
   void follow_header() {
-    if (epoch_ != header().epoch) reload();
+    if (has_more_than(known_)) reload();
   }
   [[nodiscard]] bool is_early() const;
   // The array that a file selection's dataspace numbers.
@@ -115,8 +127,8 @@ class Elements {
   bool is_flat_;  // else elements lead to blobs, which are stored before them
   Layout layout_;
   BeforeChunks before_;
-  std::uint64_t epoch_;         // of what chunks_ knows
-  std::uint64_t stored_epoch_;  // of a header in the store
+  CutOff known_;  // by chunks_
+  CutOff said_;   // by a header in the store
   std::unique_ptr<Filters> filters_;
   StoredChunks* stored_ = nullptr;  // chunks_, where they are in the store
   std::unique_ptr<Chunks> chunks_;
