@@ -1,0 +1,114 @@
+// Links by their index.
+#include <algorithm>
+
+#include "objects/keys.hpp"
+#include "objects/links.hpp"
+
+namespace headrace::objects {
+namespace {
+
+char kind_of(Links::Index index) { return index == Links::Index::name ? kName : kOrder; }
+
+std::string key_in(Links::Index index, const NamedLink& link) {
+  return index == Links::Index::name ? key_of_name(link.first)
+                                     : key_of_order(link.second.stamp, link.second.lease);
+}
+
+}  // namespace
+
+Links::Known& Links::known(Index index) const {
+  Known& known = known_.at(static_cast<std::size_t>(index));
+  if (known.positions && known.version == table_.version(std::string(kSums))) return known;
+  StoredCounts counts = stored_counts(table_, in_order_);
+  auto& blocks = index == Index::name ? counts.names : counts.orders;
+  known = Known{counts.version, Positions(table_, kind_of(index), std::move(blocks))};
+  return known;
+}
+
+// After a change of this writer.
+void Links::note(Index index, const std::string& key, std::int64_t links) {
+  Known& known = known_.at(static_cast<std::size_t>(index));
+  known.some.clear();
+  if (known.positions && !known.positions->add(key, links)) known.positions.reset();
+}
+
+void Links::add_links(Index index, const std::string& key, const std::string& value,
+                      std::vector<NamedLink>& links) const {
+  if (index == Index::name) {
+    for (NamedLink& one : links_of_entry(key, value)) links.push_back(std::move(one));
+  } else if (const auto link = find(value); link && key == key_of_order(link->stamp, link->lease)) {
+    links.emplace_back(value, *link);
+  }
+}
+
+// From a key on, without the first so many.
+std::vector<NamedLink> Links::from(Index index, const std::string& key, std::uint64_t skipped,
+                                   std::size_t most) const {
+  constexpr std::size_t kAtOnce = 1000;
+  std::vector<NamedLink> links;
+  for (std::string next = key; links.size() < most;) {
+    const std::uint64_t left = std::min(most - links.size(), kAtOnce);
+    const auto entries = table_.scan(next, std::min<std::uint64_t>(kAtOnce, skipped + left));
+    for (const auto& [its_key, value] : entries) {
+      if (its_key.front() != kind_of(index)) return links;
+      const auto its_links = static_cast<std::uint64_t>(links_in(its_key, value));
+      if (skipped >= its_links) {
+        skipped -= its_links;
+        continue;
+      }
+      add_links(index, its_key, value, links);
+      links.erase(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(skipped));
+      skipped = 0;
+    }
+    if (entries.empty()) break;
+    next = entries.back().first + '\0';
+  }
+  if (links.size() > most) links.resize(most);
+  return links;
+}
+
+// Of single ones those around are kept, as programs ask for one after the other.
+std::vector<NamedLink> Links::by_index(Index index, std::uint64_t first, std::size_t most) const {
+  constexpr std::uint64_t kAround = 32;
+  if (first == 0 && most > 1) return from(index, whole(kind_of(index)).begin, 0, most);
+  Known& known = this->known(index);
+  const bool is_known = first >= known.first && first - known.first < known.some.size();
+  if (most != 1 || !is_known) {
+    const auto place = known.positions->at(first);
+    if (!place) return {};
+    if (most != 1) return from(index, place->begin, first - place->before, most);
+    const std::uint64_t begin = std::max(place->before, first - std::min(first, kAround));
+    known.some = from(index, place->begin, begin - place->before, first - begin + kAround);
+    known.first = begin;
+    if (first - begin >= known.some.size()) return {};
+  }
+  return {known.some[first - known.first]};
+}
+
+std::vector<NamedLink> Links::in_front_of(Index index, const NamedLink& link,
+                                          std::size_t most) const {
+  constexpr std::size_t kAtOnce = 1000;
+  const std::string key = key_in(index, link);
+  auto [begin, end] = known(index).positions->of(key);
+  std::string next = begin;
+  for (bool is_before = true; is_before;) {
+    const auto entries = table_.scan(next, kAtOnce);
+    is_before = !entries.empty();
+    for (const auto& [its_key, value] : entries) {
+      is_before = its_key < key;
+      if (!is_before) {
+        if (its_key == key && index == Index::name)
+          end += static_cast<std::uint64_t>(
+              std::ranges::count_if(links_of_entry(its_key, value),
+                                    [&](const NamedLink& one) { return one.first < link.first; }));
+        break;
+      }
+      end += static_cast<std::uint64_t>(links_in(its_key, value));
+    }
+    if (!entries.empty()) next = entries.back().first + '\0';
+  }
+  const std::uint64_t first = end - std::min<std::uint64_t>(end, most);
+  return by_index(index, first, end - first);
+}
+
+}  // namespace headrace::objects
