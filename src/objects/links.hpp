@@ -57,6 +57,8 @@ class Links {
                                                std::size_t most) const;
   // What an index is counted by: the order of the names' bytes, or that of the stamps.
   enum class Index : std::uint8_t { name, creation };
+  // As count(), with what others have written meanwhile: one more than the last index.
+  [[nodiscard]] std::uint64_t number(Index index) const { return known(index).positions->links(); }
   // From an index on.
   [[nodiscard]] std::vector<NamedLink> by_index(Index index, std::uint64_t first,
                                                 std::size_t most) const;

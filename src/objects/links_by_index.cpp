@@ -50,7 +50,8 @@ std::vector<NamedLink> Links::from(Index index, const std::string& key, std::uin
     const std::uint64_t left = std::min(most - links.size(), kAtOnce);
     const auto entries = table_.scan(next, std::min<std::uint64_t>(kAtOnce, skipped + left));
     for (const auto& [its_key, value] : entries) {
-      if (its_key.front() != kind_of(index)) return links;
+      if (its_key.front() != kind_of(index)) most = std::min(most, links.size());
+      if (links.size() >= most) break;
       const auto its_links = static_cast<std::uint64_t>(links_in(its_key, value));
       if (skipped >= its_links) {
         skipped -= its_links;

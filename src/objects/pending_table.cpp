@@ -73,6 +73,11 @@ void PendingTable::replace(const std::string& key, Value value, Value base,
   size_ += size_of(key, at->second.value);
 }
 
+bool PendingTable::is_current(const std::string& key) const {
+  const auto found = pending_.find(key);
+  return found == pending_.end() || found->second.version == version(key);
+}
+
 void PendingTable::each_change(const std::string& prefix, const See& see) const {
   for (auto at = pending_.lower_bound(prefix);
        at != pending_.end() && at->first.starts_with(prefix); ++at)

@@ -60,6 +60,8 @@ class PendingTable {
   // An entry as it is stored, whatever this writer has changed.
   [[nodiscard]] std::optional<store::Entry> stored(const std::string& key) const;
   [[nodiscard]] store::Version version(const std::string& key) const;
+  // Whether an entry that this writer has changed, or not, is what it was then.
+  [[nodiscard]] bool is_current(const std::string& key) const;
   // Of the changes whose keys begin so, in the order of keys.
   using See = std::function<void(const std::string& key, const Value& base, const Value& mine)>;
   void each_change(const std::string& prefix, const See& see) const;

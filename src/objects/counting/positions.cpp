@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "objects/keys.hpp"
+
 namespace headrace::objects {
 namespace {
 
@@ -19,10 +21,17 @@ std::size_t index_of(const std::vector<Block>& blocks, const std::string& key) {
 }  // namespace
 
 Positions::Positions(PendingTable& table, char kind, std::vector<Block> stored) {
-  table.each_change(
-      std::string(1, kind), [&](const std::string& key, const Value& base, const Value& mine) {
-        stored[index_of(stored, key)].links += links_in(key, mine) - links_in(key, base);
-      });
+  // Where another has changed the group, too, it is not sure what an entry is that was changed.
+  const bool is_ours = table.is_current(std::string(kSums));
+  const auto now = [&](const std::string& key) -> Value {
+    const auto entry = table.stored(key);
+    return entry ? Value(store::text_of(entry->value)) : std::nullopt;
+  };
+  table.each_change(std::string(1, kind),
+                    [&](const std::string& key, const Value& base, const Value& mine) {
+                      stored[index_of(stored, key)].links +=
+                          links_in(key, mine) - links_in(key, is_ours ? base : now(key));
+                    });
   for (Block& block : stored) {
     if (block.links >= 0 && block.links <= kMostInBlock) {
       blocks_.push_back(std::move(block));

@@ -18,6 +18,7 @@ class Positions {
   // table's changes leave as small as they are.
   Positions(PendingTable& table, char kind, std::vector<Block> stored);
 
+  [[nodiscard]] std::uint64_t links() const { return before(blocks_.size()); }
   // Where a block begins, and how many links are in front of it.
   struct Place {
     std::string begin;

@@ -67,9 +67,9 @@ class Parts {
 
   std::vector<NamedLink> first(std::uint64_t at) {
     if (!is_down_) return noted(links_.by_index(index_, at, most_));
-    const std::uint64_t count = links_.count();
-    if (at >= count) return {};
-    const std::uint64_t left = count - at;
+    const std::uint64_t number = links_.number(index_);
+    if (at >= number) return {};
+    const std::uint64_t left = number - at;
     const std::uint64_t begin = left - std::min<std::uint64_t>(left, most_);
     return noted(links_.by_index(index_, begin, left - begin));
   }
@@ -142,9 +142,9 @@ std::optional<NamedLink> link_of(File& file, const objects::Object& group, H5_in
                                  H5_iter_order_t order, hsize_t n) {
   const Links& links = file.container.links(group);
   const Links::Index by = counted_by(group, index);
-  const std::uint64_t count = links.count();
-  if (n >= count) return std::nullopt;
-  auto found = links.by_index(by, order == H5_ITER_DEC ? count - 1 - n : n, 1);
+  const std::uint64_t number = order == H5_ITER_DEC ? links.number(by) : n + 1;
+  if (n >= number) return std::nullopt;
+  auto found = links.by_index(by, order == H5_ITER_DEC ? number - 1 - n : n, 1);
   if (found.empty()) return std::nullopt;
   return std::move(found.front());
 }
