@@ -64,8 +64,9 @@ Sums decode_sums(const Value& value) {
   std::string_view bytes = *value;
   sums.links = take_varint(bytes);
   sums.stamps = take_varint(bytes);
-  sums.counted = !bytes.empty() && take_byte(bytes) == kCounted;
-  if (!bytes.empty()) fail_damaged("the number of a group's links");
+  sums.counted = !bytes.empty();
+  if ((sums.counted && take_byte(bytes) != kCounted) || !bytes.empty())
+    fail_damaged("the number of a group's links");
   return sums;
 }
 
@@ -159,12 +160,17 @@ std::vector<NamedLink> Links::by_name(const std::string& from, bool behind,
 
 std::vector<NamedLink> Links::by_order(const Link* behind, std::size_t most) const {
   std::vector<NamedLink> links;
-  const std::string from = behind == nullptr ? std::string(1, kOrder)
-                                             : key_of_order(behind->stamp, behind->lease) + '\0';
-  for (const auto& [key, name] : table_.scan(from, most)) {
-    if (!key.starts_with(kOrder)) break;
-    const auto link = find(name);
-    if (link && key == key_of_order(link->stamp, link->lease)) links.emplace_back(name, *link);
+  std::string next = behind == nullptr ? std::string(1, kOrder)
+                                       : key_of_order(behind->stamp, behind->lease) + '\0';
+  while (links.size() < most) {
+    const auto entries = table_.scan(next, most - links.size());
+    for (const auto& [key, name] : entries) {
+      if (!key.starts_with(kOrder)) return links;
+      const auto link = find(name);
+      if (link && key == key_of_order(link->stamp, link->lease)) links.emplace_back(name, *link);
+    }
+    if (entries.empty()) break;
+    next = entries.back().first + '\0';
   }
   return links;
 }

@@ -22,6 +22,8 @@ struct Sums {
   std::uint64_t links = 0;
   std::uint64_t stamps = 0;  // larger than those of all links
   bool counted = false;      // also in blocks
+
+  bool operator==(const Sums&) const = default;
 };
 std::string encode(const Sums& sums);
 // None is that of a group without links. Throws Error (corrupt).
@@ -90,9 +92,9 @@ class Links {
   [[nodiscard]] Known& known(Index index) const;
   void note(Index index, const std::string& key, std::int64_t links);
   [[nodiscard]] std::vector<NamedLink> from(Index index, const std::string& key,
-                                            std::uint64_t skipped, std::size_t most) const;
-  void add_links(Index index, const std::string& key, const std::string& value,
-                 std::vector<NamedLink>& links) const;
+                                            std::uint64_t skipped, std::uint64_t most) const;
+  [[nodiscard]] std::vector<NamedLink> links_of(Index index, const std::string& key,
+                                                const std::string& value) const;
 
   PendingTable& table_;
   bool in_order_;

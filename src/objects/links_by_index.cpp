@@ -32,39 +32,38 @@ void Links::note(Index index, const std::string& key, std::int64_t links) {
   if (known.positions && !known.positions->add(key, links)) known.positions.reset();
 }
 
-void Links::add_links(Index index, const std::string& key, const std::string& value,
-                      std::vector<NamedLink>& links) const {
-  if (index == Index::name) {
-    for (NamedLink& one : links_of_entry(key, value)) links.push_back(std::move(one));
-  } else if (const auto link = find(value); link && key == key_of_order(link->stamp, link->lease)) {
-    links.emplace_back(value, *link);
-  }
+std::vector<NamedLink> Links::links_of(Index index, const std::string& key,
+                                       const std::string& value) const {
+  if (index == Index::name) return links_of_entry(key, value);
+  const auto link = find(value);
+  if (!link || key != key_of_order(link->stamp, link->lease)) return {};
+  return {{value, *link}};
 }
 
-// From a key on, without the first so many.
+// From a key on, without the first so many. What has no link is counted as one, as it is in blocks.
 std::vector<NamedLink> Links::from(Index index, const std::string& key, std::uint64_t skipped,
-                                   std::size_t most) const {
-  constexpr std::size_t kAtOnce = 1000;
+                                   std::uint64_t most) const {
+  constexpr std::uint64_t kAtOnce = 1000;
   std::vector<NamedLink> links;
-  for (std::string next = key; links.size() < most;) {
-    const std::uint64_t left = std::min(most - links.size(), kAtOnce);
-    const auto entries = table_.scan(next, std::min<std::uint64_t>(kAtOnce, skipped + left));
+  for (std::string next = key; most > 0;) {
+    const auto entries = table_.scan(next, std::min(kAtOnce, skipped + std::min(most, kAtOnce)));
     for (const auto& [its_key, value] : entries) {
-      if (its_key.front() != kind_of(index)) most = std::min(most, links.size());
-      if (links.size() >= most) break;
+      if (most == 0 || its_key.front() != kind_of(index)) return links;
       const auto its_links = static_cast<std::uint64_t>(links_in(its_key, value));
       if (skipped >= its_links) {
         skipped -= its_links;
         continue;
       }
-      add_links(index, its_key, value, links);
-      links.erase(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(skipped));
+      std::vector<NamedLink> some = links_of(index, its_key, value);
+      const std::uint64_t taken = std::min(its_links - skipped, most);
+      for (std::size_t i = skipped; i < some.size() && i < skipped + taken; ++i)
+        links.push_back(std::move(some[i]));
       skipped = 0;
+      most -= taken;
     }
     if (entries.empty()) break;
     next = entries.back().first + '\0';
   }
-  if (links.size() > most) links.resize(most);
   return links;
 }
 
@@ -108,8 +107,13 @@ std::vector<NamedLink> Links::in_front_of(Index index, const NamedLink& link,
     }
     if (!entries.empty()) next = entries.back().first + '\0';
   }
-  const std::uint64_t first = end - std::min<std::uint64_t>(end, most);
-  return by_index(index, first, end - first);
+  std::vector<NamedLink> links;
+  while (links.empty() && end > 0) {
+    const std::uint64_t first = end - std::min<std::uint64_t>(end, most);
+    links = by_index(index, first, end - first);
+    end = first;
+  }
+  return links;
 }
 
 }  // namespace headrace::objects

@@ -27,7 +27,7 @@ Block decode_block(const store::Entry& entry) {
 // Whether each begins where the one before ends, and they have as many links together.
 bool are_all_of(const std::vector<Block>& blocks, Block all) {
   for (const Block& block : blocks) {
-    if (block.begin != all.begin || block.links < 0) return false;
+    if (block.begin != all.begin || block.links < 0 || block.links > all.links) return false;
     all.begin = block.end;
     all.links -= block.links;
   }

@@ -152,9 +152,24 @@ std::optional<NamedLink> link_of(File& file, const objects::Object& group, H5_in
 std::vector<objects::Attribute> attributes_of(const objects::Object& object, H5_index_t index,
                                               H5_iter_order_t order) {
   std::vector<objects::Attribute> all = object.header().attributes;
-  if (index != H5_INDEX_NAME) std::ranges::sort(all, {}, &objects::Attribute::stamp);
+  if (index != H5_INDEX_NAME) std::ranges::stable_sort(all, {}, &objects::Attribute::stamp);
   if (order == H5_ITER_DEC) std::ranges::reverse(all);
   return all;
+}
+
+const objects::Attribute* attribute_at(const objects::Object& object, H5_index_t index,
+                                       H5_iter_order_t order, hsize_t n) {
+  const auto& all = object.header().attributes;
+  if (n >= all.size()) return nullptr;
+  const std::size_t at = order == H5_ITER_DEC ? all.size() - 1 - n : n;
+  if (index == H5_INDEX_NAME) return &all[at];
+  // Writers may have given one stamp each: their names decide, as in attributes_of().
+  std::vector<std::pair<std::uint64_t, const objects::Attribute*>> stamped;
+  stamped.reserve(all.size());
+  for (const objects::Attribute& one : all) stamped.emplace_back(one.stamp, &one);
+  const auto found = stamped.begin() + static_cast<std::ptrdiff_t>(at);
+  std::ranges::nth_element(stamped, found);
+  return found->second;
 }
 
 ProgramsId::ProgramsId(const void* through, const Found& found)
