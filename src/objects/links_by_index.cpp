@@ -108,7 +108,7 @@ std::vector<NamedLink> Links::in_front_of(Index index, const NamedLink& link,
     if (!entries.empty()) next = entries.back().first + '\0';
   }
   std::vector<NamedLink> links;
-  while (links.empty() && end > 0) {
+  while (links.empty() && end > 0 && most > 0) {
     const std::uint64_t first = end - std::min<std::uint64_t>(end, most);
     links = by_index(index, first, end - first);
     end = first;

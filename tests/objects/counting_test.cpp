@@ -152,12 +152,12 @@ TEST_F(Counting, leads_to_the_links_after_random_changes_of_two_writers) {
 
 TEST_F(Counting, of_every_index_leads_to_its_link) {
   Writer& writer = *writers_[0];
-  for (int i = 0; i < 4000; ++i) writer.insert(random_);
+  for (int i = 0; i < 3000; ++i) writer.insert(random_);
   check(writer, 1);
   writer.flush();
   check(writer, 1);
   check(*writers_[1], 1);
-  EXPECT_GE(blocks(), 4U);
+  EXPECT_GE(blocks(), 4U);  // two by name, two by order of creation
 }
 
 TEST_F(Counting, is_stored_of_groups_of_many_links_only) {
