@@ -68,9 +68,9 @@ def write_in_order() -> None:
     with h5py.File("x.h5", "w", libver="latest") as f:
         how = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
         how.set_link_creation_order(both)
-        links = h5py.h5g.create(f.id, b"g", gcpl=how).links
+        group = h5py.h5g.create(f.id, b"g", gcpl=how)
         for i in range(COUNT):
-            links.create_soft(b"%05d" % (i * 7 % COUNT), b"/nowhere")
+            group.links.create_soft(b"%05d" % (i * 7 % COUNT), b"/nowhere")
 
 
 def hdf5() -> ctypes.CDLL:
