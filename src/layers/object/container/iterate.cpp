@@ -74,8 +74,9 @@ class Parts {
     return noted(links_.by_index(index_, begin, left - begin));
   }
   std::vector<NamedLink> next() {
-    constexpr std::size_t kMost = 1024;
-    most_ = std::min(2 * most_, kMost);
+    // Downwards the links in front of the last one are looked for again each time.
+    const std::size_t largest = is_down_ ? 1024 : 256;
+    most_ = std::min(2 * most_, largest);
     if (is_down_) return noted(links_.in_front_of(index_, last_, most_));
     if (index_ == Links::Index::name)
       return noted(links_.by_name(last_.first, /*behind=*/true, most_));
