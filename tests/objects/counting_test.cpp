@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "objects/check/check.hpp"
+#include "objects/check/sweep.hpp"
 #include "objects/counting/blocks.hpp"
 #include "objects/tree.hpp"
 
@@ -204,6 +205,22 @@ TEST_F(Counting, is_right_where_another_has_cut_the_block_meanwhile) {
   check_stored();
   check(*first, 11);
   check(*second, 11);
+}
+
+// It counts entries of the order of creation, also those that lead to no link.
+TEST_F(Counting, is_right_after_a_sweep) {
+  Writer& writer = *writers_[0];
+  for (int i = 0; i < 5000; ++i) writer.insert(random_);
+  writer.flush();
+  PendingTable table(store_, table_of_group("c", group_));
+  table.set(key_of_order(10, 0), "gone");
+  table.prepare(std::string(kSums));
+  Lost lost;
+  table.flush([](const Meeting& met, Lost&) { return met.mine; }, lost,
+              [&] { return count_changes(table, /*in_order=*/true); });
+  const auto [entries, chunks, bytes] = sweep(store_, "c", /*erases=*/true, [](const Finding&) {});
+  EXPECT_EQ(entries, 1U);
+  check_stored();
 }
 
 TEST_F(Counting, that_does_not_fit_is_an_error) {
