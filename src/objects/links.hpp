@@ -60,7 +60,7 @@ class Links {
   // What an index is counted by: the order of the names' bytes, or that of the stamps.
   enum class Index : std::uint8_t { name, creation };
   // As count(), with what others have written meanwhile: one more than the last index.
-  [[nodiscard]] std::uint64_t number(Index index) const { return known(index).positions->links(); }
+  [[nodiscard]] std::uint64_t number(Index index) const { return positions(index).links(); }
   // From an index on.
   [[nodiscard]] std::vector<NamedLink> by_index(Index index, std::uint64_t first,
                                                 std::size_t most) const;
@@ -89,7 +89,10 @@ class Links {
     std::vector<NamedLink> some{};
     std::uint64_t first = 0;
   };
-  [[nodiscard]] Known& known(Index index) const;
+  [[nodiscard]] Known& known_of(Index index) const {
+    return known_.at(static_cast<std::size_t>(index));
+  }
+  [[nodiscard]] const Positions& positions(Index index) const;
   void note(Index index, const std::string& key, std::int64_t links);
   [[nodiscard]] std::vector<NamedLink> from(Index index, const std::string& key,
                                             std::uint64_t skipped, std::uint64_t most) const;

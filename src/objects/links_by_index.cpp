@@ -1,5 +1,6 @@
 // Links by their index.
 #include <algorithm>
+#include <utility>
 
 #include "objects/keys.hpp"
 #include "objects/links.hpp"
@@ -16,18 +17,20 @@ std::string key_in(Links::Index index, const NamedLink& link) {
 
 }  // namespace
 
-Links::Known& Links::known(Index index) const {
-  Known& known = known_.at(static_cast<std::size_t>(index));
-  if (known.positions && known.version == table_.version(std::string(kSums))) return known;
+const Positions& Links::positions(Index index) const {
+  Known& known = known_of(index);
+  if (known.positions && known.version == table_.version(std::string(kSums)))
+    return *known.positions;
   StoredCounts counts = stored_counts(table_, in_order_);
   auto& blocks = index == Index::name ? counts.names : counts.orders;
-  known = Known{counts.version, Positions(table_, kind_of(index), std::move(blocks))};
-  return known;
+  known.some.clear();
+  known.version = counts.version;
+  return known.positions.emplace(table_, kind_of(index), std::move(blocks));
 }
 
 // After a change of this writer.
 void Links::note(Index index, const std::string& key, std::int64_t links) {
-  Known& known = known_.at(static_cast<std::size_t>(index));
+  Known& known = known_of(index);
   known.some.clear();
   if (known.positions && !known.positions->add(key, links)) known.positions.reset();
 }
@@ -71,10 +74,11 @@ std::vector<NamedLink> Links::from(Index index, const std::string& key, std::uin
 std::vector<NamedLink> Links::by_index(Index index, std::uint64_t first, std::size_t most) const {
   constexpr std::uint64_t kAround = 32;
   if (first == 0 && most > 1) return from(index, whole(kind_of(index)).begin, 0, most);
-  Known& known = this->known(index);
+  const Positions& positions = this->positions(index);
+  Known& known = known_of(index);
   const bool is_known = first >= known.first && first - known.first < known.some.size();
   if (most != 1 || !is_known) {
-    const auto place = known.positions->at(first);
+    const auto place = positions.at(first);
     if (!place) return {};
     if (most != 1) return from(index, place->begin, first - place->before, most);
     const std::uint64_t begin = std::max(place->before, first - std::min(first, kAround));
@@ -89,7 +93,7 @@ std::vector<NamedLink> Links::in_front_of(Index index, const NamedLink& link,
                                           std::size_t most) const {
   constexpr std::size_t kAtOnce = 1000;
   const std::string key = key_in(index, link);
-  auto [begin, end] = known(index).positions->of(key);
+  auto [begin, end] = positions(index).of(key);
   std::string next = begin;
   for (bool is_before = true; is_before;) {
     const auto entries = table_.scan(next, kAtOnce);
