@@ -6,6 +6,7 @@ import ctypes
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import pytest
@@ -76,7 +77,13 @@ def write_in_order() -> None:
 def hdf5() -> ctypes.CDLL:
     maps = Path("/proc/self/maps").read_text().splitlines()
     library = ctypes.CDLL(next(line.split()[-1] for line in maps if "libhdf5-" in line))
-    place = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_uint64]
+    place: list[Any] = [
+        ctypes.c_int64,
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_uint64,
+    ]
     library.H5Ldelete_by_idx.argtypes = [*place, ctypes.c_int64]
     library.H5Lget_name_by_idx.argtypes = [
         *place, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int64]  # fmt: skip
