@@ -214,8 +214,11 @@ void Container::flush_tables() {
     PendingTable& its = table(group);
     its.become_known();
     if (its.size() == 0) continue;
-    const auto version =
-        its.flush([&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_);
+    const auto links = links_.find(group);
+    Derive counts;
+    if (links != links_.end()) counts = [&] { return links->second.count_changes(); };
+    const auto version = its.flush(
+        [&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_, counts);
     note_stored(group, version);
     require_group(group);
   }

@@ -73,7 +73,11 @@ inline std::string key_of_order(std::uint64_t stamp, std::uint32_t lease) {
   return kOrder + in_order(stamp) + in_order(lease);
 }
 inline std::string key_of_header(ObjectId object) { return kHeader + in_order(object); }
-inline constexpr std::string_view kSums = "s";  // of links or entries
 inline constexpr std::string_view kStub = "p";  // of the root: the path of the container's stub
+// Last in a table, so that they are read together: sums of links or entries, and counts of links,
+// by the key in front of which the entries end that are counted.
+inline constexpr std::string_view kSums = "s";
+inline constexpr char kCount = 't';
+inline std::string key_of_block(std::string_view end) { return kCount + std::string(end); }
 
 }  // namespace headrace::objects

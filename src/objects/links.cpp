@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <map>
 
 #include "base/report/printable.hpp"
@@ -13,16 +12,9 @@
 namespace headrace::objects {
 namespace {
 
-std::string encode(const Sums& sums) {
-  std::string bytes;
-  put_varint(bytes, sums.links);
-  put_varint(bytes, sums.stamps);
-  return bytes;
-}
-
 std::string sums_key() { return std::string(kSums); }
 
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+constexpr char kCounted = 1;
 
 // Links whose names begin alike, by the rest of their names.
 using Alike = std::map<std::string, Link, std::less<>>;
@@ -58,13 +50,23 @@ std::optional<Link> decoded(const Value& value) {
 
 }  // namespace
 
+std::string encode(const Sums& sums) {
+  std::string bytes;
+  put_varint(bytes, sums.links);
+  put_varint(bytes, sums.stamps);
+  if (sums.counted) bytes += kCounted;
+  return bytes;
+}
+
 Sums decode_sums(const Value& value) {
   Sums sums;
   if (!value) return sums;
   std::string_view bytes = *value;
   sums.links = take_varint(bytes);
   sums.stamps = take_varint(bytes);
-  if (!bytes.empty()) fail_damaged("the number of a group's links");
+  sums.counted = !bytes.empty();
+  if ((sums.counted && take_byte(bytes) != kCounted) || !bytes.empty())
+    fail_damaged("the number of a group's links");
   return sums;
 }
 
@@ -90,7 +92,6 @@ std::uint64_t Links::stamps() const { return decode_sums(table_.find(sums_key())
 void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
   if (find(name)) throw Error("name already exists: " + printable(name), EEXIST);
   const std::string key = key_of_name(name);
-  ++changes_;
   table_.prepare(key);
   table_.prepare(sums_key());
   Sums sums = decode_sums(table_.find(sums_key()));
@@ -107,13 +108,14 @@ void Links::insert(const std::string& name, Link link, std::uint32_t lease) {
   }
   if (in_order_) table_.set(key_of_order(link.stamp, lease), name);
   table_.set(sums_key(), encode(sums));
+  note(Index::name, key, 1);
+  note(Index::creation, key_of_order(link.stamp, lease), 1);
 }
 
 void Links::erase(const std::string& name) {
   const auto link = find(name);
   if (!link) throw Error("no link " + printable(name), ErrorKind::not_found);
   const std::string key = key_of_name(name);
-  ++changes_;
   table_.prepare(key);
   table_.prepare(sums_key());
   if (in_order_) table_.prepare(key_of_order(link->stamp, link->lease));
@@ -126,6 +128,8 @@ void Links::erase(const std::string& name) {
   }
   if (in_order_) table_.set(key_of_order(link->stamp, link->lease), std::nullopt);
   add_to_count(~std::uint64_t{0});
+  note(Index::name, key, -1);
+  note(Index::creation, key_of_order(link->stamp, link->lease), -1);
 }
 
 void Links::add_to_count(std::uint64_t links) {
@@ -154,34 +158,19 @@ std::vector<NamedLink> Links::by_name(const std::string& from, bool behind,
   return links;
 }
 
-std::vector<NamedLink> Links::by_index(std::size_t first, std::size_t most) const {
-  constexpr std::size_t kStep = 1024;
-  const store::Version version = table_.version(sums_key());
-  if (counted_.version != version || counted_.changes != changes_)
-    counted_ = {version, changes_, {}};
-  auto& names = counted_.names;
-  while ((names.size() + 1) * kStep <= first) {
-    const auto part = by_name(names.empty() ? "" : names.back(), /*behind=*/false, kStep + 1);
-    if (part.size() <= kStep) return {};
-    names.push_back(part.back().first);
-  }
-  const std::size_t known = first / kStep;
-  const std::size_t skipped = first % kStep;
-  const std::size_t wanted = most + std::min(skipped, kAll - most);
-  auto links = by_name(known == 0 ? "" : names[known - 1], /*behind=*/false, wanted);
-  const auto in_front = static_cast<std::ptrdiff_t>(std::min(skipped, links.size()));
-  links.erase(links.begin(), links.begin() + in_front);
-  return links;
-}
-
 std::vector<NamedLink> Links::by_order(const Link* behind, std::size_t most) const {
   std::vector<NamedLink> links;
-  const std::string from = behind == nullptr ? std::string(1, kOrder)
-                                             : key_of_order(behind->stamp, behind->lease) + '\0';
-  for (const auto& [key, name] : table_.scan(from, most)) {
-    if (!key.starts_with(kOrder)) break;
-    const auto link = find(name);
-    if (link && key == key_of_order(link->stamp, link->lease)) links.emplace_back(name, *link);
+  std::string next = behind == nullptr ? std::string(1, kOrder)
+                                       : key_of_order(behind->stamp, behind->lease) + '\0';
+  while (links.size() < most) {
+    const auto entries = table_.scan(next, most - links.size());
+    for (const auto& [key, name] : entries) {
+      if (!key.starts_with(kOrder)) return links;
+      const auto link = find(name);
+      if (link && key == key_of_order(link->stamp, link->lease)) links.emplace_back(name, *link);
+    }
+    if (entries.empty()) break;
+    next = entries.back().first + '\0';
   }
   return links;
 }
@@ -211,6 +200,7 @@ std::optional<Link> Links::merge_one(const MeetingLinks& meeting, Lost& lost) {
 
 Value Links::merge(const Meeting& meeting, Lost& lost) {
   const auto& [key, base, mine, theirs, version] = meeting;
+  known_ = {};
   if (key == kSums) {
     Sums sums = decode_sums(theirs);
     const Sums own = decode_sums(mine);

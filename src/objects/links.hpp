@@ -1,6 +1,7 @@
 // The links of a group, in its table.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "objects/counting/positions.hpp"
 #include "objects/format/link.hpp"
 #include "objects/pending_table.hpp"
 
@@ -19,7 +21,11 @@ using NamedLink = std::pair<std::string, Link>;
 struct Sums {
   std::uint64_t links = 0;
   std::uint64_t stamps = 0;  // larger than those of all links
+  bool counted = false;      // also in blocks
+
+  bool operator==(const Sums&) const = default;
 };
+std::string encode(const Sums& sums);
 // None is that of a group without links. Throws Error (corrupt).
 Sums decode_sums(const Value& value);
 // Those of an entry of that key, which begins with kName. Throws Error (corrupt).
@@ -51,33 +57,52 @@ class Links {
   // At most so many, by their names' bytes: from a name on, or behind it.
   [[nodiscard]] std::vector<NamedLink> by_name(const std::string& from, bool behind,
                                                std::size_t most) const;
-  // From an index in that order on. What was counted is kept until the group changes: the first
-  // call looks at all that is before it, and later ones at a thousand.
-  [[nodiscard]] std::vector<NamedLink> by_index(std::size_t first, std::size_t most) const;
+  // What an index is counted by: the order of the names' bytes, or that of the stamps.
+  enum class Index : std::uint8_t { name, creation };
+  // As count(), with what others have written meanwhile: one more than the last index.
+  [[nodiscard]] std::uint64_t number(Index index) const { return positions(index).links(); }
+  // From an index on.
+  [[nodiscard]] std::vector<NamedLink> by_index(Index index, std::uint64_t first,
+                                                std::size_t most) const;
+  // Those in front of a link, which need not be there any more: as many of the last ones.
+  [[nodiscard]] std::vector<NamedLink> in_front_of(Index index, const NamedLink& link,
+                                                   std::size_t most) const;
   // By their stamps: behind that link, or from the first one on.
   [[nodiscard]] std::vector<NamedLink> by_order(const Link* behind, std::size_t most) const;
 
   // A Merge of the entries that links make. A link that another has made or erased, too, is not
   // counted twice.
   Value merge(const Meeting& meeting, Lost& lost);
+  // A Derive of the counts that are stored.
+  std::vector<Derived> count_changes() { return objects::count_changes(table_, in_order_); }
 
  private:
   void add_to_count(std::uint64_t links);
   struct MeetingLinks;
   std::optional<Link> merge_one(const MeetingLinks& meeting, Lost& lost);
 
-  // Names of every so manieth link, of the group as it was.
-  struct Counted {
-    store::Version version = store::kAbsent;  // of the number of links, which any change changes
-    std::uint64_t changes = 0;
-    std::vector<std::string> names;
+  // What is known of an index as long as no other writer changes the group.
+  struct Known {
+    store::Version version = store::kAbsent;  // of the sums, which any change changes
+    std::optional<Positions> positions = std::nullopt;
+    // Some links in a row that were looked for last, and the index of the first.
+    std::vector<NamedLink> some{};
+    std::uint64_t first = 0;
   };
+  [[nodiscard]] Known& known_of(Index index) const {
+    return known_.at(static_cast<std::size_t>(index));
+  }
+  [[nodiscard]] const Positions& positions(Index index) const;
+  void note(Index index, const std::string& key, std::int64_t links);
+  [[nodiscard]] std::vector<NamedLink> from(Index index, const std::string& key,
+                                            std::uint64_t skipped, std::uint64_t most) const;
+  [[nodiscard]] std::vector<NamedLink> links_of(Index index, const std::string& key,
+                                                const std::string& value) const;
 
   PendingTable& table_;
   bool in_order_;
   Undo undo_;
-  std::uint64_t changes_ = 0;  // of this writer
-  mutable Counted counted_;
+  mutable std::array<Known, 2> known_;  // by index
 };
 
 }  // namespace headrace::objects

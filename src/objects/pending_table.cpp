@@ -73,6 +73,22 @@ void PendingTable::replace(const std::string& key, Value value, Value base,
   size_ += size_of(key, at->second.value);
 }
 
+bool PendingTable::is_current(const std::string& key) const {
+  const auto found = pending_.find(key);
+  return found == pending_.end() || found->second.version == version(key);
+}
+
+void PendingTable::each_change(const std::string& prefix, const See& see) const {
+  for (auto at = pending_.lower_bound(prefix);
+       at != pending_.end() && at->first.starts_with(prefix); ++at)
+    see(at->first, at->second.base, at->second.value);
+}
+
+std::vector<store::Entry> PendingTable::stored_from(const std::string& from,
+                                                    std::size_t most) const {
+  return is_new_ ? std::vector<store::Entry>() : store_.scan(table_, from, most);
+}
+
 std::vector<std::pair<std::string, std::string>> PendingTable::scan(const std::string& from,
                                                                     std::size_t most) {
   std::vector<std::pair<std::string, std::string>> found;
@@ -86,8 +102,7 @@ std::vector<std::pair<std::string, std::string>> PendingTable::scan(const std::s
       if (change->second.value) found.emplace_back(change->first, *change->second.value);
   };
   while (found.size() < most) {
-    const auto entries =
-        is_new_ ? std::vector<store::Entry>() : store_.scan(table_, next, most - found.size());
+    const auto entries = stored_from(next, most - found.size());
     for (const store::Entry& entry : entries) {
       take_changes_before(&entry.key);
       if (found.size() == most) return found;
@@ -113,19 +128,23 @@ void PendingTable::rebase(const std::string& key, const Merge& merge, Lost& lost
   replace(key, std::move(merged), theirs, version);
 }
 
-store::Version PendingTable::flush(const Merge& merge, Lost& lost) {
+store::Version PendingTable::flush(const Merge& merge, Lost& lost, const Derive& derive) {
   store::Version version = store::kAbsent;
   while (!pending_.empty()) {
+    const std::vector<Derived> derived = derive ? derive() : std::vector<Derived>();
     std::vector<store::Change> changes;
-    changes.reserve(pending_.size());
-    for (const auto& [key, one] : pending_) {
+    changes.reserve(pending_.size() + derived.size());
+    const auto add = [&](const std::string& key, const auto& one) {
       changes.push_back({key, std::nullopt, one.version});
       if (one.value) changes.back().value = store::bytes_of(*one.value);
-    }
+    };
+    for (const auto& [key, one] : pending_) add(key, one);
+    for (const Derived& one : derived) add(one.key, one);
     is_new_ = false;
     const auto made = store_.commit(table_, changes);
     version = made.version;
     if (!made.refused) break;
+    changes.resize(changes.size() - derived.size());
     for (const store::Change& one : changes) rebase(one.key, merge, lost);
   }
   drop();

@@ -31,6 +31,15 @@ struct Meeting {
 using Lost = std::vector<Error>;
 using Merge = std::function<Value(const Meeting& meeting, Lost& lost)>;
 
+// A change that follows from the others. It is written with them, and made anew for each try.
+struct Derived {
+  std::string key;
+  Value value;
+  store::Version version = store::kAbsent;  // of what is stored
+};
+// May change entries of the table, too.
+using Derive = std::function<std::vector<Derived>()>;
+
 class PendingTable {
  public:
   // `store` outlives the object. `is_new`: nothing is stored of it, and nobody else knows of it
@@ -48,14 +57,23 @@ class PendingTable {
   void prepare(const std::string& key);
   // One that was read before, by which way ever: it was `base`, of that version.
   void replace(const std::string& key, Value value, Value base, store::Version version);
-  // Of an entry as it is stored, whatever this writer has changed.
+  // An entry as it is stored, whatever this writer has changed.
+  [[nodiscard]] std::optional<store::Entry> stored(const std::string& key) const;
   [[nodiscard]] store::Version version(const std::string& key) const;
+  // Whether an entry that this writer has changed, or not, is what it was then.
+  [[nodiscard]] bool is_current(const std::string& key) const;
+  // Of the changes whose keys begin so, in the order of keys.
+  using See = std::function<void(const std::string& key, const Value& base, const Value& mine)>;
+  void each_change(const std::string& prefix, const See& see) const;
+  // At most so many entries from a key on as they are stored.
+  [[nodiscard]] std::vector<store::Entry> stored_from(const std::string& from,
+                                                      std::size_t most) const;
   // At most so many entries from a key on, in the order of keys.
   std::vector<std::pair<std::string, std::string>> scan(const std::string& from, std::size_t most);
 
   // Writes all changes, or throws Error and keeps them. What cannot be merged is added to `lost`,
   // and the rest is written. The version of what was written; kAbsent where nothing had changed.
-  store::Version flush(const Merge& merge, Lost& lost);
+  store::Version flush(const Merge& merge, Lost& lost, const Derive& derive = {});
   // Forgets all changes.
   void drop() {
     pending_.clear();
@@ -73,7 +91,6 @@ class PendingTable {
   };
   using Changes = std::map<std::string, Pending>;
 
-  [[nodiscard]] std::optional<store::Entry> stored(const std::string& key) const;
   Pending& changed(const std::string& key);
   void rebase(const std::string& key, const Merge& merge, Lost& lost);
 

@@ -33,7 +33,8 @@ struct Writer {
   std::vector<std::string> flush() {
     std::vector<std::string> lost;
     Lost all;
-    table.flush([&](const Meeting& met, Lost& to) { return links.merge(met, to); }, all);
+    table.flush([&](const Meeting& met, Lost& to) { return links.merge(met, to); }, all,
+                [&] { return links.count_changes(); });
     for (const Error& error : all) {
       EXPECT_EQ(error.kind(), ErrorKind::conflict);
       lost.emplace_back(error.what());
@@ -260,12 +261,12 @@ TEST(Links, are_found_by_their_index_whoever_changes_the_group) {
       const Names names = one->names();
       for (const std::size_t i : {0U, 1U, 1023U, 1024U, 1025U, 4000U, 2048U, 3U, 4996U})
         EXPECT_EQ(
-            Writer::names_of(one->links.by_index(i, 3)),
+            Writer::names_of(one->links.by_index(Links::Index::name, i, 3)),
             Names(names.begin() + i, names.begin() + std::min<std::size_t>(i + 3, names.size())));
-      EXPECT_EQ(Writer::names_of(one->links.by_index(4096, kAll)),
+      EXPECT_EQ(Writer::names_of(one->links.by_index(Links::Index::name, 4096, kAll)),
                 Names(names.begin() + 4096, names.end()));
-      EXPECT_TRUE(one->links.by_index(names.size(), 1).empty());
-      EXPECT_TRUE(one->links.by_index(9000, 1).empty());
+      EXPECT_TRUE(one->links.by_index(Links::Index::name, names.size(), 1).empty());
+      EXPECT_TRUE(one->links.by_index(Links::Index::name, 9000, 1).empty());
     }
   };
   check();

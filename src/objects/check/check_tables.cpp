@@ -35,13 +35,36 @@ void check_number(Survey& survey, const std::string& path, std::uint64_t counted
                       std::to_string(found));
 }
 
+// Blocks of names come before those of the order of creation, which begin where names end.
+void check_counts(Survey& survey, const std::string& path, const GroupTable& table,
+                  const std::string& end) {
+  std::string begin(1, kName);
+  for (const auto& [its_end, count] : table.counts) {
+    const std::string key = key_of_block(its_end);
+    if (count.block.begin != begin)
+      survey.damage(path, key, "the count of links does not begin where the one before ends");
+    if (count.block.links != count.found)
+      survey.damage(path, key,
+                    std::to_string(count.block.links) + " links are counted there, and there are " +
+                        std::to_string(count.found));
+    begin = its_end;
+  }
+  if (begin != end || !table.counts.contains(std::string(1, kOrder)))
+    survey.damage(path, key_of_block(end), "a count of links is missing");
+}
+
 void check_links(Survey& survey, ObjectId id, const GroupTable& table) {
   const std::string path = survey.path_of(id);
   const Sums sums = decode_sums(table.sums);
   check_number(survey, path, sums.links, table.links, "links");
   if (sums.stamps < table.largest)
     survey.damage(path, std::string(kSums), "a link's stamp is larger than the last one");
-  if (!survey.objects.at(id).in_order) return;
+  const bool in_order = survey.objects.at(id).in_order;
+  if (sums.counted)
+    check_counts(survey, path, table, std::string(1, in_order ? kOrder + 1 : kOrder));
+  else if (!table.counts.empty())
+    survey.damage(path, std::string(kSums), "there are counts of links that it does not tell of");
+  if (!in_order) return;
   for (const std::string& name : table.unordered)
     survey.damage(path, key_of_name(name), "the link is missing in the order of creation");
 }

@@ -1,11 +1,13 @@
 #include "objects/check/survey.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
 #include "objects/committed_type.hpp"
+#include "objects/counting/blocks.hpp"
 #include "objects/keys.hpp"
 #include "objects/ranges.hpp"
 
@@ -72,6 +74,7 @@ void Survey::read_table(const std::string& table) try {
 void Survey::read_group(ObjectId group, const std::string& table) {
   GroupTable& into = groups[group];
   std::map<std::string, std::string> orders;  // names, by the keys that lead to them by stamps
+  read_counts(group, into, table);
   each_entry(store_, table, [&](const store::Entry& entry) {
     try {
       read_entry(group, into, orders, entry);
@@ -82,14 +85,29 @@ void Survey::read_group(ObjectId group, const std::string& table) {
   for (auto& [key, name] : orders) into.unordered.push_back(std::move(name));
 }
 
+// Before what they count.
+void Survey::read_counts(ObjectId group, GroupTable& into, const std::string& table) {
+  for (const store::Entry& entry :
+       store_.scan(table, std::string(1, kCount), std::numeric_limits<std::size_t>::max())) {
+    try {
+      into.counts[entry.key.substr(1)] = {decode_counted_block(store::text_of(entry.value))};
+    } catch (const Error& error) {
+      note_early(group, entry.key, error.what());
+    }
+  }
+}
+
 // Names come before what leads to them by stamps.
 void Survey::read_entry(ObjectId group, GroupTable& into,
                         std::map<std::string, std::string>& orders, const store::Entry& entry) {
   const std::string& key = entry.key;
   const std::string value(store::text_of(entry.value));
+  const bool is_counted = key.starts_with(kName) || key.starts_with(kOrder);
+  if (const auto at = into.counts.upper_bound(key); is_counted && at != into.counts.end())
+    at->second.found += static_cast<std::uint64_t>(links_in(key, value));
   if (key == kSums) {
     into.sums = value;
-  } else if (key == kStub && group == kRootId) {
+  } else if (key.starts_with(kCount) || (key == kStub && group == kRootId)) {
     return;
   } else if (key.starts_with(kName)) {
     read_links(into, orders, key, value);

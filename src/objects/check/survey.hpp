@@ -10,6 +10,7 @@
 
 #include "objects/check/finding.hpp"
 #include "objects/entries.hpp"
+#include "objects/format/counted_block.hpp"
 #include "objects/format/header.hpp"
 #include "objects/format/link.hpp"
 #include "objects/links.hpp"
@@ -63,6 +64,12 @@ struct GroupTable {
   std::uint64_t largest = 0;               // the largest stamp of a link, and 1; 0 without links
   std::vector<std::string> unordered;      // names of links that the order of creation lacks
   std::set<std::string> stale_orders;      // keys in that order whose links are gone
+  // Counts of links by where they end, and how many there are.
+  struct Counted {
+    CountedBlock block;
+    std::uint64_t found = 0;
+  };
+  std::map<std::string, Counted> counts;
 };
 
 // Objects whose ids are in a row, and whose headers are in the table of one group.
@@ -101,6 +108,7 @@ class Survey {
   void read_group(ObjectId group, const std::string& table);
   void read_entry(ObjectId group, GroupTable& into, std::map<std::string, std::string>& orders,
                   const store::Entry& entry);
+  void read_counts(ObjectId group, GroupTable& into, const std::string& table);
   void read_links(GroupTable& into, std::map<std::string, std::string>& orders,
                   const std::string& key, const std::string& value);
   void read_header(ObjectId home, const std::string& key, const std::string& value);

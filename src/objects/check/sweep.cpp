@@ -8,6 +8,8 @@
 #include "objects/check/blobs.hpp"
 #include "objects/check/check.hpp"
 #include "objects/check/survey.hpp"
+#include "objects/counting/blocks.hpp"
+#include "objects/pending_table.hpp"
 #include "objects/ranges.hpp"
 
 namespace headrace::objects {
@@ -20,7 +22,10 @@ class Sweep {
 
   // A count of links includes those of garbage until these are erased, so it is lowered after that.
   Swept run() {
-    for (const auto& [group, table] : survey_.groups) erase_entries(group, table);
+    for (const auto& [group, table] : survey_.groups) {
+      erase_entries(group);
+      if (survey_.is_living(group)) erase_orders(group, table);
+    }
     for (const auto& [group, table] : survey_.groups) lower_counts(group);
     erase_places();
     erase_chunks();
@@ -28,22 +33,37 @@ class Sweep {
   }
 
  private:
-  [[nodiscard]] bool is_garbage_entry(ObjectId group, const GroupTable& table,
-                                      const std::string& key) const {
+  [[nodiscard]] bool is_garbage_entry(ObjectId group, const std::string& key) const {
     if (key.starts_with(kHeader)) return !survey_.is_living(number_in(key.substr(1)));
-    if (!survey_.is_living(group)) return true;
-    return table.stale_orders.contains(key);
+    return !survey_.is_living(group);
   }
 
-  void erase_entries(ObjectId group, const GroupTable& table) {
+  void erase_entries(ObjectId group) {
     const std::string name = table_of_group(survey_.container(), group);
     std::vector<store::Change> changes;
     each_entry(store_, name, [&](const store::Entry& entry) {
-      if (is_garbage_entry(group, table, entry.key))
+      if (is_garbage_entry(group, entry.key))
         changes.push_back({entry.key, std::nullopt, entry.version});
       if (changes.size() == kAtATime) commit(name, changes);
     });
     commit(name, changes);
+  }
+
+  // Of links that are gone. They may be counted.
+  void erase_orders(ObjectId group, const GroupTable& table) {
+    PendingTable pending(store_, table_of_group(survey_.container(), group));
+    for (const std::string& key : table.stale_orders) pending.set(key, std::nullopt);
+    swept_.entries += table.stale_orders.size();
+    if (!erases_ || table.stale_orders.empty()) return;
+    pending.prepare(std::string(kSums));
+    Lost lost;
+    pending.flush([this](const Meeting&, Lost&) -> Value { fail_changed(); }, lost,
+                  [&] { return count_changes(pending, /*in_order=*/true); });
+  }
+
+  [[noreturn]] void fail_changed() const {
+    throw Error("container " + survey_.container() + " was changed while it was cleaned",
+                ErrorKind::conflict);
   }
 
   // Of objects whose headers are in a group's table.
@@ -76,9 +96,7 @@ class Sweep {
 
   void commit(const std::string& table, std::vector<store::Change>& changes) {
     swept_.entries += changes.size();
-    if (erases_ && !changes.empty() && store_.commit(table, changes).refused)
-      throw Error("container " + survey_.container() + " was changed while it was cleaned",
-                  ErrorKind::conflict);
+    if (erases_ && !changes.empty() && store_.commit(table, changes).refused) fail_changed();
     changes.clear();
   }
 

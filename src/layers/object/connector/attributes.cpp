@@ -32,9 +32,9 @@ Attribute& changed(OpenAttribute& open) {
 }
 
 std::string numbered(const Found& of, H5_index_t index, H5_iter_order_t order, hsize_t n) {
-  const auto all = attributes_of(*of.object, index, order);
-  if (n >= all.size()) throw Error("no attribute has the index in " + of.path);
-  return all[n].name;
+  const Attribute* const found = attribute_at(*of.object, index, order, n);
+  if (found == nullptr) throw Error("no attribute has the index in " + of.path);
+  return found->name;
 }
 
 // Those that the program has open of it.

@@ -10,9 +10,16 @@ namespace headrace::object {
 namespace {
 
 using objects::Link;
+using objects::Links;
 using objects::NamedLink;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+Links::Index counted_by(const objects::Object& group, H5_index_t index) {
+  if (index != H5_INDEX_CRT_ORDER) return Links::Index::name;
+  if (!group.header().in_order) throw Error("creation order not tracked for links in group");
+  return Links::Index::creation;
+}
 
 // A link below a group, by its path from there; of a hard one the object.
 struct Walked {
@@ -50,16 +57,54 @@ void collect(const Opening& opening, const objects::Object& group, const std::st
   }
 }
 
-// Part by part, as a program may want to see a few only. Links that the program's function makes
-// are left out, as natively.
-herr_t iterate_by_name(void* self, const Found& found, const H5VL_link_iterate_args_t& args) {
-  constexpr std::size_t kAtOnce = 1000;
-  const objects::Links& links = file_of(self).container.links(*found.object);
+// The links of a group part by part, as a program may want to see a few only: a small one first.
+class Parts {
+ public:
+  Parts(File& file, const objects::Object& group, H5_index_t index, H5_iter_order_t order)
+      : links_(file.container.links(group)),
+        index_(counted_by(group, index)),
+        is_down_(order == H5_ITER_DEC) {}
+
+  std::vector<NamedLink> first(std::uint64_t at) {
+    if (!is_down_) return noted(links_.by_index(index_, at, most_));
+    const std::uint64_t number = links_.number(index_);
+    if (at >= number) return {};
+    const std::uint64_t left = number - at;
+    const std::uint64_t begin = left - std::min<std::uint64_t>(left, most_);
+    return noted(links_.by_index(index_, begin, left - begin));
+  }
+  std::vector<NamedLink> next() {
+    // Downwards the links in front of the last one are looked for again each time.
+    const std::size_t largest = is_down_ ? 1024 : 256;
+    most_ = std::min(2 * most_, largest);
+    if (is_down_) return noted(links_.in_front_of(index_, last_, most_));
+    if (index_ == Links::Index::name)
+      return noted(links_.by_name(last_.first, /*behind=*/true, most_));
+    return noted(links_.by_order(&last_.second, most_));
+  }
+
+ private:
+  std::vector<NamedLink> noted(std::vector<NamedLink> part) {
+    if (is_down_) std::ranges::reverse(part);
+    if (!part.empty()) last_ = part.back();
+    return part;
+  }
+
+  const Links& links_;
+  Links::Index index_;
+  bool is_down_;
+  std::size_t most_ = 32;
+  NamedLink last_;
+};
+
+// Links that the program's function makes are left out, as natively.
+herr_t iterate_in_parts(void* self, const Found& found, const H5VL_link_iterate_args_t& args) {
+  Parts parts(file_of(self), *found.object, args.idx_type, args.order);
   hsize_t own = 0;
   hsize_t& at = args.idx_p == nullptr ? own : *args.idx_p;
-  std::vector<NamedLink> part = links.by_index(at, kAtOnce);
+  std::vector<NamedLink> part = parts.first(at);
   if (at > 0 && part.empty()) throw Error("there are not so many to begin with");
-  const std::uint64_t stamps = links.stamps();
+  const std::uint64_t stamps = file_of(self).container.links(*found.object).stamps();
   const ProgramsId id(self, found);
   while (!part.empty()) {
     for (const auto& [name, link] : part) {
@@ -69,7 +114,7 @@ herr_t iterate_by_name(void* self, const Found& found, const H5VL_link_iterate_a
       if (const herr_t result = args.op(id.get(), name.c_str(), &info, args.op_data); result != 0)
         return result;
     }
-    part = links.by_name(part.back().first, /*behind=*/true, kAtOnce);
+    part = parts.next();
   }
   return 0;
 }
@@ -86,34 +131,46 @@ bool tracks_attributes(const objects::Object& object) {
 
 std::vector<NamedLink> links_of(File& file, const objects::Object& group, H5_index_t index,
                                 H5_iter_order_t order) {
-  const objects::Links& links = file.container.links(group);
-  if (index == H5_INDEX_CRT_ORDER && !group.header().in_order)
-    throw Error("creation order not tracked for links in group");
+  const Links& links = file.container.links(group);
+  const bool by_name = counted_by(group, index) == Links::Index::name;
   std::vector<NamedLink> all =
-      index == H5_INDEX_NAME ? links.by_name("", false, kAll) : links.by_order(nullptr, kAll);
+      by_name ? links.by_name("", false, kAll) : links.by_order(nullptr, kAll);
   if (order == H5_ITER_DEC) std::ranges::reverse(all);
   return all;
 }
 
 std::optional<NamedLink> link_of(File& file, const objects::Object& group, H5_index_t index,
                                  H5_iter_order_t order, hsize_t n) {
-  std::vector<NamedLink> found;
-  if (index == H5_INDEX_NAME && order != H5_ITER_DEC) {
-    found = file.container.links(group).by_index(n, 1);
-    n = 0;
-  } else {
-    found = links_of(file, group, index, order);
-  }
-  if (n >= found.size()) return std::nullopt;
-  return std::move(found[n]);
+  const Links& links = file.container.links(group);
+  const Links::Index by = counted_by(group, index);
+  const std::uint64_t number = order == H5_ITER_DEC ? links.number(by) : n + 1;
+  if (n >= number) return std::nullopt;
+  auto found = links.by_index(by, order == H5_ITER_DEC ? number - 1 - n : n, 1);
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
 }
 
 std::vector<objects::Attribute> attributes_of(const objects::Object& object, H5_index_t index,
                                               H5_iter_order_t order) {
   std::vector<objects::Attribute> all = object.header().attributes;
-  if (index != H5_INDEX_NAME) std::ranges::sort(all, {}, &objects::Attribute::stamp);
+  if (index != H5_INDEX_NAME) std::ranges::stable_sort(all, {}, &objects::Attribute::stamp);
   if (order == H5_ITER_DEC) std::ranges::reverse(all);
   return all;
+}
+
+const objects::Attribute* attribute_at(const objects::Object& object, H5_index_t index,
+                                       H5_iter_order_t order, hsize_t n) {
+  const auto& all = object.header().attributes;
+  if (n >= all.size()) return nullptr;
+  const std::size_t at = order == H5_ITER_DEC ? all.size() - 1 - n : n;
+  if (index == H5_INDEX_NAME) return &all[at];
+  // Writers may have given one stamp each: their names decide, as in attributes_of().
+  std::vector<std::pair<std::uint64_t, const objects::Attribute*>> stamped;
+  stamped.reserve(all.size());
+  for (const objects::Attribute& one : all) stamped.emplace_back(one.stamp, &one);
+  const auto found = stamped.begin() + static_cast<std::ptrdiff_t>(at);
+  std::ranges::nth_element(stamped, found);
+  return found->second;
 }
 
 ProgramsId::ProgramsId(const void* through, const Found& found)
@@ -176,8 +233,7 @@ H5O_info2_t info_of(const File& file, const objects::Object& object) {
 
 herr_t iterate_links(void* self, const Found& found, const H5VL_link_iterate_args_t& args) {
   require_group(found);
-  if (!args.recursive && args.idx_type == H5_INDEX_NAME && args.order != H5_ITER_DEC)
-    return iterate_by_name(self, found, args);
+  if (!args.recursive) return iterate_in_parts(self, found, args);
   std::vector<Walked> links;
   Seen seen{{&file_of(self), found.object->place().object}};
   collect(vol::TerminalObject::from(self).opening(), *found.object, "", args, seen, links);

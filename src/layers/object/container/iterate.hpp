@@ -18,6 +18,9 @@ std::optional<objects::NamedLink> link_of(File& file, const objects::Object& gro
                                           H5_index_t index, H5_iter_order_t order, hsize_t n);
 std::vector<objects::Attribute> attributes_of(const objects::Object& object, H5_index_t index,
                                               H5_iter_order_t order);
+// One of them by its index, until the object changes; null where there are not so many.
+const objects::Attribute* attribute_at(const objects::Object& object, H5_index_t index,
+                                       H5_iter_order_t order, hsize_t n);
 
 // The id of an object for a function of the program's, closed at the end.
 class ProgramsId {
