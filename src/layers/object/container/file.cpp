@@ -70,8 +70,10 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
       fileno(next_fileno()),
       container(*store_, name),
       heaps(*store_, name, [this] { return container.new_id(); }),
+      regions(heaps, *faces(), [this](hid_t type) { return located(type); }),
       native(filters_file()) {
   container.before_writing([this] { heaps.flush(); });
+  faces()->tell_extents([this](std::uint64_t token) { return extent_of(token); });
 }
 
 // What the program has closed was flushed: this is of what it has left open.
@@ -81,6 +83,7 @@ File::~File() {
     flush();
   });
   pending_.clear();  // these datasets need the container
+  faces()->tell_extents(nullptr);
   if (failed == nullptr) return;
   try {
     std::rethrow_exception(failed);
@@ -152,6 +155,32 @@ vol::TerminalObject* File::file_object(const vol::TerminalObject* but) const {
 }
 
 Id<Kind::datatype> File::file_type(hid_t type) const {
+  return has_region_references(type) ? located(regions.with_sequences(type).get()) : located(type);
+}
+
+std::optional<vol::FaceExtent> File::extent_of(std::uint64_t token) try {
+  const objects::Handle object = container.open(container.place_of(token));
+  const objects::Header& header = object->header();
+  if (header.kind != objects::Header::Kind::dataset) return std::nullopt;
+  const H5S_class_t kind = header.is_null        ? H5S_NULL
+                           : header.dims.empty() ? H5S_SCALAR
+                                                 : H5S_SIMPLE;
+  vol::FaceExtent extent{kind,
+                         {header.dims.begin(), header.dims.end()},
+                         {header.max_dims.begin(), header.max_dims.end()}};
+  const auto known = datasets_.find(token);
+  const auto open = known == datasets_.end() ? nullptr : known->second.lock();
+  if (open != nullptr && open->sources != nullptr && open->sources->has_sources()) {
+    const auto& dims = open->sources->follow_sources(is_writable);
+    extent.dims.assign(dims.begin(), dims.end());
+  }
+  return extent;
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::not_found) throw;
+  return std::nullopt;
+}
+
+Id<Kind::datatype> File::located(hid_t type) const {
   const Id<Kind::vol> connector(h5.VLget_connector_id_by_name(connector_));
   Id<Kind::datatype> in_file(h5.VLget_file_type(for_types_.get(), connector.get(), type));
   if (!in_file) throw Error("the type has no form in a file: " + root_cause());

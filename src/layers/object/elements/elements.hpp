@@ -25,8 +25,6 @@ namespace headrace::object {
 Id<Kind::plist> require_supported(hid_t type, hid_t dcpl, hid_t space, const std::string& name);
 // A dataset's list with what filters set for it that is not kept. Throws Error.
 Id<Kind::plist> told_list(hid_t type, Id<Kind::plist> list, hid_t space);
-// Throws Error for a type that no dataset or attribute of a container may have.
-void require_supported_type(hid_t type, const std::string& what);
 
 // A dataset's type as the program gave it, and its form in a container. They are made when they are
 // needed: HDF5 counts the ids of types among what a program has open.
