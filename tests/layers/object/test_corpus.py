@@ -20,7 +20,6 @@ from random_programs.dump import of_file
 # What a container does not have, and so refuses to take: the reason it gives.
 REFUSED = {
     "external_storage": "has no elements in external files",
-    "types_references": "has no region references of HDF5 1.8",
 }
 
 

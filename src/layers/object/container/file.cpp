@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 
 #include "base/report/log.hpp"
@@ -41,6 +42,34 @@ void flush_open_files() {
       static_cast<void>(error_of([&] { file->flush(); }));
 }
 
+// Of containers that were closed last, whose references a program may still have: natively these
+// lead somewhere when the file is opened again.
+struct ClosedFaces {
+  std::string container;
+  std::shared_ptr<vol::FaceMemory> faces;
+};
+constexpr std::size_t kMostClosed = 64;
+
+std::deque<ClosedFaces>& closed_faces() {
+  static auto& closed = *new std::deque<ClosedFaces>();
+  return closed;
+}
+
+std::shared_ptr<vol::FaceMemory> faces_of(const std::string& container) {
+  auto& closed = closed_faces();
+  const auto found = std::ranges::find(closed, container, &ClosedFaces::container);
+  if (found == closed.end()) return std::make_shared<vol::FaceMemory>();
+  auto faces = std::move(found->faces);
+  closed.erase(found);
+  return faces;
+}
+
+void keep_faces(const std::string& container, std::shared_ptr<vol::FaceMemory> faces) {
+  if (!faces->has_references()) return;
+  closed_faces().push_back({container, std::move(faces)});
+  if (closed_faces().size() > kMostClosed) closed_faces().pop_front();
+}
+
 std::string folder_of(const std::string& path) {
   std::error_code gone;
   return std::filesystem::absolute(path, gone).parent_path();
@@ -62,7 +91,8 @@ void note_open(const store::Store& store, const std::string& container,
 
 File::File(std::shared_ptr<store::Store> store, const std::string& name, std::string its_path,
            const char* connector)
-    : store_(std::move(store)),
+    : TerminalFile(faces_of(name)),
+      store_(std::move(store)),
       connector_(connector),
       process_(::getpid()),
       path(std::move(its_path)),
@@ -84,6 +114,7 @@ File::~File() {
   });
   pending_.clear();  // these datasets need the container
   faces()->tell_extents(nullptr);
+  keep_faces(container.name(), faces());
   if (failed == nullptr) return;
   try {
     std::rethrow_exception(failed);
