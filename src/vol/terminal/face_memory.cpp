@@ -83,7 +83,7 @@ std::optional<std::string> FaceMemory::content_of(const hdset_reg_ref_t& referen
 }
 
 void FaceMemory::update_extents() {
-  if (open_.empty()) return;
+  if (open_.empty() || is_reading_) return;
   for (auto& [token, told] : told_) {
     const auto now = extent_of_ ? extent_of_(token) : std::nullopt;
     if (!now || *now == told || now->dims.size() != told.dims.size()) continue;
@@ -135,7 +135,12 @@ bool FaceMemory::read(haddr_t address, std::span<char> bytes) {
 }
 
 bool FaceMemory::read_header(haddr_t token, std::span<char> bytes) {
-  const auto extent = extent_of_ ? extent_of_(token) : std::nullopt;
+  if (!extent_of_) return false;
+  is_reading_ = true;
+  std::optional<FaceExtent> extent;
+  const std::exception_ptr failed = error_of([&] { extent = extent_of_(token); });
+  is_reading_ = false;
+  if (failed != nullptr) std::rethrow_exception(failed);
   if (!extent) return false;
   const std::string header = header_of(*extent);
   const std::size_t size = std::min(header.size(), bytes.size());

@@ -72,6 +72,7 @@ class FaceMemory : public std::enable_shared_from_this<FaceMemory> {
   haddr_t open_heap_ = 0;               // one that HDF5 has not read, where there is one
   std::uint32_t objects_ = 0;           // that it has
   std::map<haddr_t, FaceExtent> told_;  // extents that may change, by tokens
+  bool is_reading_ = false;             // an extent is asked for, which may lead here again
   // Of the header that was read last what HDF5 has not asked for.
   haddr_t rest_at_ = HADDR_UNDEF;
   std::string rest_;

@@ -202,7 +202,7 @@ std::optional<vol::FaceExtent> File::extent_of(std::uint64_t token) try {
   const auto known = datasets_.find(token);
   const auto open = known == datasets_.end() ? nullptr : known->second.lock();
   if (open != nullptr && open->sources != nullptr && open->sources->has_sources()) {
-    const auto& dims = open->sources->follow_sources(is_writable);
+    const auto& dims = open->sources->follow_sources(/*writable=*/false);
     extent.dims.assign(dims.begin(), dims.end());
   }
   return extent;

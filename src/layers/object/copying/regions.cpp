@@ -6,6 +6,13 @@
 #include "hdf5/error_stack.hpp"
 
 namespace headrace::object {
+namespace {
+
+bool registering = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+}  // namespace
+
+bool is_registering() { return registering; }
 
 RegionCopies::Registered::~Registered() {
   if (id_ < 0) return;
@@ -15,7 +22,9 @@ RegionCopies::Registered::~Registered() {
 
 RegionCopies::Registered RegionCopies::root_of(const Held& object) {
   Held root = object.open("/");
+  registering = true;  // the context is that of a file, whose objects would be wrapped twice
   Registered registered(h5.VLwrap_register(root.get(), H5I_GROUP));
+  registering = false;
   if (registered.get() < 0) throw Error("a root group gets no id: " + root_cause());
   root.release();
   return registered;

@@ -9,6 +9,10 @@
 
 namespace headrace::object {
 
+// Whether HDF5 is to get an object of the connector's as it is, though it asks for it to be
+// wrapped.
+bool is_registering();
+
 class RegionCopies {
  public:
   // Both outlive the object.
