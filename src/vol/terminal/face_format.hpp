@@ -15,8 +15,8 @@ namespace headrace::vol {
 
 struct FaceExtent {
   H5S_class_t kind = H5S_SIMPLE;
-  std::vector<hsize_t> dims{};
-  std::vector<hsize_t> most{};  // largest dims
+  std::vector<hsize_t> dims;
+  std::vector<hsize_t> most;  // largest dims
 
   bool operator==(const FaceExtent&) const = default;
 };

@@ -77,7 +77,8 @@ NativeFile::~NativeFile() {
 }
 
 void NativeFile::flush() const {
-  H5VL_file_specific_args_t args{H5VL_FILE_FLUSH, {}};
+  H5VL_file_specific_args_t args;
+  args.op_type = H5VL_FILE_FLUSH;
   args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};
   if (h5.VLfile_specific(file_, connector_->get(), &args, h5.transfer_list.get(), nullptr) < 0)
     throw Error("HDF5 does not flush a native file in memory: " + root_cause());
