@@ -98,7 +98,8 @@ def follow_extent() -> None:
         region = data.regionref[3:9]
 
         def shape() -> tuple[int, ...]:
-            return h5py.h5r.get_region(region, file.id).shape
+            found: tuple[int, ...] = h5py.h5r.get_region(region, file.id).shape
+            return found
 
         print(shape())
         for size in (30, 10, 1000):
