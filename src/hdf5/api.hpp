@@ -56,6 +56,7 @@ struct Api {
   [[nodiscard]] hid_t dataset_access_list() const { return default_lists[1].get(); }
   [[nodiscard]] hid_t group_access_list() const { return default_lists[2].get(); }
   [[nodiscard]] hid_t attribute_access_list() const { return default_lists[4].get(); }
+  IdVariable region_type;  // H5T_STD_REF_DSETREG
   // H5T_C_S1. Ids grow, and HDF5 makes this one after those of all numbers that it defines.
   IdVariable string_type;
   [[nodiscard]] bool is_predefined_type(hid_t type) const { return type <= string_type.get(); }

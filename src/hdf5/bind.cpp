@@ -86,6 +86,7 @@ void bind_ids(void* handle) {
   h5.datatype_list = variable(handle, "H5P_LST_DATATYPE_CREATE_ID_g");
   h5.file_list = variable(handle, "H5P_LST_FILE_CREATE_ID_g");
   h5.group_list = variable(handle, "H5P_LST_GROUP_CREATE_ID_g");
+  h5.region_type = variable(handle, "H5T_STD_REF_DSETREG_g");
   h5.string_type = variable(handle, "H5T_C_S1_g");
   h5.default_lists = {variable(handle, "H5P_LST_LINK_ACCESS_ID_g"),
                       variable(handle, "H5P_LST_DATASET_ACCESS_ID_g"),

@@ -36,13 +36,6 @@ NOT_IN_CONTAINERS = [
             *("name_path", "name_str"),
         )
     ),
-    *(  # region references
-        f"{_DATASET}TestRegionRefs::test_{name}"
-        for name in ("create_ref", "empty_region", "ref_shape", "scalar_dataset")
-    ),
-    "tests.test_dataset::test_store_regionrefs",
-    "tests.test_selections.TestSelection::test_selection",
-    "tests.test_slicing.TestObjectIndex::test_regref",
     # There are no locks of files: a second writer is welcome, and nobody replaces an open file.
     *(f"tests.test_file.TestFileLocking::test_{name}" for name in ("multiprocess", "reopen")),
     # Pages, blocks, addresses and caches of a file, and its bytes.

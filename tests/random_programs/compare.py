@@ -24,10 +24,10 @@ LIMIT = 300.0  # seconds for one program: no machine is as slow, only a hang tak
 OF_CHUNKS = re.compile(
     r"(direct|show)_chunk|num_chunks|chunk_i|iter_chunks|for c in c|show.*\.(chunks|compression)"
 )
-# What containers have not (docs/guide/object.md): data in other files, region references, what
-# depends on a file's format, and its bytes. They have SWMR and large attributes in all formats.
+# What containers have not (docs/guide/object.md): data in other files, what depends on a
+# file's format, and its bytes. They have SWMR and large attributes in all formats.
 NOT_IN_CONTAINERS = re.compile(
-    r"external=|[vV]irtual(_|L|S)|region|expand_refs|swmr_mode|attrs.create\('large'"
+    r"external=|[vV]irtual(_|L|S)|expand_refs|swmr_mode|attrs.create\('large'"
     r"|get_freespace|get_file_image|snapshot"
 )
 # Nor locks of files, which another driver refuses by. Files with a user block or in two parts are

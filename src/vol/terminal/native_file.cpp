@@ -1,20 +1,35 @@
 #include "vol/terminal/native_file.hpp"
 
+#include <cstring>
 #include <string>
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/quiet_errors.hpp"
+#include "vol/terminal/face_driver.hpp"
 
 namespace headrace::vol {
 namespace {
 
-Id<Kind::plist> memory_list(hid_t native) {
+Id<Kind::plist> memory_list(hid_t native, FaceMemory* memory) {
   constexpr std::size_t kIncrement = 4096;
   Id<Kind::plist> list(h5.Pcopy(h5.access_list.get()));
   if (!list || h5.Pset_vol(list.get(), native, nullptr) < 0 ||
-      h5.Pset_fapl_core(list.get(), kIncrement, /*backing_store=*/false) < 0)
+      (memory == nullptr && h5.Pset_fapl_core(list.get(), kIncrement, /*backing_store=*/false) < 0))
     throw Error("HDF5 makes no access list of a file in memory");
+  if (memory != nullptr) set_face_driver(list.get(), *memory);
+  return list;
+}
+
+// A program's list for a file whose addresses are tokens: these have 8 bytes and begin at 0.
+Id<Kind::plist> plain_sizes(hid_t fcpl) {
+  constexpr std::uint8_t kBytes = 8;
+  constexpr hsize_t kNone = 0;
+  Id<Kind::plist> list(h5.Pcopy(fcpl == kDefaultPlist ? h5.file_list.get() : fcpl));
+  if (!list || h5.Pset(list.get(), "block_size", &kNone) < 0 ||
+      h5.Pset(list.get(), "addr_byte_num", &kBytes) < 0 ||
+      h5.Pset(list.get(), "obj_byte_num", &kBytes) < 0)
+    throw Error("HDF5 makes no creation list of a file in memory: " + root_cause());
   return list;
 }
 
@@ -30,21 +45,61 @@ void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object)
   if (type == H5I_ATTR) h5.VLattr_close(object, connector.get(), dxpl, nullptr);
 }
 
-NativeFile::NativeFile(hid_t fcpl)
+NativeFile::NativeFile(hid_t fcpl, std::shared_ptr<FaceMemory> memory)
     : connector_(std::make_shared<const Id<Kind::vol>>(
-          h5.VLregister_connector_by_value(H5_VOL_NATIVE, kDefaultPlist))) {
-  const Id<Kind::plist> access = memory_list(connector_->get());
+          h5.VLregister_connector_by_value(H5_VOL_NATIVE, kDefaultPlist))),
+      memory_(std::move(memory)) {
+  const Id<Kind::plist> access = memory_list(connector_->get(), memory_.get());
+  constexpr unsigned kReadWrite = 1;
   constexpr unsigned kTruncate = 2;
+  const void* const place = memory_ == nullptr ? static_cast<void*>(this) : memory_.get();
   // Names of files in memory that are open must differ.
-  const std::string name = "in memory " + std::to_string(reinterpret_cast<std::uintptr_t>(this));
+  const std::string name = "in memory " + std::to_string(reinterpret_cast<std::uintptr_t>(place));
+  const bool is_open = memory_ != nullptr && !memory_->open_.empty();
+  if (memory_ != nullptr && !is_open) memory_->restart();
   // Not by H5VLfile_create(), which works within the program's own calls for files only.
-  const Id<Kind::file> file(h5.Fcreate(name.c_str(), kTruncate, fcpl, access.get()));
+  const Id<Kind::file> file(
+      is_open ? h5.Fopen(name.c_str(), kReadWrite, access.get())
+              : h5.Fcreate(name.c_str(), kTruncate,
+                           memory_ == nullptr ? fcpl : plain_sizes(fcpl).get(), access.get()));
   file_ = file ? h5.VLobject(file.get()) : nullptr;
   constexpr H5VL_loc_params_t kItself{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
   if (file_ != nullptr)
     root_ = h5.VLgroup_open(file_, &kItself, connector_->get(), "/", h5.group_access_list(),
                             h5.transfer_list.get(), nullptr);
   if (root_ == nullptr) throw Error("HDF5 makes no native file in memory: " + root_cause());
+  if (memory_ != nullptr) memory_->open_.insert(this);
+}
+
+NativeFile::~NativeFile() {
+  if (memory_ != nullptr) memory_->open_.erase(this);
+  close_native(*connector_, H5I_GROUP, root_);
+}
+
+void NativeFile::flush() const {
+  H5VL_file_specific_args_t args;
+  args.op_type = H5VL_FILE_FLUSH;
+  args.args.flush = {H5I_FILE, H5F_SCOPE_LOCAL};
+  if (h5.VLfile_specific(file_, connector_->get(), &args, h5.transfer_list.get(), nullptr) < 0)
+    throw Error("HDF5 does not flush a native file in memory: " + root_cause());
+}
+
+void NativeFile::set_extent(haddr_t address, const std::vector<hsize_t>& dims) const {
+  H5O_token_t token{};
+  std::memcpy(&token, &address, sizeof address);
+  H5VL_loc_params_t where{H5I_GROUP, H5VL_OBJECT_BY_TOKEN, {}};
+  where.loc_data.loc_by_token.token = &token;
+  H5I_type_t type = H5I_BADID;
+  void* const dataset =
+      h5.VLobject_open(root_, &where, connector_->get(), &type, h5.transfer_list.get(), nullptr);
+  H5VL_dataset_specific_args_t args{H5VL_DATASET_SET_EXTENT, {}};
+  args.args.set_extent.size = dims.data();
+  const bool done = dataset != nullptr && type == H5I_DATASET &&
+                    h5.VLdataset_specific(dataset, connector_->get(), &args, h5.transfer_list.get(),
+                                          nullptr) >= 0;
+  const std::string cause = done ? "" : root_cause();
+  if (dataset != nullptr) close_native(*connector_, type, dataset);
+  if (!done) throw Error("HDF5 does not take the extent of a dataset: " + cause);
 }
 
 }  // namespace headrace::vol

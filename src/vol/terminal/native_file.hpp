@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "hdf5/id.hpp"
+#include "vol/terminal/face_memory.hpp"
 
 namespace headrace::vol {
 
@@ -14,17 +16,23 @@ void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object)
 class NativeFile {
  public:
   using Connector = std::shared_ptr<const Id<Kind::vol>>;
-  explicit NativeFile(hid_t fcpl = kDefaultPlist);
+  // Without a memory it has one of its own, which is nothing but HDF5's.
+  explicit NativeFile(hid_t fcpl = kDefaultPlist, std::shared_ptr<FaceMemory> memory = nullptr);
   NativeFile(const NativeFile&) = delete;
   NativeFile& operator=(const NativeFile&) = delete;
-  ~NativeFile() { close_native(*connector_, H5I_GROUP, root_); }
+  ~NativeFile();
 
   [[nodiscard]] const Connector& connector() const { return connector_; }
   [[nodiscard]] void* file() const { return file_; }
   [[nodiscard]] void* root() const { return root_; }
+  // All that HDF5 keeps of it goes to the memory.
+  void flush() const;
+  // Of the dataset whose header is at the address.
+  void set_extent(haddr_t address, const std::vector<hsize_t>& dims) const;
 
  private:
   Connector connector_;
+  std::shared_ptr<FaceMemory> memory_;
   void* file_ = nullptr;
   void* root_ = nullptr;  // its group, which keeps the file open
 };

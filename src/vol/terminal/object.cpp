@@ -59,7 +59,7 @@ herr_t look_at(hid_t id, void* data) {
 }  // namespace
 
 FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
-    : FileHandle(std::move(of), flags, std::make_shared<const NativeFile>(fcpl)) {
+    : FileHandle(of, flags, std::make_shared<const NativeFile>(fcpl, of->faces())) {
   shares_native_ = false;
 }
 
@@ -74,7 +74,8 @@ FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags,
 void* FileHandle::open_face(H5I_type_t type) {
   if (type == H5I_FILE) {
     // HDF5 tells files apart by their faces.
-    if (std::exchange(shares_native_, false)) native_ = std::make_shared<const NativeFile>();
+    if (std::exchange(shares_native_, false))
+      native_ = std::make_shared<const NativeFile>(kDefaultPlist, file->faces());
     return native_->file();
   }
   const PrivateErrors own;
@@ -96,9 +97,9 @@ void* FileHandle::open_face(H5I_type_t type) {
     face = h5.VLdatatype_commit(root, &kItself, native, nullptr, byte.get(), kDefaultPlist,
                                 h5.datatype_list.get(), kDefaultPlist, dxpl, nullptr);
   if (type == H5I_ATTR)  // another one each time: an opening would look at the faces of all others
-    face = h5.VLattr_create(root, &kItself, native, std::to_string(++attributes_).c_str(),
-                            byte.get(), one.get(), h5.attribute_list.get(),
-                            h5.attribute_access_list(), dxpl, nullptr);
+    face = h5.VLattr_create(
+        root, &kItself, native, std::to_string(file->faces()->next_attribute()).c_str(), byte.get(),
+        one.get(), h5.attribute_list.get(), h5.attribute_access_list(), dxpl, nullptr);
   if (face == nullptr) throw Error("an object has no native face: " + root_cause());
   return face;
 }

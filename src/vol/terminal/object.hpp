@@ -41,8 +41,16 @@ class TerminalFile {
     if (deferred_ != nullptr) std::rethrow_exception(std::exchange(deferred_, nullptr));
   }
 
+  // The bytes of the native files of the faces.
+  [[nodiscard]] const std::shared_ptr<FaceMemory>& faces() const { return faces_; }
+
+ protected:
+  // Another file's may be taken over, once none of it is open.
+  explicit TerminalFile(std::shared_ptr<FaceMemory> faces) : faces_(std::move(faces)) {}
+
  private:
   friend class TerminalObject;
+  std::shared_ptr<FaceMemory> faces_ = std::make_shared<FaceMemory>();
   std::unordered_set<TerminalObject*> objects_;
   std::exception_ptr deferred_;
 };
@@ -76,8 +84,7 @@ class FileHandle {
 
   unsigned flags_;
   std::shared_ptr<const NativeFile> native_;
-  bool shares_native_;            // other files have it, too
-  std::uint64_t attributes_ = 0;  // that the native file has
+  bool shares_native_;  // other files have it, too
   const H5VL_class_t* native_class_ = nullptr;
 };
 

@@ -27,7 +27,6 @@ DATA = ROOT.parent / "shared/data/e3sm"
 # What a container does not have, and so refuses to take: the reason it gives.
 REFUSED = {
     "external_storage": "has no elements in external files",
-    "types_references": "has no region references of HDF5 1.8",
 }
 
 

@@ -106,7 +106,6 @@ void* Containers::attr_create(void* self, Loc where, const char* name, hid_t typ
                               hid_t acpl, hid_t aapl, hid_t /*dxpl*/, void** /*req*/) {
   require_writable(self);
   require_lists({acpl, aapl});
-  require_supported_type(type, "attribute " + printable(name));
   Found of = resolve(self, *where);
   if (of.object->header().find(name) != nullptr)
     throw Error("attribute already exists: " + printable(name) + " of " + of.path, EEXIST);

@@ -109,6 +109,7 @@ herr_t Containers::file_get(void* self, H5VL_file_get_args_t* args, hid_t dxpl, 
   auto& out = args->args;
   switch (args->op_type) {
     case H5VL_FILE_GET_CONT_INFO:
+      file.faces()->update_extents();  // HDF5 is about to look into a region reference
       out.get_cont_info.info->token_size = sizeof(objects::ObjectId);
       out.get_cont_info.info->blob_id_size = sizeof(objects::HeapId);
       return 0;

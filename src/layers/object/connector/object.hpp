@@ -4,6 +4,7 @@
 
 #include "layers/object/connector/across.hpp"
 #include "layers/object/connector/stores.hpp"
+#include "layers/object/copying/regions.hpp"
 #include "layers/object/settings.hpp"
 #include "vol/terminal/mixed.hpp"
 
@@ -43,8 +44,9 @@ struct Connector : vol::Mixed<Connector, AcrossFiles> {
                             hid_t ocpypl, hid_t lcpl, hid_t dxpl, void** req);
   // Objects of containers are not wrapped, in the context of another file either.
   static void* wrap_wrap_object(void* object, H5I_type_t type, void* context) {
-    return vol::TerminalObject::is(object) ? object
-                                           : Mixed::wrap_wrap_object(object, type, context);
+    return vol::TerminalObject::is(object) || is_registering()
+               ? object
+               : Mixed::wrap_wrap_object(object, type, context);
   }
 };
 

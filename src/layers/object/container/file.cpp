@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 
 #include "base/report/log.hpp"
@@ -41,6 +42,34 @@ void flush_open_files() {
       static_cast<void>(error_of([&] { file->flush(); }));
 }
 
+// Of containers that were closed last, whose references a program may still have: natively these
+// lead somewhere when the file is opened again.
+struct ClosedFaces {
+  std::string container;
+  std::shared_ptr<vol::FaceMemory> faces;
+};
+constexpr std::size_t kMostClosed = 64;
+
+std::deque<ClosedFaces>& closed_faces() {
+  static auto& closed = *new std::deque<ClosedFaces>();
+  return closed;
+}
+
+std::shared_ptr<vol::FaceMemory> faces_of(const std::string& container) {
+  auto& closed = closed_faces();
+  const auto found = std::ranges::find(closed, container, &ClosedFaces::container);
+  if (found == closed.end()) return std::make_shared<vol::FaceMemory>();
+  auto faces = std::move(found->faces);
+  closed.erase(found);
+  return faces;
+}
+
+void keep_faces(const std::string& container, std::shared_ptr<vol::FaceMemory> faces) {
+  if (!faces->has_references()) return;
+  closed_faces().push_back({container, std::move(faces)});
+  if (closed_faces().size() > kMostClosed) closed_faces().pop_front();
+}
+
 std::string folder_of(const std::string& path) {
   std::error_code gone;
   return std::filesystem::absolute(path, gone).parent_path();
@@ -73,7 +102,8 @@ void note_open(const store::Store& store, const std::string& container,
 
 File::File(std::shared_ptr<store::Store> store, const std::string& name, std::string its_path,
            const char* connector)
-    : store_(std::move(store)),
+    : TerminalFile(faces_of(name)),
+      store_(std::move(store)),
       connector_(connector),
       process_(::getpid()),
       path(std::move(its_path)),
@@ -81,8 +111,10 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
       fileno(next_fileno()),
       container(*store_, name),
       heaps(*store_, name, [this] { return container.new_id(); }),
+      regions(heaps, *faces(), [this](hid_t type) { return located(type); }),
       native(filters_file()) {
   container.before_writing([this] { heaps.flush(); });
+  faces()->tell_extents([this](std::uint64_t token) { return extent_of(token); });
 }
 
 // What the program has closed was flushed: this is of what it has left open.
@@ -92,6 +124,8 @@ File::~File() {
     flush();
   });
   pending_.clear();  // these datasets need the container
+  faces()->tell_extents(nullptr);
+  keep_faces(container.name(), faces());
   if (failed == nullptr) return;
   try {
     std::rethrow_exception(failed);
@@ -163,6 +197,32 @@ vol::TerminalObject* File::file_object(const vol::TerminalObject* but) const {
 }
 
 Id<Kind::datatype> File::file_type(hid_t type) const {
+  return has_region_references(type) ? located(regions.with_sequences(type).get()) : located(type);
+}
+
+std::optional<vol::FaceExtent> File::extent_of(std::uint64_t token) try {
+  const objects::Handle object = container.open(container.place_of(token));
+  const objects::Header& header = object->header();
+  if (header.kind != objects::Header::Kind::dataset) return std::nullopt;
+  const H5S_class_t kind = header.is_null        ? H5S_NULL
+                           : header.dims.empty() ? H5S_SCALAR
+                                                 : H5S_SIMPLE;
+  vol::FaceExtent extent{kind,
+                         {header.dims.begin(), header.dims.end()},
+                         {header.max_dims.begin(), header.max_dims.end()}};
+  const auto known = datasets_.find(token);
+  const auto open = known == datasets_.end() ? nullptr : known->second.lock();
+  if (open != nullptr && open->sources != nullptr && open->sources->has_sources()) {
+    const auto& dims = open->sources->follow_sources(/*writable=*/false);
+    extent.dims.assign(dims.begin(), dims.end());
+  }
+  return extent;
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::not_found) throw;
+  return std::nullopt;
+}
+
+Id<Kind::datatype> File::located(hid_t type) const {
   const Id<Kind::vol> connector(h5.VLget_connector_id_by_name(connector_));
   Id<Kind::datatype> in_file(h5.VLget_file_type(for_types_.get(), connector.get(), type));
   if (!in_file) throw Error("the type has no form in a file: " + root_cause());

@@ -9,6 +9,7 @@
 #include "layers/object/container/mounts.hpp"
 #include "layers/object/elements/elements.hpp"
 #include "layers/object/elements/native_filters.hpp"
+#include "layers/object/regions/regions.hpp"
 #include "layers/object/virtual/virtual_dataset.hpp"
 #include "objects/container.hpp"
 #include "objects/heaps.hpp"
@@ -46,6 +47,7 @@ class File : public vol::TerminalFile {
   void note_change();
 
   // The type as a file has it: its conversion puts what has variable length into blobs of the file.
+  // Region references of HDF5 1.8 are sequences there.
   [[nodiscard]] Id<Kind::datatype> file_type(hid_t type) const;
   // Of a dataset that is open already, or not.
   std::shared_ptr<Dataset> dataset(const objects::Handle& object);
@@ -57,6 +59,10 @@ class File : public vol::TerminalFile {
   void prepare();
 
  private:
+  [[nodiscard]] Id<Kind::datatype> located(hid_t type) const;
+  // Of the dataset of a token.
+  [[nodiscard]] std::optional<vol::FaceExtent> extent_of(std::uint64_t token);
+
   std::shared_ptr<store::Store> store_;
   const char* connector_;
   std::map<objects::ObjectId, std::weak_ptr<Dataset>> datasets_;
@@ -73,6 +79,7 @@ class File : public vol::TerminalFile {
   const unsigned long fileno;
   objects::Container container;
   objects::Heaps heaps;
+  Regions regions;
   bool has_changed = false;  // since the last close of an opening that may write
   const std::shared_ptr<vol::NativeFile> native;  // for what HDF5 alone knows of datasets
   std::shared_ptr<const Descriptor> stub;

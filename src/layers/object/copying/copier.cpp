@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/report/printable.hpp"
@@ -11,6 +12,7 @@
 #include "layers/object/container/opened.hpp"
 #include "layers/object/copying/committed_types.hpp"
 #include "layers/object/copying/elements.hpp"
+#include "layers/object/copying/regions.hpp"
 #include "layers/object/elements/elements.hpp"
 #include "objects/paths.hpp"
 
@@ -60,7 +62,13 @@ struct Paths {
 class Copier {
  public:
   Copier(const Held& from, const Held& to, unsigned flags, const CopyLists& lists, bool whole)
-      : from_(from), to_(to), flags_(flags), lists_(lists), is_whole_(whole), types_(from, to) {
+      : from_(from),
+        to_(to),
+        flags_(flags),
+        lists_(lists),
+        is_whole_(whole),
+        types_(from, to),
+        regions_(from, to) {
     for (Id<Kind::plist>* const list : {&ascii_, &utf8_})
       *list = Id<Kind::plist>(h5.Pcopy(lists.links));
     h5.Pset_char_encoding(ascii_.get(), H5T_CSET_ASCII);
@@ -77,10 +85,10 @@ class Copier {
     copy_attributes(source, target, root);
     copy_links(source, target, root, 0);
     for (const Paths& at : later_)
-      copy_dataset(from_.open(at.from), to_.open(at.to), named(at), new_token());
+      copy_dataset(from_.open(at.from), to_.open(at.to), named(at), new_references());
     for (const auto& [at, name] : attributes_later_)
       copy_attribute(from_.open(at.from).open_attribute(name), to_.open(at.to).open_attribute(name),
-                     named(at, name), new_token());
+                     named(at, name), new_references());
   }
 
  private:
@@ -97,14 +105,23 @@ class Copier {
   }
 
   // What a copy has in the place of a reference: nothing, where it leads out of what is copied.
-  [[nodiscard]] NewToken new_token() {
-    return [this](std::uint64_t old) -> std::uint64_t {
-      const auto found = done_.find(old);
-      if (!is_whole_ || found == done_.end()) return 0;
-      const auto [known, is_new] = new_tokens_.try_emplace(old, 0);
-      if (is_new) known->second = token_of(to_.open(found->second));
+  [[nodiscard]] NewReferences new_references() {
+    const auto path_of = [this](std::uint64_t token) -> std::optional<std::string> {
+      const auto found = done_.find(token);
+      if (found == done_.end()) return std::nullopt;
+      return found->second;
+    };
+    const auto object = [this, path_of](std::uint64_t token) -> std::uint64_t {
+      const auto path = is_whole_ ? path_of(token) : std::nullopt;
+      if (!path) return 0;
+      const auto [known, is_new] = new_tokens_.try_emplace(token, 0);
+      if (is_new) known->second = token_of(to_.open(*path));
       return known->second;
     };
+    const auto region = [this, path_of](const hdset_reg_ref_t& reference) {
+      return is_whole_ ? regions_.copy_of(reference, path_of) : hdset_reg_ref_t{};
+    };
+    return {object, region};
   }
 
   void copy(const Held& source, const Held& parent, const std::string& name, hid_t lcpl,
@@ -140,7 +157,8 @@ class Copier {
         parent.new_dataset(name, lcpl, types_.of_copy(type.get()), space.get(), asked.get());
     done_[token_of(source)] = at.to;
     copy_attributes(source, made, at);
-    if (is_now(type.get(), named(at))) return copy_dataset(source, made, named(at), new_token());
+    if (is_now(type.get(), named(at)))
+      return copy_dataset(source, made, named(at), new_references());
     if (is_whole_) later_.push_back(at);
   }
 
@@ -149,7 +167,7 @@ class Copier {
     if (!has_references(type)) return true;
     // Natively those of part of a file lead nowhere.
     if (!is_whole_ && h5.Tget_class(type) == H5T_REFERENCE) return false;
-    require_object_references(type, what);
+    require_old_references(type, what);
     return !is_whole_;
   }
 
@@ -184,7 +202,7 @@ class Copier {
       const Held to = target.new_attribute(name, types_.of_copy(type.get()), from.dataspace().get(),
                                            from.creation().get());
       if (is_now(type.get(), named(at, name)))
-        copy_attribute(from, to, named(at, name), new_token());
+        copy_attribute(from, to, named(at, name), new_references());
       else if (is_whole_)
         attributes_later_.emplace_back(at, name);
     }
@@ -198,6 +216,7 @@ class Copier {
   Id<Kind::plist> ascii_;
   Id<Kind::plist> utf8_;
   CommittedTypes types_;
+  RegionCopies regions_;
   std::map<std::uint64_t, std::string> done_;  // the copies, by the tokens of what was copied
   std::map<std::uint64_t, std::uint64_t> new_tokens_;
   std::vector<Paths> later_;  // datasets whose elements are references

@@ -34,8 +34,8 @@ void require(herr_t result, const std::string& what) {
 
 class DatasetCopy {
  public:
-  DatasetCopy(const Held& from, const Held& to, const std::string& what, const NewToken& new_token)
-      : from_(from), to_(to), what_(what), new_token_(new_token), list_(from.creation()) {
+  DatasetCopy(const Held& from, const Held& to, const std::string& what, const NewReferences& anew)
+      : from_(from), to_(to), what_(what), anew_(anew), list_(from.creation()) {
     const Id<Kind::dataspace> space = from.dataspace();
     extent_ = h5.Sget_simple_extent_type(space.get());
     const Id<Kind::datatype> given = from.datatype();
@@ -177,7 +177,7 @@ class DatasetCopy {
             what_);
     // HDF5 frees what it has read by where that leads to.
     const std::exception_ptr failed = error_of([&] {
-      if (has_references(type)) replace_references(type, buffer.data(), count, new_token_);
+      if (has_references(type)) replace_references(type, buffer.data(), count, anew_);
       object = to_.get();
       const void* from = buffer.data();
       require(to_.connector().dataset_cls.write(1, &object, &type, &memory, &file, transfer_list(),
@@ -191,7 +191,7 @@ class DatasetCopy {
   const Held& from_;
   const Held& to_;
   const std::string& what_;
-  const NewToken& new_token_;
+  const NewReferences& anew_;
   Id<Kind::plist> list_;
   Id<Kind::datatype> type_;
   H5S_class_t extent_ = H5S_NO_CLASS;
@@ -201,12 +201,12 @@ class DatasetCopy {
 }  // namespace
 
 void copy_dataset(const Held& from, const Held& to, const std::string& what,
-                  const NewToken& new_token) {
-  DatasetCopy(from, to, what, new_token).run();
+                  const NewReferences& anew) {
+  DatasetCopy(from, to, what, anew).run();
 }
 
 void copy_attribute(const Held& from, const Held& to, const std::string& what,
-                    const NewToken& new_token) {
+                    const NewReferences& anew) {
   const Id<Kind::dataspace> space = from.dataspace();
   const hssize_t count = h5.Sget_simple_extent_npoints(space.get());
   if (count <= 0 || h5.Sget_simple_extent_type(space.get()) == H5S_NULL) return;
@@ -218,8 +218,7 @@ void copy_attribute(const Held& from, const Held& to, const std::string& what,
   require(from.connector().attr_cls.read(from.get(), type.get(), buffer.data(), list, nullptr),
           what);
   const std::exception_ptr failed = error_of([&] {
-    if (has_references(type.get()))
-      replace_references(type.get(), buffer.data(), elements, new_token);
+    if (has_references(type.get())) replace_references(type.get(), buffer.data(), elements, anew);
     require(to.connector().attr_cls.write(to.get(), type.get(), buffer.data(), list, nullptr),
             what);
   });

@@ -8,11 +8,11 @@
 
 namespace headrace::object {
 
-// `what`: for errors. Object references get new tokens by `new_token`. Chunks whose elements are
+// `what`: for errors. References become those of `anew`. Chunks whose elements are
 // nothing but their bytes are copied as they are stored. All functions throw Error.
 void copy_dataset(const Held& from, const Held& to, const std::string& what,
-                  const NewToken& new_token);
+                  const NewReferences& anew);
 void copy_attribute(const Held& from, const Held& to, const std::string& what,
-                    const NewToken& new_token);
+                    const NewReferences& anew);
 
 }  // namespace headrace::object

@@ -23,23 +23,28 @@ void each_part(hid_t type, const Visit& visit) {
   }
 }
 
-void replace_one(hid_t type, std::byte* element, const NewToken& new_token) {
+template <typename Reference, typename Replace>
+void replace_with(std::byte* element, const Replace& replace) {
+  Reference reference;
+  std::memcpy(&reference, element, sizeof reference);
+  const Reference none{};
+  if (std::memcmp(&reference, &none, sizeof reference) != 0) reference = replace(reference);
+  std::memcpy(element, &reference, sizeof reference);
+}
+
+void replace_one(hid_t type, std::byte* element, const NewReferences& anew) {
   const H5T_class_t kind = h5.Tget_class(type);
-  if (kind == H5T_REFERENCE) {
-    std::uint64_t token = 0;
-    std::memcpy(&token, element, sizeof token);
-    if (token != 0) token = new_token(token);
-    std::memcpy(element, &token, sizeof token);
-    return;
-  }
+  if (kind == H5T_REFERENCE && h5.Tget_size(type) == sizeof(hdset_reg_ref_t))
+    return replace_with<hdset_reg_ref_t>(element, anew.region);
+  if (kind == H5T_REFERENCE) return replace_with<std::uint64_t>(element, anew.object);
   each_part(type, [&](hid_t part, std::size_t offset) {
     if (!has_references(part)) return;
     if (kind == H5T_ARRAY)
-      return replace_references(part, element, h5.Tget_size(type) / h5.Tget_size(part), new_token);
-    if (kind != H5T_VLEN) return replace_one(part, element + offset, new_token);
+      return replace_references(part, element, h5.Tget_size(type) / h5.Tget_size(part), anew);
+    if (kind != H5T_VLEN) return replace_one(part, element + offset, anew);
     hvl_t sequence;
     std::memcpy(&sequence, element, sizeof sequence);
-    replace_references(part, static_cast<std::byte*>(sequence.p), sequence.len, new_token);
+    replace_references(part, static_cast<std::byte*>(sequence.p), sequence.len, anew);
   });
 }
 
@@ -47,20 +52,21 @@ void replace_one(hid_t type, std::byte* element, const NewToken& new_token) {
 
 bool has_references(hid_t type) { return h5.Tdetect_class(type, H5T_REFERENCE) > 0; }
 
-void require_object_references(hid_t type, const std::string& what) {
+void require_old_references(hid_t type, const std::string& what) {
   if (!has_references(type)) return;
-  if (h5.Tget_class(type) == H5T_REFERENCE && h5.Tget_size(type) != sizeof(hobj_ref_t))
-    throw Error(what +
-                    " cannot be copied to a file of another kind: only references to objects, "
-                    "as HDF5 1.8 has them, can",
-                ErrorKind::unsupported);
-  each_part(type, [&](hid_t part, std::size_t) { require_object_references(part, what); });
+  const std::size_t size = h5.Tget_size(type);
+  if (h5.Tget_class(type) == H5T_REFERENCE && size != sizeof(hobj_ref_t) &&
+      size != sizeof(hdset_reg_ref_t))
+    throw Error(
+        what + " cannot be copied to another file: of references only those of HDF5 1.8 can",
+        ErrorKind::unsupported);
+  each_part(type, [&](hid_t part, std::size_t) { require_old_references(part, what); });
 }
 
 void replace_references(hid_t type, std::byte* elements, std::size_t count,
-                        const NewToken& new_token) {
+                        const NewReferences& anew) {
   const std::size_t size = h5.Tget_size(type);
-  for (std::size_t i = 0; i < count; ++i) replace_one(type, elements + i * size, new_token);
+  for (std::size_t i = 0; i < count; ++i) replace_one(type, elements + i * size, anew);
 }
 
 }  // namespace headrace::object

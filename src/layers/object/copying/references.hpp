@@ -1,4 +1,4 @@
-// References of HDF5 1.8 to objects, where they lie in elements in memory.
+// References of HDF5 1.8, to objects and regions, where they lie in elements in memory.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,15 @@ namespace headrace::object {
 // Whether elements of the type have references of any kind.
 bool has_references(hid_t type);
 // Throws Error (unsupported) where some are of another kind; `what` they are of.
-void require_object_references(hid_t type, const std::string& what);
+void require_old_references(hid_t type, const std::string& what);
 
-// Puts another token in the place of each, in elements that lie one after the other.
-using NewToken = std::function<std::uint64_t(std::uint64_t)>;
+// What an element of the copy has in the place of one that leads somewhere.
+struct NewReferences {
+  std::function<std::uint64_t(std::uint64_t token)> object;
+  std::function<hdset_reg_ref_t(const hdset_reg_ref_t& reference)> region;
+};
+// In elements that lie one after the other.
 void replace_references(hid_t type, std::byte* elements, std::size_t count,
-                        const NewToken& new_token);
+                        const NewReferences& anew);
 
 }  // namespace headrace::object

@@ -28,8 +28,6 @@ Id<Kind::plist> told_list(hid_t type, Id<Kind::plist> list, hid_t space);
 // The other way: a list by which a program makes a dataset that tells of these filters, as far as
 // there is one. Throws Error.
 Id<Kind::plist> asked_list(hid_t type, Id<Kind::plist> told, hid_t space);
-// Throws Error for a type that no dataset or attribute of a container may have.
-void require_supported_type(hid_t type, const std::string& what);
 
 // A dataset's type as the program gave it, and its form in a container. They are made when they are
 // needed: HDF5 counts the ids of types among what a program has open.

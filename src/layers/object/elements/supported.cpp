@@ -102,20 +102,6 @@ std::optional<ListedFilter> set_for(hid_t type, hid_t list, hid_t space,
   return std::nullopt;
 }
 
-// Its selection is in a heap of the native file that it was made in, of which a container has none.
-bool has_region_reference(hid_t type) {
-  const H5T_class_t kind = h5.Tget_class(type);
-  if (kind == H5T_REFERENCE) return h5.Tget_size(type) == sizeof(hdset_reg_ref_t);
-  if (kind == H5T_ARRAY || kind == H5T_VLEN)
-    return has_region_reference(Id<Kind::datatype>(h5.Tget_super(type)).get());
-  const int members = kind == H5T_COMPOUND ? h5.Tget_nmembers(type) : 0;
-  for (int i = 0; i < members; ++i) {
-    const Id<Kind::datatype> member(h5.Tget_member_type(type, static_cast<unsigned>(i)));
-    if (has_region_reference(member.get())) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Id<Kind::plist> told_list(hid_t type, Id<Kind::plist> list, hid_t space) {
@@ -142,15 +128,8 @@ Id<Kind::plist> asked_list(hid_t type, Id<Kind::plist> told, hid_t space) {
   return told;
 }
 
-void require_supported_type(hid_t type, const std::string& what) {
-  if (has_region_reference(type))
-    throw Error(what + " cannot be created: a container has no region references of HDF5 1.8",
-                ErrorKind::unsupported);
-}
-
 Id<Kind::plist> require_supported(hid_t type, hid_t dcpl, hid_t space, const std::string& name) {
   const std::string no = "dataset " + name + " cannot be created: ";
-  require_supported_type(type, "dataset " + name);
   if (h5.Pget_external_count(dcpl) > 0)
     throw Error(no + "a container has no elements in external files", ErrorKind::unsupported);
   try {
