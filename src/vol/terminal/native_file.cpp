@@ -1,9 +1,11 @@
 #include "vol/terminal/native_file.hpp"
 
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {
@@ -16,6 +18,17 @@ Id<Kind::plist> memory_list(hid_t native) {
       h5.Pset_fapl_core(list.get(), kIncrement, /*backing_store=*/false) < 0)
     throw Error("HDF5 makes no access list of a file in memory");
   return list;
+}
+
+struct Spare {
+  std::shared_ptr<const NativeFile> file;
+  bool is_wanted = false;  // the library has not ended since one was asked for
+};
+
+// Leaked on purpose: HDF5 closes files after C++ statics are gone.
+Spare& spare() {
+  static auto& kept = *new Spare;
+  return kept;
 }
 
 }  // namespace
@@ -45,6 +58,17 @@ NativeFile::NativeFile(hid_t fcpl)
     root_ = h5.VLgroup_open(file_, &kItself, connector_->get(), "/", h5.group_access_list(),
                             h5.transfer_list.get(), nullptr);
   if (root_ == nullptr) throw Error("HDF5 makes no native file in memory: " + root_cause());
+}
+
+std::shared_ptr<const NativeFile> empty_native_file() {
+  before_library_ends({[] { return spare().is_wanted; }, [] { spare() = {}; }});
+  spare().is_wanted = true;
+  if (auto kept = std::exchange(spare().file, nullptr)) return kept;
+  return std::make_shared<const NativeFile>();
+}
+
+void give_back(std::shared_ptr<const NativeFile> file) noexcept {
+  if (spare().is_wanted && spare().file == nullptr) spare().file = std::move(file);
 }
 
 }  // namespace headrace::vol

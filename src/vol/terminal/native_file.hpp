@@ -29,4 +29,10 @@ class NativeFile {
   void* root_ = nullptr;  // its group, which keeps the file open
 };
 
+// One with nothing in it, of default lists. It takes longer to make than a small container to open,
+// so one that was given back is kept for the next who asks.
+std::shared_ptr<const NativeFile> empty_native_file();
+// Nothing was put into it that stays.
+void give_back(std::shared_ptr<const NativeFile> file) noexcept;
+
 }  // namespace headrace::vol

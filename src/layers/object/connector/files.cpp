@@ -94,7 +94,9 @@ std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& s
 // As HDF5 has it, all openings of a file in a process may what the first one may.
 void* Containers::opened(const std::shared_ptr<File>& file, unsigned flags) {
   if (file->is_writable) flags |= kReadWrite;
-  return opened(std::make_shared<vol::FileHandle>(file, flags, file->creation.get()));
+  const bool is_usual = file->container.root()->header().creation.empty();
+  const hid_t fcpl = is_usual ? kDefaultPlist : file->creation.get();
+  return opened(std::make_shared<vol::FileHandle>(file, flags, fcpl));
 }
 
 void* Containers::opened(std::shared_ptr<vol::FileHandle> opening) {
