@@ -43,7 +43,7 @@ void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object)
   if (type == H5I_ATTR) h5.VLattr_close(object, connector.get(), dxpl, nullptr);
 }
 
-NativeFile::NativeFile(hid_t fcpl)
+NativeFile::NativeFile()
     : connector_(std::make_shared<const Id<Kind::vol>>(
           h5.VLregister_connector_by_value(H5_VOL_NATIVE, kDefaultPlist))) {
   const Id<Kind::plist> access = memory_list(connector_->get());
@@ -51,7 +51,7 @@ NativeFile::NativeFile(hid_t fcpl)
   // Names of files in memory that are open must differ.
   const std::string name = "in memory " + std::to_string(reinterpret_cast<std::uintptr_t>(this));
   // Not by H5VLfile_create(), which works within the program's own calls for files only.
-  const Id<Kind::file> file(h5.Fcreate(name.c_str(), kTruncate, fcpl, access.get()));
+  const Id<Kind::file> file(h5.Fcreate(name.c_str(), kTruncate, kDefaultPlist, access.get()));
   file_ = file ? h5.VLobject(file.get()) : nullptr;
   constexpr H5VL_loc_params_t kItself{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
   if (file_ != nullptr)

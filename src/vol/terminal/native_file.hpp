@@ -14,7 +14,7 @@ void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object)
 class NativeFile {
  public:
   using Connector = std::shared_ptr<const Id<Kind::vol>>;
-  explicit NativeFile(hid_t fcpl = kDefaultPlist);
+  NativeFile();
   NativeFile(const NativeFile&) = delete;
   NativeFile& operator=(const NativeFile&) = delete;
   ~NativeFile() { close_native(*connector_, H5I_GROUP, root_); }
@@ -29,8 +29,8 @@ class NativeFile {
   void* root_ = nullptr;  // its group, which keeps the file open
 };
 
-// One with nothing in it, of default lists. It takes longer to make than a small container to open,
-// so one that was given back is kept for the next who asks.
+// One with nothing in it. It takes longer to make than a small container to open, so one that was
+// given back is kept for the next who asks.
 std::shared_ptr<const NativeFile> empty_native_file();
 // Nothing was put into it that stays.
 void give_back(std::shared_ptr<const NativeFile> file) noexcept;

@@ -65,8 +65,8 @@ herr_t look_at(hid_t id, void* data) {
 }  // namespace
 
 // While the library ends HDF5 asks for faces, and makes no files any more.
-FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
-    : file(std::move(of)), flags_(flags), fcpl_(fcpl) {
+FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags)
+    : file(std::move(of)), flags_(flags) {
   before_library_ends({any_without_native, make_all_native});
 }
 
@@ -75,8 +75,7 @@ FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags,
     : file(std::move(of)), flags_(flags), native_(std::move(native)), shares_native_(true) {}
 
 FileHandle::~FileHandle() {
-  const bool is_anyones = fcpl_ == kDefaultPlist && is_empty_ && !shares_native_;
-  if (is_anyones && native_ != nullptr) give_back(std::move(native_));
+  if (native_ != nullptr && is_empty_ && !shares_native_) give_back(std::move(native_));
 }
 
 bool FileHandle::any_without_native() {
@@ -90,9 +89,7 @@ void FileHandle::make_all_native() {
 }
 
 const NativeFile& FileHandle::native_file() {
-  if (native_ == nullptr)
-    native_ =
-        fcpl_ == kDefaultPlist ? empty_native_file() : std::make_shared<const NativeFile>(fcpl_);
+  if (native_ == nullptr) native_ = empty_native_file();
   return *native_;
 }
 
@@ -180,9 +177,12 @@ void* open_file_of(const TerminalObject& object) {
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most) {
   const PrivateErrors own;
   Search search{&file, types, most, {}};
+  // Of programs that have many ids few are of one file.
+  unsigned open = 0;
+  for (const TerminalObject* const one : file.file().objects()) open |= flag_of(one->type());
   looks_at_ids() = true;
   for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_DATATYPE, H5I_ATTR, H5I_MAP})
-    if ((types & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
+    if ((types & open & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
   looks_at_ids() = false;
   return search.found;
 }

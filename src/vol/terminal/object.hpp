@@ -51,8 +51,8 @@ class TerminalFile {
 // One H5Fopen or H5Fcreate, shared by all objects that are opened through it.
 class FileHandle {
  public:
-  // `flags`: the program's. `fcpl`: the file's creation list, which lives as long as the file.
-  FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
+  // `flags`: the program's.
+  FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags);
   // One that the program has not opened: a native file, which takes long to make, serves several.
   FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags,
              std::shared_ptr<const NativeFile> native);
@@ -79,7 +79,6 @@ class FileHandle {
   void* open_face(H5I_type_t type);
 
   unsigned flags_;
-  hid_t fcpl_ = kDefaultPlist;
   std::shared_ptr<const NativeFile> native_;  // null until it is asked for
   bool shares_native_ = false;                // other files have it, too
   bool is_empty_ = true;                      // nothing was made in it

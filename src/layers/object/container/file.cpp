@@ -173,10 +173,10 @@ std::shared_ptr<Dataset> File::dataset(const objects::Handle& object) {
                          heaps.flush();
                          if (cuts) container.flush();
                        })});
-  // The usual list has no mappings; it is not copied for each dataset that has it.
-  Id<Kind::plist> list = shared_list(header.creation, h5.dataset_list.get());
-  if (!header.creation.empty() && h5.Pget_layout(list.get()) == H5D_VIRTUAL) {
-    auto sources = std::make_unique<VirtualDataset>(container, object, types, std::move(list));
+  const Id<Kind::plist> list = shared_list(header.creation, h5.dataset_list.get());
+  if (h5.Pget_layout(list.get()) == H5D_VIRTUAL) {
+    auto sources = std::make_unique<VirtualDataset>(
+        container, object, types, decoded_list(header.creation, h5.dataset_list.get()));
     made->sources = sources.get();
     made->elements.lie_in(std::move(sources));
   }
