@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -89,6 +90,7 @@ class Container {
 
  private:
   static constexpr Place kRoot{1, 1};
+  static constexpr ObjectId kPlaces = 0;  // stands for the table of places where tables are written
   // Links that are counted until their erasure is written.
   struct HeldBack {
     Handle object;
@@ -115,7 +117,10 @@ class Container {
   void save_header(const Handle& object);
   void save_places();
   [[nodiscard]] std::vector<ObjectId> in_order_of_flush() const;
+  PendingTable* to_be_written(ObjectId table);
   void flush_tables();
+  std::size_t flush_some(std::span<const ObjectId> tables);
+  void note_written(ObjectId table, const store::Commit& made);
   void note_stored(ObjectId home, store::Version version);
   void require_group(ObjectId group);
   bool erase_unlinked();

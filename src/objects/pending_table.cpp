@@ -113,20 +113,25 @@ void PendingTable::rebase(const std::string& key, const Merge& merge, Lost& lost
   replace(key, std::move(merged), theirs, version);
 }
 
+std::vector<store::Change> PendingTable::changes() {
+  std::vector<store::Change> all;
+  all.reserve(pending_.size());
+  for (const auto& [key, one] : pending_) {
+    all.push_back({key, std::nullopt, one.version});
+    if (one.value) all.back().value = store::bytes_of(*one.value);
+  }
+  is_new_ = false;
+  return all;
+}
+
 store::Version PendingTable::flush(const Merge& merge, Lost& lost) {
   store::Version version = store::kAbsent;
   while (!pending_.empty()) {
-    std::vector<store::Change> changes;
-    changes.reserve(pending_.size());
-    for (const auto& [key, one] : pending_) {
-      changes.push_back({key, std::nullopt, one.version});
-      if (one.value) changes.back().value = store::bytes_of(*one.value);
-    }
-    is_new_ = false;
-    const auto made = store_.commit(table_, changes);
-    version = made.version;
-    if (!made.refused) break;
-    for (const store::Change& one : changes) rebase(one.key, merge, lost);
+    const std::vector<store::Change> made = changes();
+    const auto commit = store_.commit(table_, made);
+    version = commit.version;
+    if (!commit.refused) break;
+    for (const store::Change& one : made) rebase(one.key, merge, lost);
   }
   drop();
   return version;

@@ -56,6 +56,10 @@ class PendingTable {
   // Writes all changes, or throws Error and keeps them. What cannot be merged is added to `lost`,
   // and the rest is written. The version of what was written; kAbsent where nothing had changed.
   store::Version flush(const Merge& merge, Lost& lost);
+  // The same in two steps, for several tables together: the changes, which are lent until the next
+  // one or a flush, and drop() where they were made.
+  [[nodiscard]] const std::string& name() const { return table_; }
+  [[nodiscard]] std::vector<store::Change> changes();
   // Forgets all changes.
   void drop() {
     pending_.clear();
