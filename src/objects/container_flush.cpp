@@ -147,7 +147,7 @@ void Container::drop_what_nothing_leads_to() {
       const auto [id, home] = at->second->place_;
       if (home == group && at->second->is_new()) {
         lost.push_back(id);
-        at = changed_.erase(at);
+        at = not_changed(at);
       } else {
         ++at;
       }
@@ -167,7 +167,7 @@ void Container::save_headers() {
     const Handle& object = at->second;
     const bool was_never = object->is_new() && object->header_.links == 0;
     if (was_never || object->is_gone_) {
-      at = changed_.erase(at);
+      at = not_changed(at);
       continue;
     }
     save_header(object);
@@ -258,7 +258,7 @@ void Container::note_stored(ObjectId home, store::Version version) {
     const auto found = changed_.find(id);
     if (found == changed_.end()) continue;
     const Handle object = found->second;
-    changed_.erase(found);
+    not_changed(found);
     if (object->is_gone_) continue;
     object->stored_ = to_be_stored(*object);
     object->version_ = version;
@@ -344,6 +344,7 @@ void Container::write_all() {
     if (!is_more && changed_.empty()) break;
   }
   linked_.clear();
+  touched_.clear();
   const auto is_closed = [&](const auto& entry) { return !open_.contains(entry.first); };
   std::erase_if(links_, is_closed);  // of those that had changes
   std::erase_if(entries_, is_closed);

@@ -15,8 +15,8 @@ std::size_t size_of(const std::string& key, const Value& value) {
 
 }  // namespace
 
-PendingTable::PendingTable(store::Store& store, std::string table, bool is_new)
-    : store_(store), table_(std::move(table)), is_new_(is_new) {}
+PendingTable::PendingTable(store::Store& store, std::string table, bool is_new, std::size_t* total)
+    : store_(store), table_(std::move(table)), is_new_(is_new), total_(total) {}
 
 std::optional<store::Entry> PendingTable::stored(const std::string& key) const {
   return is_new_ ? std::nullopt : store_.find(table_, key);
@@ -37,7 +37,7 @@ Value PendingTable::find(const std::string& key) {
 PendingTable::Pending& PendingTable::changed(const std::string& key) {
   const auto found = pending_.find(key);
   if (found != pending_.end()) {
-    size_ -= size_of(key, found->second.value);
+    count(0, size_of(key, found->second.value));
     return found->second;
   }
   Pending pending;
@@ -52,13 +52,13 @@ void PendingTable::prepare(const std::string& key) {
   if (pending_.contains(key)) return;
   Pending& pending = changed(key);
   pending.value = pending.base;
-  size_ += size_of(key, pending.value);
+  count(size_of(key, pending.value), 0);
 }
 
 void PendingTable::set(const std::string& key, Value value) {
   Pending& pending = changed(key);
   pending.value = std::move(value);
-  size_ += size_of(key, pending.value);
+  count(size_of(key, pending.value), 0);
 }
 
 void PendingTable::insert_new(const std::string& key, std::string value) {
@@ -68,9 +68,9 @@ void PendingTable::insert_new(const std::string& key, std::string value) {
 void PendingTable::replace(const std::string& key, Value value, Value base,
                            store::Version version) {
   const auto [at, is_new] = pending_.try_emplace(key);
-  if (!is_new) size_ -= size_of(key, at->second.value);
+  if (!is_new) count(0, size_of(key, at->second.value));
   at->second = {std::move(value), std::move(base), version};
-  size_ += size_of(key, at->second.value);
+  count(size_of(key, at->second.value), 0);
 }
 
 std::vector<std::pair<std::string, std::string>> PendingTable::scan(const std::string& from,

@@ -35,7 +35,12 @@ class PendingTable {
  public:
   // `store` outlives the object. `is_new`: nothing is stored of it, and nobody else knows of it
   // until the first flush or become_known(), so that the store is not asked.
-  PendingTable(store::Store& store, std::string table, bool is_new = false);
+  // `total`: the size of its changes counts there, too; it outlives the object.
+  PendingTable(store::Store& store, std::string table, bool is_new = false,
+               std::size_t* total = nullptr);
+  PendingTable(const PendingTable&) = delete;
+  PendingTable& operator=(const PendingTable&) = delete;
+  ~PendingTable() { count(0, size_); }
 
   void become_known() { is_new_ = false; }
 
@@ -63,7 +68,7 @@ class PendingTable {
   // Forgets all changes.
   void drop() {
     pending_.clear();
-    size_ = 0;
+    count(0, size_);
   }
 
   // Of the changes, in bytes.
@@ -78,6 +83,10 @@ class PendingTable {
   using Changes = std::map<std::string, Pending>;
 
   [[nodiscard]] std::optional<store::Entry> stored(const std::string& key) const;
+  void count(std::size_t more, std::size_t less) {
+    size_ += more - less;
+    if (total_ != nullptr) *total_ += more - less;
+  }
   Pending& changed(const std::string& key);
   void rebase(const std::string& key, const Merge& merge, Lost& lost);
 
@@ -86,6 +95,7 @@ class PendingTable {
   bool is_new_;
   Changes pending_;
   std::size_t size_ = 0;
+  std::size_t* total_;
 };
 
 }  // namespace headrace::objects

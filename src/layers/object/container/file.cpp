@@ -1,10 +1,9 @@
 #include "layers/object/container/file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
+#include "base/process/forks.hpp"
 #include "base/report/log.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/lifecycle.hpp"
@@ -64,7 +63,7 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
            const char* connector)
     : store_(std::move(store)),
       connector_(connector),
-      process_(::getpid()),
+      process_(forks()),
       path(std::move(its_path)),
       folder(folder_of(path)),
       fileno(next_fileno()),
@@ -91,14 +90,14 @@ File::~File() {
 }
 
 void File::require_own_process() const {
-  if (process_ != ::getpid())
+  if (process_ != forks())
     throw Error("file " + path + " was opened before a fork: this process may not change it",
                 ErrorKind::unsupported);
 }
 
 // Heaps first, as chunks and headers lead to them. Else all that can be written is, whatever fails.
 void File::flush() {
-  if (process_ != ::getpid()) return;
+  if (process_ != forks()) return;
   const auto written = [this](const std::string& what, const auto& write) {
     try {
       write();
