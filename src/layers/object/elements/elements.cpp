@@ -44,11 +44,10 @@ Elements::Elements(store::Store& store, objects::Container& container, objects::
                TypesNow(types)) {}
 
 Elements::Elements(store::Store& store, objects::Container& container, objects::Handle dataset,
-                   const Types& types, Id<Kind::plist> dcpl, BeforeChunks before,
-                   const TypesNow& now)
+                   Types types, Id<Kind::plist> dcpl, BeforeChunks before, const TypesNow& now)
     : container_(container),
       dataset_(std::move(dataset)),
-      types_(types),
+      types_(std::move(types)),
       dcpl_(std::move(dcpl)),
       is_flat_(now.is_flat),
       layout_(layout_of(header(), dcpl_.get(), now.in_file())),

@@ -69,8 +69,8 @@ class Elements {
 
  private:
   struct TypesNow;
-  Elements(store::Store& store, objects::Container& container, objects::Handle dataset,
-           const Types& types, Id<Kind::plist> dcpl, BeforeChunks before, const TypesNow& now);
+  Elements(store::Store& store, objects::Container& container, objects::Handle dataset, Types types,
+           Id<Kind::plist> dcpl, BeforeChunks before, const TypesNow& now);
   [[nodiscard]] const objects::Header& header() const { return dataset_->header(); }
   [[nodiscard]] Id<Kind::datatype> file_type() const {
     return is_flat_ ? types_.program() : types_.file();
