@@ -1,13 +1,13 @@
 #include "objects/container.hpp"
 
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/process/forks.hpp"
 #include "base/report/printable.hpp"
 #include "objects/keys.hpp"
 
@@ -43,7 +43,7 @@ void Container::note_stub(store::Store& store, const std::string& name, const st
 Container::Container(store::Store& store, std::string name)
     : store_(store),
       name_(std::move(name)),
-      process_(::getpid()),
+      process_(forks()),
       places_(store, table_of_places(name_)) {
   root();
 }
@@ -53,7 +53,8 @@ PendingTable& Container::table(ObjectId owner) {
   const auto open = open_.find(owner);
   const Handle made = open == open_.end() ? nullptr : open->second.lock();
   const bool is_new = made != nullptr && made->is_new();
-  return tables_.try_emplace(owner, store_, table_of_group(name_, owner), is_new).first->second;
+  return tables_.try_emplace(owner, store_, table_of_group(name_, owner), is_new, &tables_bytes_)
+      .first->second;
 }
 
 Links& Container::links_of(const Object& group) {
@@ -85,7 +86,7 @@ bool Container::erase(const Object& map, const std::string& key) {
 }
 
 void Container::require_own_process() const {
-  if (process_ != ::getpid())
+  if (process_ != forks())
     throw Error("container " + printable(name_) +
                     " was opened before a fork: this process may not change it",
                 ErrorKind::unsupported);
@@ -162,7 +163,10 @@ Handle Container::create(Header header) {
 
 Header& Container::change(const Handle& object) {
   require_own_process();
-  if (object->place_.home != 0) changed_[object->place_.object] = object;
+  if (object->place_.home == 0) return object->header_;
+  const ObjectId id = object->place_.object;
+  changed_[id] = object;
+  if (!std::exchange(object->is_touched_, true)) touched_.push_back(id);
   return object->header_;
 }
 
@@ -259,7 +263,7 @@ void Container::drop_link(ObjectId group, const Handle& object) {
 }
 
 void Container::flush() {
-  if (process_ != ::getpid()) return;  // what there is is the parent's
+  if (process_ != forks()) return;  // what there is is the parent's
   write_all();
   if (lost_.empty()) return;
   const Error first = lost_.front();
@@ -268,7 +272,7 @@ void Container::flush() {
 }
 
 void Container::refresh(const Handle& object) {
-  if (process_ == ::getpid() && changed_.contains(object->place_.object)) write_all();
+  if (process_ == forks() && changed_.contains(object->place_.object)) write_all();
   if (object->is_new() || object->place_.home == 0) return;
   const auto [id, home] = object->place_;
   const auto entry = store_.find(table_of_group(name_, home), key_of_header(id));
@@ -289,11 +293,24 @@ void Container::take_cuts(const Handle& dataset) {
     refresh(dataset);
 }
 
-std::size_t Container::size() const {
-  std::size_t bytes = 0;
-  for (const auto& [group, table] : tables_) bytes += table.size();
-  for (const auto& [id, object] : changed_) bytes += sizeof(Object) + object->header_.size();
-  return bytes;
+// Only what has changed since the last time is looked at.
+std::size_t Container::size() {
+  for (const ObjectId id : std::exchange(touched_, {})) {
+    const auto found = changed_.find(id);
+    if (found == changed_.end()) continue;
+    Object& object = *found->second;
+    const std::size_t now = sizeof(Object) + object.header_.size();
+    headers_bytes_ += now - std::exchange(object.counted_, now);
+    object.is_touched_ = false;
+  }
+  return tables_bytes_ + headers_bytes_;
+}
+
+Container::Changed::iterator Container::not_changed(Changed::iterator at) {
+  Object& object = *at->second;
+  headers_bytes_ -= std::exchange(object.counted_, 0);
+  object.is_touched_ = false;
+  return changed_.erase(at);
 }
 
 }  // namespace headrace::objects

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -85,20 +86,23 @@ class Container {
   // What could not be written is tried again by the next flush. Where others have made or changed
   // the same, theirs stands, all else is written, and that is thrown (conflict).
   void flush();
-  // Of what is gathered, in bytes; takes the longer the more that is.
-  [[nodiscard]] std::size_t size() const;
+  // Of what is gathered, in bytes; takes the longer the more has changed since the last time.
+  [[nodiscard]] std::size_t size();
   // Groups and maps whose tables are in memory: those that are open and were looked into, or have
   // changed.
   [[nodiscard]] std::size_t tables() const { return tables_.size(); }
 
  private:
   static constexpr Place kRoot{kRootId, kRootId};
+  static constexpr ObjectId kPlaces = 0;  // stands for the table of places where tables are written
+  using Changed = std::map<ObjectId, Handle>;
   // Links that are counted until their erasure is written.
   struct HeldBack {
     Handle object;
     std::uint64_t links = 0;
   };
 
+  Changed::iterator not_changed(Changed::iterator at);
   PendingTable& table(ObjectId owner);
   Links& links_of(const Object& group);
   Entries& entries_of(const Object& map);
@@ -119,7 +123,11 @@ class Container {
   void save_header(const Handle& object);
   void save_places();
   [[nodiscard]] std::vector<ObjectId> in_order_of_flush() const;
+  PendingTable* to_be_written(ObjectId table);
+  std::vector<Derived> counts_of(ObjectId table);
   void flush_tables();
+  std::size_t flush_some(std::span<const ObjectId> tables);
+  void note_written(ObjectId table, const store::Commit& made);
   void note_stored(ObjectId home, store::Version version);
   void require_group(ObjectId group);
   bool erase_unlinked();
@@ -133,16 +141,19 @@ class Container {
 
   store::Store& store_;
   std::string name_;
-  long process_;             // that may change it
+  unsigned process_;         // that may change it, as forks() says
   std::uint32_t lease_ = 0;  // of what this object makes; 0: it has made nothing yet
   std::uint64_t made_ = 0;   // objects of that lease
   std::function<void()> before_;
   // What the end of a handle needs comes before the handles.
   std::unordered_map<ObjectId, std::weak_ptr<Object>> open_;
+  std::size_t tables_bytes_ = 0;             // of their changes
   std::map<ObjectId, PendingTable> tables_;  // by the group or map
   std::map<ObjectId, Links> links_;          // as well
   std::map<ObjectId, Entries> entries_;      // as well
-  std::map<ObjectId, Handle> changed_;
+  Changed changed_;
+  std::size_t headers_bytes_ = 0;        // of those, as far as they were counted
+  std::vector<ObjectId> touched_;        // of those that have changed since
   std::map<ObjectId, Handle> unlinked_;  // their headers are to go
   std::map<ObjectId, HeldBack> held_back_;
   std::vector<Handle> emptying_;                  // erased, but for their links and entries

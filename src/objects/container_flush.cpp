@@ -1,5 +1,6 @@
 // How a container is written.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/error.hpp"
@@ -156,7 +157,7 @@ void Container::drop_what_nothing_leads_to() {
       const auto [id, home] = at->second->place_;
       if (home == group && at->second->is_new()) {
         lost.push_back(id);
-        at = changed_.erase(at);
+        at = not_changed(at);
       } else {
         ++at;
       }
@@ -176,7 +177,7 @@ void Container::save_headers() {
     const Handle& object = at->second;
     const bool was_never = object->is_new() && object->header_.links == 0;
     if (was_never || object->is_gone_) {
-      at = changed_.erase(at);
+      at = not_changed(at);
       continue;
     }
     save_header(object);
@@ -192,14 +193,13 @@ void Container::save_places() {
     for (++i; i < new_places_.size() && new_places_[i] == Place{last + 1, home}; ++i) ++last;
     places_.insert_new(in_order(last), encode_places(first, home));
   }
-  // Nobody else has this lease.
-  places_.flush([](const Meeting& meeting, Lost&) { return meeting.mine; }, lost_);
   new_places_.clear();
 }
 
-// New groups before those that were there: nothing leads to a new one before all of it is written.
+// Places first. New groups before those that were there: nothing leads to a new one before all of
+// it is written.
 std::vector<ObjectId> Container::in_order_of_flush() const {
-  std::vector<ObjectId> before;
+  std::vector<ObjectId> before{kPlaces};
   std::vector<ObjectId> after;
   for (const auto& [group, table] : tables_) {
     const auto found = changed_.find(group);
@@ -209,19 +209,66 @@ std::vector<ObjectId> Container::in_order_of_flush() const {
   return before;
 }
 
+// Null where nothing of it is to be written.
+PendingTable* Container::to_be_written(ObjectId table) {
+  const auto found = tables_.find(table);
+  if (table != kPlaces && found == tables_.end()) return nullptr;
+  PendingTable& its = table == kPlaces ? places_ : found->second;
+  return its.size() == 0 ? nullptr : &its;
+}
+
+// Of a group's links, as they will be.
+std::vector<Derived> Container::counts_of(ObjectId table) {
+  const auto links = links_.find(table);
+  return links == links_.end() ? std::vector<Derived>() : links->second.count_changes();
+}
+
 void Container::flush_tables() {
-  for (const ObjectId group : in_order_of_flush()) {
-    PendingTable& its = table(group);
-    its.become_known();
-    if (its.size() == 0) continue;
-    const auto links = links_.find(group);
-    Derive counts;
-    if (links != links_.end()) counts = [&] { return links->second.count_changes(); };
-    const auto version = its.flush(
-        [&](const Meeting& meeting, Lost&) { return merge(group, meeting); }, lost_, counts);
-    note_stored(group, version);
-    require_group(group);
+  const std::vector<ObjectId> all = in_order_of_flush();
+  for (auto& [group, table] : tables_) table.become_known();
+  for (std::span<const ObjectId> left(all); !left.empty();) left = left.subspan(flush_some(left));
+}
+
+// As many of the first of these tables as a store is to write together, as each time it writes
+// parts of its file anew. How many have been dealt with.
+std::size_t Container::flush_some(std::span<const ObjectId> tables) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  constexpr std::size_t kMostTables = 1000;
+  std::vector<std::vector<store::Change>> changes;
+  std::vector<std::vector<Derived>> derived;  // what some of the changes are of
+  std::vector<store::TableChanges> together;
+  std::vector<std::size_t> places;
+  std::size_t bytes = 0;
+  std::size_t looked_at = 0;
+  for (; looked_at < tables.size() && together.size() < kMostTables; ++looked_at) {
+    PendingTable* const its = to_be_written(tables[looked_at]);
+    if (its == nullptr) continue;
+    if (bytes > 0 && bytes + its->size() > kMostBytes) break;
+    bytes += its->size();
+    places.push_back(looked_at);
+    derived.push_back(counts_of(tables[looked_at]));
+    together.push_back({its->name(), changes.emplace_back(its->changes(derived.back()))});
   }
+  if (together.empty()) return looked_at;
+  const std::vector<store::Commit> made = store_.commit_in_order(together);
+  for (std::size_t i = 0; i < made.size(); ++i) note_written(tables[places[i]], made[i]);
+  return made.size() < places.size() ? places[made.size()] : looked_at;
+}
+
+void Container::note_written(ObjectId table, const store::Commit& made) {
+  PendingTable& its = table == kPlaces ? places_ : tables_.at(table);
+  store::Version version = made.version;
+  if (!made.refused) its.drop();
+  if (made.refused)
+    version = its.flush(
+        [&](const Meeting& meeting, Lost&) {
+          // Nobody else has the lease of new places.
+          return table == kPlaces ? meeting.mine : merge(table, meeting);
+        },
+        lost_, [&] { return counts_of(table); });
+  if (table == kPlaces) return;
+  note_stored(table, version);
+  require_group(table);
 }
 
 void Container::note_stored(ObjectId home, store::Version version) {
@@ -229,7 +276,7 @@ void Container::note_stored(ObjectId home, store::Version version) {
     const auto found = changed_.find(id);
     if (found == changed_.end()) continue;
     const Handle object = found->second;
-    changed_.erase(found);
+    not_changed(found);
     if (object->is_gone_) continue;
     object->stored_ = to_be_stored(*object);
     object->version_ = version;
@@ -305,6 +352,7 @@ void Container::write_all() {
     if (!is_more && changed_.empty()) break;
   }
   linked_.clear();
+  touched_.clear();
   const auto is_closed = [&](const auto& entry) { return !open_.contains(entry.first); };
   std::erase_if(links_, is_closed);  // of those that had changes
   std::erase_if(entries_, is_closed);

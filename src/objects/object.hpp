@@ -37,8 +37,10 @@ class Object {
 
   Place place_;
   Header header_;
-  Header stored_;           // as it was read or written last
-  store::Version version_;  // of that; kAbsent: it was not written yet
+  Header stored_;            // as it was read or written last
+  store::Version version_;   // of that; kAbsent: it was not written yet
+  std::size_t counted_ = 0;  // bytes of what is gathered, and whether it has changed since
+  bool is_touched_ = false;
 };
 
 using Handle = std::shared_ptr<Object>;

@@ -15,8 +15,8 @@ std::size_t size_of(const std::string& key, const Value& value) {
 
 }  // namespace
 
-PendingTable::PendingTable(store::Store& store, std::string table, bool is_new)
-    : store_(store), table_(std::move(table)), is_new_(is_new) {}
+PendingTable::PendingTable(store::Store& store, std::string table, bool is_new, std::size_t* total)
+    : store_(store), table_(std::move(table)), is_new_(is_new), total_(total) {}
 
 std::optional<store::Entry> PendingTable::stored(const std::string& key) const {
   return is_new_ ? std::nullopt : store_.find(table_, key);
@@ -37,7 +37,7 @@ Value PendingTable::find(const std::string& key) {
 PendingTable::Pending& PendingTable::changed(const std::string& key) {
   const auto found = pending_.find(key);
   if (found != pending_.end()) {
-    size_ -= size_of(key, found->second.value);
+    count(0, size_of(key, found->second.value));
     return found->second;
   }
   Pending pending;
@@ -52,13 +52,13 @@ void PendingTable::prepare(const std::string& key) {
   if (pending_.contains(key)) return;
   Pending& pending = changed(key);
   pending.value = pending.base;
-  size_ += size_of(key, pending.value);
+  count(size_of(key, pending.value), 0);
 }
 
 void PendingTable::set(const std::string& key, Value value) {
   Pending& pending = changed(key);
   pending.value = std::move(value);
-  size_ += size_of(key, pending.value);
+  count(size_of(key, pending.value), 0);
 }
 
 void PendingTable::insert_new(const std::string& key, std::string value) {
@@ -68,9 +68,9 @@ void PendingTable::insert_new(const std::string& key, std::string value) {
 void PendingTable::replace(const std::string& key, Value value, Value base,
                            store::Version version) {
   const auto [at, is_new] = pending_.try_emplace(key);
-  if (!is_new) size_ -= size_of(key, at->second.value);
+  if (!is_new) count(0, size_of(key, at->second.value));
   at->second = {std::move(value), std::move(base), version};
-  size_ += size_of(key, at->second.value);
+  count(size_of(key, at->second.value), 0);
 }
 
 bool PendingTable::is_current(const std::string& key) const {
@@ -128,24 +128,29 @@ void PendingTable::rebase(const std::string& key, const Merge& merge, Lost& lost
   replace(key, std::move(merged), theirs, version);
 }
 
+std::vector<store::Change> PendingTable::changes(std::span<const Derived> derived) {
+  std::vector<store::Change> all;
+  all.reserve(pending_.size() + derived.size());
+  const auto add = [&](const std::string& key, const auto& one) {
+    all.push_back({key, std::nullopt, one.version});
+    if (one.value) all.back().value = store::bytes_of(*one.value);
+  };
+  for (const auto& [key, one] : pending_) add(key, one);
+  for (const Derived& one : derived) add(one.key, one);
+  is_new_ = false;
+  return all;
+}
+
 store::Version PendingTable::flush(const Merge& merge, Lost& lost, const Derive& derive) {
   store::Version version = store::kAbsent;
   while (!pending_.empty()) {
     const std::vector<Derived> derived = derive ? derive() : std::vector<Derived>();
-    std::vector<store::Change> changes;
-    changes.reserve(pending_.size() + derived.size());
-    const auto add = [&](const std::string& key, const auto& one) {
-      changes.push_back({key, std::nullopt, one.version});
-      if (one.value) changes.back().value = store::bytes_of(*one.value);
-    };
-    for (const auto& [key, one] : pending_) add(key, one);
-    for (const Derived& one : derived) add(one.key, one);
-    is_new_ = false;
-    const auto made = store_.commit(table_, changes);
-    version = made.version;
-    if (!made.refused) break;
-    changes.resize(changes.size() - derived.size());
-    for (const store::Change& one : changes) rebase(one.key, merge, lost);
+    std::vector<store::Change> made = changes(derived);
+    const auto commit = store_.commit(table_, made);
+    version = commit.version;
+    if (!commit.refused) break;
+    made.resize(made.size() - derived.size());
+    for (const store::Change& one : made) rebase(one.key, merge, lost);
   }
   drop();
   return version;

@@ -44,7 +44,12 @@ class PendingTable {
  public:
   // `store` outlives the object. `is_new`: nothing is stored of it, and nobody else knows of it
   // until the first flush or become_known(), so that the store is not asked.
-  PendingTable(store::Store& store, std::string table, bool is_new = false);
+  // `total`: the size of its changes counts there, too; it outlives the object.
+  PendingTable(store::Store& store, std::string table, bool is_new = false,
+               std::size_t* total = nullptr);
+  PendingTable(const PendingTable&) = delete;
+  PendingTable& operator=(const PendingTable&) = delete;
+  ~PendingTable() { count(0, size_); }
 
   void become_known() { is_new_ = false; }
 
@@ -74,10 +79,14 @@ class PendingTable {
   // Writes all changes, or throws Error and keeps them. What cannot be merged is added to `lost`,
   // and the rest is written. The version of what was written; kAbsent where nothing had changed.
   store::Version flush(const Merge& merge, Lost& lost, const Derive& derive = {});
+  // The same in two steps, for several tables together: the changes and what was derived from them,
+  // which are lent until the next one or a flush, and drop() where they were made.
+  [[nodiscard]] const std::string& name() const { return table_; }
+  [[nodiscard]] std::vector<store::Change> changes(std::span<const Derived> derived);
   // Forgets all changes.
   void drop() {
     pending_.clear();
-    size_ = 0;
+    count(0, size_);
   }
 
   // Of the changes, in bytes.
@@ -91,6 +100,10 @@ class PendingTable {
   };
   using Changes = std::map<std::string, Pending>;
 
+  void count(std::size_t more, std::size_t less) {
+    size_ += more - less;
+    if (total_ != nullptr) *total_ += more - less;
+  }
   Pending& changed(const std::string& key);
   void rebase(const std::string& key, const Merge& merge, Lost& lost);
 
@@ -99,6 +112,7 @@ class PendingTable {
   bool is_new_;
   Changes pending_;
   std::size_t size_ = 0;
+  std::size_t* total_;
 };
 
 }  // namespace headrace::objects

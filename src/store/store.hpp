@@ -68,6 +68,12 @@ struct Commit {
   std::optional<std::size_t> refused = std::nullopt;
 };
 
+// The changes of one of several tables.
+struct TableChanges {
+  std::string_view table;
+  std::span<const Change> changes;
+};
+
 // Files of the store that killed processes have left, and that no entry names.
 struct LeftOver {
   std::uint64_t files = 0;
@@ -85,6 +91,10 @@ class Store {
 
   // All changes of a table, each of another key, or none of them.
   [[nodiscard]] virtual Commit commit(std::string_view table, std::span<const Change> changes) = 0;
+  // As commit() of one table after the other, until one is refused, or the rest is left to another
+  // call: of each that was done, one at least. Others may see all of them at once. What is thrown
+  // is of the first one.
+  [[nodiscard]] virtual std::vector<Commit> commit_in_order(std::span<const TableChanges> tables);
   virtual std::optional<Entry> find(std::string_view table, std::string_view key) = 0;
   // At most so many entries of a table from a key on, as they were at one moment; from the first
   // one where `from` is empty.

@@ -164,6 +164,36 @@ TEST_P(Conformance, ATableChangesAsAWholeOrNotAtAll) {
   EXPECT_EQ(commit(store_, "t", {}), std::nullopt);
 }
 
+TEST_P(Conformance, OfSeveralTablesThoseBeforeARefusedOneChange) {
+  const std::vector<Change> one{change("a", "1", kAbsent), change("b", "2", kAbsent)};
+  const std::vector<Change> other{change("a", "3", kAbsent)};
+  const std::vector<Change> erasing{erasure("b")};
+  const std::vector<TableChanges> all{{"none", {}}, {"t", one}, {"u", other}, {"v", erasing}};
+  const auto made = store_.commit_in_order(all);
+  ASSERT_EQ(made.size(), 4U);
+  for (const Commit& each : made) EXPECT_EQ(each.refused, std::nullopt);
+  EXPECT_EQ(present(store_.find("t", "b")).version, made[1].version);
+  EXPECT_EQ(present(store_.find("u", "a")).version, made[2].version);
+
+  const std::vector<Change> known{change("a", "4", made[1].version)};
+  const std::vector<Change> late{change("c", "5"), change("a", "6", kAbsent)};
+  const auto some = store_.commit_in_order(
+      std::vector<TableChanges>{{"none", {}}, {"t", known}, {"u", late}, {"v", one}});
+  ASSERT_EQ(some.size(), 3U);
+  EXPECT_EQ(some[1].refused, std::nullopt);
+  EXPECT_EQ(some[2].refused, 1U);
+  EXPECT_EQ(value_in(store_, "t", "a"), "4");
+  EXPECT_EQ(present(store_.find("t", "a")).version, some[1].version);
+  EXPECT_EQ(value_in(store_, "u", "c"), "none");
+  EXPECT_EQ(value_in(store_, "u", "a"), "3");
+  EXPECT_EQ(value_in(store_, "v", "a"), "none");
+
+  const auto none = store_.commit_in_order(std::vector<TableChanges>{{"u", late}, {"v", one}});
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].refused, 1U);
+  EXPECT_EQ(value_in(store_, "v", "a"), "none");
+}
+
 TEST_P(Conformance, TablesAndBlobsDoNotMix) {
   const std::vector<std::string> tables{"a", "ab", "a\0"s, "b", std::string(kLongestTable, 'a')};
   for (const std::string& table : tables)

@@ -249,11 +249,13 @@ class LmdbDatabase::Transaction {
     return code == MDB_NOTFOUND ? 0 : code;
   }
 
+  // MDB_KEYEXIST where it is to be absent and is not.
   int put(const DatabaseChange& change) const {
     const std::uint64_t made = version();
     MDB_val key = value_of(change.key);
     MDB_val value{sizeof(Head) + change.head.size() + change.body.size(), nullptr};
-    const int code = mdb_put(txn_, environment_.dbi(), &key, &value, MDB_RESERVE);
+    const unsigned flags = MDB_RESERVE | (change.expected == kAbsent ? MDB_NOOVERWRITE : 0);
+    const int code = mdb_put(txn_, environment_.dbi(), &key, &value, flags);
     if (code != 0) return code;
     auto* const at = static_cast<std::byte*>(value.mv_data);
     put_little_endian(at, made);
@@ -377,13 +379,17 @@ Version LmdbDatabase::write(std::span<DatabaseChange> changes, bool together, bo
     for (DatabaseChange& change : changes) change.refused = false;
     for (DatabaseChange& change : changes) {
       Stored before;
-      int code = transaction.look_up(change.key, &before);
+      const bool is_new = !change.erases && change.expected == kAbsent;  // else put() says so
+      int code = is_new ? 0 : transaction.look_up(change.key, &before);
       if (code != 0) return code;
       change.refused = change.expected && *change.expected != before.version;
       if (change.refused && together) return 0;
       if (change.refused || (change.erases && before.version == kAbsent)) continue;
       if (before.version != kAbsent) writing.replaced(before.value);
       code = change.erases ? transaction.erase(change.key) : transaction.put(change);
+      change.refused = code == MDB_KEYEXIST;
+      if (change.refused && together) return 0;
+      if (change.refused) continue;
       if (code != 0) return code;
       if (!change.erases) made = transaction.version();
       any = true;

@@ -131,6 +131,19 @@ void write_format(const std::string& folder) {
     throw file_error(made + " cannot be renamed");
 }
 
+// Of tables that were committed together, and of one that was refused.
+std::vector<Commit> made_of(std::span<const TableChanges> tables, Version version,
+                            const std::optional<Commit>& refused) {
+  std::vector<Commit> made;
+  for (const TableChanges& one : tables) {
+    const bool puts = std::ranges::any_of(
+        one.changes, [](const Change& change) { return change.value.has_value(); });
+    made.push_back({puts ? version : kAbsent});
+  }
+  if (refused) made.push_back(*refused);
+  return made;
+}
+
 // Whether the entry of a blob is sure not to have that value.
 bool is_without(LmdbDatabase& database, const std::string& key, const FileValue& value) {
   bool has_value = false;
@@ -199,17 +212,36 @@ LmdbStore::Process& LmdbStore::process() const {
 }
 
 Commit LmdbStore::commit(std::string_view table, std::span<const Change> changes) {
+  const TableChanges only{table, changes};
+  return commit_in_order({&only, 1}).front();
+}
+
+// Where one is refused, those before it are tried again.
+std::vector<Commit> LmdbStore::commit_in_order(std::span<const TableChanges> tables) {
   const NotCancelled whole;
   std::vector<DatabaseChange> all;
-  for (const Change& one : changes) {
-    require_key(one.key);
-    all.push_back({key_in(table, one.key), one.front, one.value.value_or(Bytes{}),
-                   !one.value.has_value(), one.expected});
+  std::vector<std::size_t> ends;  // of each table's changes
+  for (const auto& [table, changes] : tables) {
+    for (const Change& one : changes) {
+      require_key(one.key);
+      all.push_back({key_in(table, one.key), one.front, one.value.value_or(Bytes{}),
+                     !one.value.has_value(), one.expected});
+    }
+    ends.push_back(all.size());
   }
-  const Version version = process().database.write(all, /*together=*/true, synced_, {});
-  const auto refused = std::ranges::find(all, true, &DatabaseChange::refused);
-  if (refused == all.end()) return {version};
-  return {kAbsent, refused - all.begin()};
+  std::optional<Commit> refused;
+  while (true) {
+    const Version version = process().database.write(all, /*together=*/true, synced_, {});
+    const auto first = std::ranges::find(all, true, &DatabaseChange::refused);
+    if (first == all.end()) return made_of(tables.first(ends.size()), version, refused);
+    const auto place = static_cast<std::size_t>(first - all.begin());
+    const auto table = std::ranges::upper_bound(ends, place);
+    const std::size_t begin = table == ends.begin() ? 0 : *std::prev(table);
+    refused = Commit{kAbsent, place - begin};
+    if (table == ends.begin()) return {*refused};
+    ends.erase(table, ends.end());
+    all.resize(begin);
+  }
 }
 
 std::optional<Entry> LmdbStore::find(std::string_view table, std::string_view key) {

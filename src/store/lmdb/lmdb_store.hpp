@@ -35,6 +35,8 @@ class LmdbStore final : public Store {
   ~LmdbStore() override { end(); }
 
   Commit commit(std::string_view table, std::span<const Change> changes) override;
+  // In one transaction.
+  std::vector<Commit> commit_in_order(std::span<const TableChanges> tables) override;
   std::optional<Entry> find(std::string_view table, std::string_view key) override;
   std::vector<Entry> scan(std::string_view table, std::string_view from, std::size_t most) override;
   std::vector<std::string> tables(std::string_view prefix, std::string_view behind,

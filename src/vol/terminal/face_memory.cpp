@@ -51,6 +51,7 @@ void FaceMemory::restart() {
 }
 
 hdset_reg_ref_t FaceMemory::reference_to(const std::string& content) {
+  was_used_ = true;
   const auto known = known_.find(content);
   if (known != known_.end()) return known->second;
   if (open_heap_ == 0 || heaps_[open_heap_].size() + content.size() > kHeapSize) {
@@ -135,6 +136,7 @@ bool FaceMemory::read(haddr_t address, std::span<char> bytes) {
 }
 
 bool FaceMemory::read_header(haddr_t token, std::span<char> bytes) {
+  was_used_ = true;
   if (!extent_of_) return false;
   is_reading_ = true;
   std::optional<FaceExtent> extent;

@@ -63,6 +63,8 @@ class FaceMemory : public std::enable_shared_from_this<FaceMemory> {
 
   ExtentOf extent_of_;
   std::set<const NativeFile*> open_;  // native files
+  bool was_used_ = false;             // for references or headers of datasets
+  std::size_t settled_ = 0;           // bytes of the body when the native file had been made
   // The superblock, which HDF5 wants at 0, and what else it allocates.
   std::string head_;
   std::string body_;

@@ -2,9 +2,11 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 #include "vol/terminal/face_driver.hpp"
 
@@ -21,16 +23,16 @@ Id<Kind::plist> memory_list(hid_t native, FaceMemory* memory) {
   return list;
 }
 
-// A program's list for a file whose addresses are tokens: these have 8 bytes and begin at 0.
-Id<Kind::plist> plain_sizes(hid_t fcpl) {
-  constexpr std::uint8_t kBytes = 8;
-  constexpr hsize_t kNone = 0;
-  Id<Kind::plist> list(h5.Pcopy(fcpl == kDefaultPlist ? h5.file_list.get() : fcpl));
-  if (!list || h5.Pset(list.get(), "block_size", &kNone) < 0 ||
-      h5.Pset(list.get(), "addr_byte_num", &kBytes) < 0 ||
-      h5.Pset(list.get(), "obj_byte_num", &kBytes) < 0)
-    throw Error("HDF5 makes no creation list of a file in memory: " + root_cause());
-  return list;
+struct Spare {
+  std::shared_ptr<const NativeFile> file;
+  bool is_lent = false;    // somebody has its memory
+  bool is_wanted = false;  // the library has not ended since one was asked for
+};
+
+// Leaked on purpose: HDF5 closes files after C++ statics are gone.
+Spare& spare() {
+  static auto& kept = *new Spare;
+  return kept;
 }
 
 }  // namespace
@@ -45,7 +47,7 @@ void close_native(const Id<Kind::vol>& connector, H5I_type_t type, void* object)
   if (type == H5I_ATTR) h5.VLattr_close(object, connector.get(), dxpl, nullptr);
 }
 
-NativeFile::NativeFile(hid_t fcpl, std::shared_ptr<FaceMemory> memory)
+NativeFile::NativeFile(std::shared_ptr<FaceMemory> memory)
     : connector_(std::make_shared<const Id<Kind::vol>>(
           h5.VLregister_connector_by_value(H5_VOL_NATIVE, kDefaultPlist))),
       memory_(std::move(memory)) {
@@ -57,18 +59,20 @@ NativeFile::NativeFile(hid_t fcpl, std::shared_ptr<FaceMemory> memory)
   const std::string name = "in memory " + std::to_string(reinterpret_cast<std::uintptr_t>(place));
   const bool is_open = memory_ != nullptr && !memory_->open_.empty();
   if (memory_ != nullptr && !is_open) memory_->restart();
+  const NoFaces closes_id;  // HDF5 looks for another one of the file
   // Not by H5VLfile_create(), which works within the program's own calls for files only.
-  const Id<Kind::file> file(
-      is_open ? h5.Fopen(name.c_str(), kReadWrite, access.get())
-              : h5.Fcreate(name.c_str(), kTruncate,
-                           memory_ == nullptr ? fcpl : plain_sizes(fcpl).get(), access.get()));
+  const Id<Kind::file> file(is_open
+                                ? h5.Fopen(name.c_str(), kReadWrite, access.get())
+                                : h5.Fcreate(name.c_str(), kTruncate, kDefaultPlist, access.get()));
   file_ = file ? h5.VLobject(file.get()) : nullptr;
   constexpr H5VL_loc_params_t kItself{H5I_FILE, H5VL_OBJECT_BY_SELF, {}};
   if (file_ != nullptr)
     root_ = h5.VLgroup_open(file_, &kItself, connector_->get(), "/", h5.group_access_list(),
                             h5.transfer_list.get(), nullptr);
   if (root_ == nullptr) throw Error("HDF5 makes no native file in memory: " + root_cause());
-  if (memory_ != nullptr) memory_->open_.insert(this);
+  if (memory_ == nullptr) return;
+  memory_->open_.insert(this);
+  if (!is_open) memory_->settled_ = memory_->body_.size();
 }
 
 NativeFile::~NativeFile() {
@@ -100,6 +104,38 @@ void NativeFile::set_extent(haddr_t address, const std::vector<hsize_t>& dims) c
   const std::string cause = done ? "" : root_cause();
   if (dataset != nullptr) close_native(*connector_, type, dataset);
   if (!done) throw Error("HDF5 does not take the extent of a dataset: " + cause);
+}
+
+bool NativeFile::is_unused() const {
+  return memory_ != nullptr && !memory_->was_used_ && memory_->open_.size() == 1 &&
+         memory_->body_.size() == memory_->settled_;
+}
+
+void drop_spare_at_end() {
+  before_library_ends({[] { return spare().is_wanted; }, [] { spare() = {}; }});
+}
+
+std::shared_ptr<FaceMemory> new_faces() {
+  if (spare().file == nullptr || std::exchange(spare().is_lent, true))
+    return std::make_shared<FaceMemory>();
+  return spare().file->memory();
+}
+
+void give_back(const std::shared_ptr<FaceMemory>& faces) noexcept {
+  if (spare().file != nullptr && spare().file->memory() == faces) spare().is_lent = false;
+}
+
+std::shared_ptr<const NativeFile> native_file_of(const std::shared_ptr<FaceMemory>& faces) {
+  spare().is_wanted = true;
+  if (spare().file != nullptr && spare().file->memory() == faces)
+    return std::exchange(spare().file, nullptr);
+  return std::make_shared<const NativeFile>(faces);
+}
+
+void give_back(std::shared_ptr<const NativeFile> file) noexcept {
+  if (!spare().is_wanted || spare().file != nullptr || !file->is_unused()) return;
+  spare().file = std::move(file);
+  spare().is_lent = true;
 }
 
 }  // namespace headrace::vol

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hdf5/error_stack.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "hdf5/quiet_errors.hpp"
 
 namespace headrace::vol {
@@ -46,10 +47,9 @@ struct Search {
 
 herr_t look_at(hid_t id, void* data) {
   auto& search = *static_cast<Search*>(data);
-  const void* const face = h5.VLobject(id);
+  const void* const found = h5.VLobject(id);
   const bool wanted = std::ranges::any_of(search.file->file().objects(), [&](const auto* object) {
-    return (object == face || object->has_face(face)) &&
-           (search.types & flag_of(object->type())) != 0 &&
+    return object == found && (search.types & flag_of(object->type())) != 0 &&
            ((search.types & H5F_OBJ_LOCAL) == 0 || object->opening() == search.file->opening());
   });
   if (wanted && search.found.size() < search.most) search.found.push_back(id);
@@ -58,30 +58,59 @@ herr_t look_at(hid_t id, void* data) {
 
 }  // namespace
 
-FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags, hid_t fcpl)
-    : FileHandle(of, flags, std::make_shared<const NativeFile>(fcpl, of->faces())) {
-  shares_native_ = false;
+// While the library ends HDF5 asks for faces, also where the spare file is closed, and makes no
+// files any more.
+FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags)
+    : file(std::move(of)), flags_(flags) {
+  drop_spare_at_end();
+  before_library_ends({any_without_native, make_all_native});
 }
 
 FileHandle::FileHandle(std::shared_ptr<TerminalFile> of, unsigned flags,
                        std::shared_ptr<const NativeFile> native)
     : file(std::move(of)), flags_(flags), native_(std::move(native)), shares_native_(true) {
-  if (h5.VLintrospect_get_conn_cls(native_->file(), native_->connector()->get(),
-                                   H5VL_GET_CONN_LVL_CURR, &native_class_) < 0)
+  drop_spare_at_end();
+}
+
+FileHandle::~FileHandle() {
+  if (native_ != nullptr && is_empty_ && !shares_native_) give_back(std::move(native_));
+}
+
+bool FileHandle::any_without_native() {
+  return std::ranges::any_of(all_objects(), [](const void* one) {
+    return TerminalObject::from(one).opening()->native_ == nullptr;
+  });
+}
+
+void FileHandle::make_all_native() {
+  for (const void* const one : all_objects()) TerminalObject::from(one).opening()->native_file();
+}
+
+const NativeFile& FileHandle::native_file() {
+  if (native_ == nullptr) native_ = native_file_of(file->faces());
+  return *native_;
+}
+
+const H5VL_class_t* FileHandle::native() {
+  const NativeFile& asked = native_file();
+  if (native_class_ == nullptr &&
+      h5.VLintrospect_get_conn_cls(asked.file(), asked.connector()->get(), H5VL_GET_CONN_LVL_CURR,
+                                   &native_class_) < 0)
     throw Error("HDF5 does not tell its native class: " + root_cause());
+  return native_class_;
 }
 
 void* FileHandle::open_face(H5I_type_t type) {
+  const PrivateErrors own;
   if (type == H5I_FILE) {
     // HDF5 tells files apart by their faces.
-    if (std::exchange(shares_native_, false))
-      native_ = std::make_shared<const NativeFile>(kDefaultPlist, file->faces());
-    return native_->file();
+    if (std::exchange(shares_native_, false)) native_ = native_file_of(file->faces());
+    return native_file().file();
   }
-  const PrivateErrors own;
   constexpr H5VL_loc_params_t kItself{H5I_GROUP, H5VL_OBJECT_BY_SELF, {}};
-  void* const root = native_->root();
-  const hid_t native = native_->connector()->get();
+  void* const root = native_file().root();
+  const hid_t native = native_file().connector()->get();
+  is_empty_ = is_empty_ && (type == H5I_GROUP || type == H5I_MAP);
   const hid_t dxpl = h5.transfer_list.get();
   constexpr hsize_t kOne = 1;
   const Id<Kind::datatype> byte(h5.Tcreate(H5T_OPAQUE, 1));
@@ -114,9 +143,10 @@ TerminalObject::TerminalObject(H5I_type_t type, std::shared_ptr<FileHandle> open
 // ids: the face must be there for as long, so it is the last to go, and its file with it.
 TerminalObject::~TerminalObject() {
   file().objects_.erase(this);
-  if (type_ != H5I_FILE && face_ == nullptr && opening_.use_count() == 1)
+  const NativeFile::Connector connector =
+      opening_->native_ == nullptr ? nullptr : opening_->native_->connector();
+  if (connector != nullptr && type_ != H5I_FILE && face_ == nullptr && opening_.use_count() == 1)
     static_cast<void>(error_of([this] { face(); }));
-  const NativeFile::Connector connector = opening_->native_->connector();
   opening_.reset();
   if (type_ != H5I_FILE && face_ != nullptr) close_native(*connector, type_, face_);
   all_objects().erase(this);
@@ -131,7 +161,7 @@ bool TerminalObject::is(const void* memory) { return all_objects().contains(memo
 
 void* TerminalObject::face_of(const void* object) {
   auto* const memory = const_cast<void*>(object);
-  if (!is(object)) return memory;
+  if (NoFaces::any() || !is(object)) return memory;
   void* const face = from(object).face();
   return face == nullptr ? memory : face;
 }
@@ -145,8 +175,12 @@ void* open_file_of(const TerminalObject& object) {
 std::vector<hid_t> open_ids(const TerminalObject& file, unsigned types, std::size_t most) {
   const PrivateErrors own;
   Search search{&file, types, most, {}};
+  // Of programs that have many ids few are of one file.
+  unsigned open = 0;
+  for (const TerminalObject* const one : file.file().objects()) open |= flag_of(one->type());
+  const NoFaces looks_at_ids;
   for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATASET, H5I_DATATYPE, H5I_ATTR, H5I_MAP})
-    if ((types & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
+    if ((types & open & flag_of(type)) != 0) h5.Iiterate(type, look_at, &search);
   return search.found;
 }
 

@@ -3,7 +3,8 @@
 // h5py and other programs call functions that HDF5 lets through for native objects only
 // (H5Literate1, H5Oget_info1): it asks the connector for the native object of an id, and looks into
 // that one's memory. So each object has a native face, an object of its type in an empty native
-// file that lies in memory; see docs/decisions/0017. Nothing else is ever asked of the face.
+// file that lies in memory; see docs/decisions/0017. Nothing else is ever asked of the face. Both
+// are made when they are first asked for: programs that call no such function need none.
 //
 // The application's thread only. What these functions cannot do they throw as Error.
 #pragma once
@@ -28,7 +29,7 @@ class TerminalFile {
   TerminalFile() = default;
   TerminalFile(const TerminalFile&) = delete;
   TerminalFile& operator=(const TerminalFile&) = delete;
-  virtual ~TerminalFile() = default;
+  virtual ~TerminalFile() { give_back(faces_); }
   // The objects of the file that HDF5 holds now, files among them.
   [[nodiscard]] const std::unordered_set<TerminalObject*>& objects() const { return objects_; }
 
@@ -50,7 +51,7 @@ class TerminalFile {
 
  private:
   friend class TerminalObject;
-  std::shared_ptr<FaceMemory> faces_ = std::make_shared<FaceMemory>();
+  std::shared_ptr<FaceMemory> faces_ = new_faces();
   std::unordered_set<TerminalObject*> objects_;
   std::exception_ptr deferred_;
 };
@@ -58,14 +59,14 @@ class TerminalFile {
 // One H5Fopen or H5Fcreate, shared by all objects that are opened through it.
 class FileHandle {
  public:
-  // `flags`: the program's. `fcpl`: the file's creation list.
-  FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags, hid_t fcpl);
+  // `flags`: the program's.
+  FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags);
   // One that the program has not opened: a native file, which takes long to make, serves several.
   FileHandle(std::shared_ptr<TerminalFile> file, unsigned flags,
              std::shared_ptr<const NativeFile> native);
   FileHandle(const FileHandle&) = delete;
   FileHandle& operator=(const FileHandle&) = delete;
-  ~FileHandle() = default;
+  ~FileHandle();
 
   const std::shared_ptr<TerminalFile> file;
   [[nodiscard]] bool writable() const { return (flags_ & kReadWrite) != 0; }
@@ -73,18 +74,22 @@ class FileHandle {
   // The program has gone over to single-writer, multiple-reader access.
   void start_swmr_write() { flags_ |= kSwmrWrite; }
   // HDF5's native class struct.
-  [[nodiscard]] const H5VL_class_t* native() const { return native_class_; }
+  [[nodiscard]] const H5VL_class_t* native();
 
  private:
   friend class TerminalObject;
   static constexpr unsigned kReadWrite = 1;
   static constexpr unsigned kSwmrWrite = 0x20;
   static constexpr unsigned kSwmr = kSwmrWrite | 0x40;
+  static bool any_without_native();
+  static void make_all_native();
+  const NativeFile& native_file();
   void* open_face(H5I_type_t type);
 
   unsigned flags_;
-  std::shared_ptr<const NativeFile> native_;
-  bool shares_native_;  // other files have it, too
+  std::shared_ptr<const NativeFile> native_;  // null until it is asked for
+  bool shares_native_ = false;                // other files have it, too
+  bool is_empty_ = true;                      // nothing was made in it
   const H5VL_class_t* native_class_ = nullptr;
 };
 

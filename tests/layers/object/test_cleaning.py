@@ -99,7 +99,7 @@ def test_a_file_is_not_replaced_while_another_name_of_it_is_written(object_layer
 
 
 def test_what_a_command_changes_survives_a_power_cut(object_layer: Layer, tmp_path: Path) -> None:
-    preload = compile_preload(tmp_path, Path(__file__).with_name("syncs.c"))
+    preload = compile_preload(tmp_path, Path(__file__).parent / "programs/syncs.c")
     options = f"store={object_layer.folder}/store;durable=power;"
     object_layer.python(MAKE, options)
     for words in (("gc", "x.h5"), ("rm", "x.h5")):

@@ -79,8 +79,8 @@ void* open_attribute(const void* self, Found of, std::string name) {
 
 // What the elements of an attribute are in the file.
 struct InFile {
-  InFile(const File& file, const Attribute& attribute)
-      : type(file.file_type(decoded_type(attribute.type).get())) {
+  InFile(const File& file, const Attribute& attribute) : type(decoded_type(attribute.type)) {
+    if (!vol::is_flat(type.get())) type = file.file_type(type.get());
     const Id<Kind::dataspace> space = decoded_space(attribute.space);
     count =
         static_cast<std::size_t>(std::max<hssize_t>(h5.Sget_simple_extent_npoints(space.get()), 0));

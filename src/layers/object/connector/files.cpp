@@ -86,7 +86,7 @@ std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& s
   auto file = std::make_shared<File>(store, container, name, kConnectorName);
   file->is_writable = writes;
   file->kept = kept;
-  file->creation = decoded_list(file->container.root()->header().creation, h5.file_list.get());
+  file->creation = shared_list(file->container.root()->header().creation, h5.file_list.get());
   file->access = Id<Kind::plist>(h5.Pcopy(fapl));
   file->prepare();
   note_open(*store, container, file);
@@ -96,7 +96,7 @@ std::shared_ptr<File> Containers::file_in(const std::shared_ptr<store::Store>& s
 // As HDF5 has it, all openings of a file in a process may what the first one may.
 void* Containers::opened(const std::shared_ptr<File>& file, unsigned flags) {
   if (file->is_writable) flags |= kReadWrite;
-  return opened(std::make_shared<vol::FileHandle>(file, flags, file->creation.get()));
+  return opened(std::make_shared<vol::FileHandle>(file, flags));
 }
 
 void* Containers::opened(std::shared_ptr<vol::FileHandle> opening) {

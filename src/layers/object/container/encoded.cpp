@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/error.hpp"
 #include "hdf5/error_stack.hpp"
+#include "hdf5/lifecycle.hpp"
 #include "layers/object/elements/fill.hpp"
 #include "objects/keys.hpp"
 
@@ -24,6 +26,14 @@ std::string encoded(const char* what, const Encode& encode) {
     }
   }
   throw Error(std::string("HDF5 does not encode ") + what + ": " + root_cause());
+}
+
+// Lists that were decoded, by their texts: files and datasets mostly have few different ones.
+using DecodedLists = std::map<std::string, Id<Kind::plist>>;
+DecodedLists& decoded_lists() {
+  // Leaked on purpose: HDF5 closes files after C++ statics are gone.
+  static auto& lists = *new DecodedLists();
+  return lists;
 }
 
 }  // namespace
@@ -71,8 +81,16 @@ Id<Kind::plist> decoded_list(const std::string& text, hid_t usual) {
 }
 
 Id<Kind::plist> shared_list(const std::string& text, hid_t usual) {
-  if (!text.empty()) return decoded_list(text, usual);
-  return shared(usual);
+  constexpr std::size_t kLongestKept = 4096;
+  constexpr std::size_t kMostKept = 64;
+  if (text.empty()) return shared(usual);
+  if (text.size() > kLongestKept) return decoded_list(text, usual);
+  DecodedLists& kept = decoded_lists();
+  if (const auto found = kept.find(text); found != kept.end()) return shared(found->second.get());
+  Id<Kind::plist> list = decoded_list(text, usual);
+  before_library_ends({[] { return !decoded_lists().empty(); }, [] { decoded_lists().clear(); }});
+  if (kept.size() == kMostKept) kept.clear();
+  return shared(kept.emplace(text, std::move(list)).first->second.get());
 }
 
 void put_extent(hid_t space, objects::Header& header) {

@@ -1,11 +1,10 @@
 #include "layers/object/container/file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <deque>
 #include <filesystem>
 
+#include "base/process/forks.hpp"
 #include "base/report/log.hpp"
 #include "hdf5/error_stack.hpp"
 #include "hdf5/lifecycle.hpp"
@@ -58,7 +57,7 @@ std::deque<ClosedFaces>& closed_faces() {
 std::shared_ptr<vol::FaceMemory> faces_of(const std::string& container) {
   auto& closed = closed_faces();
   const auto found = std::ranges::find(closed, container, &ClosedFaces::container);
-  if (found == closed.end()) return std::make_shared<vol::FaceMemory>();
+  if (found == closed.end()) return vol::new_faces();
   auto faces = std::move(found->faces);
   closed.erase(found);
   return faces;
@@ -105,7 +104,7 @@ File::File(std::shared_ptr<store::Store> store, const std::string& name, std::st
     : TerminalFile(faces_of(name)),
       store_(std::move(store)),
       connector_(connector),
-      process_(::getpid()),
+      process_(forks()),
       path(std::move(its_path)),
       folder(folder_of(path)),
       fileno(next_fileno()),
@@ -136,14 +135,14 @@ File::~File() {
 }
 
 void File::require_own_process() const {
-  if (process_ != ::getpid())
+  if (process_ != forks())
     throw Error("file " + path + " was opened before a fork: this process may not change it",
                 ErrorKind::unsupported);
 }
 
 // Heaps first, as chunks and headers lead to them. Else all that can be written is, whatever fails.
 void File::flush() {
-  if (process_ != ::getpid()) return;
+  if (process_ != forks()) return;
   const auto written = [this](const std::string& what, const auto& write) {
     try {
       write();
@@ -244,10 +243,10 @@ std::shared_ptr<Dataset> File::dataset(const objects::Handle& object) {
                          heaps.flush();
                          if (cuts) container.flush();
                        })});
-  // The usual list has no mappings; it is not copied for each dataset that has it.
-  Id<Kind::plist> list = shared_list(header.creation, h5.dataset_list.get());
-  if (!header.creation.empty() && h5.Pget_layout(list.get()) == H5D_VIRTUAL) {
-    auto sources = std::make_unique<VirtualDataset>(container, object, types, std::move(list));
+  const Id<Kind::plist> list = shared_list(header.creation, h5.dataset_list.get());
+  if (h5.Pget_layout(list.get()) == H5D_VIRTUAL) {
+    auto sources = std::make_unique<VirtualDataset>(
+        container, object, types, decoded_list(header.creation, h5.dataset_list.get()));
     made->sources = sources.get();
     made->elements.lie_in(std::move(sources));
   }

@@ -70,7 +70,7 @@ class File : public vol::TerminalFile {
   std::map<std::shared_ptr<Dataset>, std::size_t> pending_;  // and their bytes
   std::size_t pending_bytes_ = 0;
   std::uint64_t changes_ = 0;
-  const long process_;                              // that may change it
+  const unsigned process_;                          // that may change it, as forks() says
   std::unique_ptr<vol::TerminalObject> for_types_;  // the file, as types know it
 
  public:

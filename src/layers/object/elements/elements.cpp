@@ -26,20 +26,36 @@ objects::ChunksOf chunks_of(const objects::Container& container, const objects::
 
 }  // namespace
 
+// Each time it takes long to make one.
+struct Elements::TypesNow {
+  explicit TypesNow(const Types& types)
+      : program(types.program()),
+        is_flat(vol::is_flat(program.get())),
+        other(is_flat ? Id<Kind::datatype>() : types.file()) {}
+  [[nodiscard]] hid_t in_file() const { return is_flat ? program.get() : other.get(); }
+  Id<Kind::datatype> program;
+  bool is_flat;
+  Id<Kind::datatype> other;  // in the file
+};
+
 Elements::Elements(store::Store& store, objects::Container& container, objects::Handle dataset,
-                   Types types, Id<Kind::plist> dcpl, BeforeChunks before)
+                   const Types& types, Id<Kind::plist> dcpl, BeforeChunks before)
+    : Elements(store, container, std::move(dataset), types, std::move(dcpl), std::move(before),
+               TypesNow(types)) {}
+
+Elements::Elements(store::Store& store, objects::Container& container, objects::Handle dataset,
+                   Types types, Id<Kind::plist> dcpl, BeforeChunks before, const TypesNow& now)
     : container_(container),
       dataset_(std::move(dataset)),
       types_(std::move(types)),
       dcpl_(std::move(dcpl)),
-      is_flat_(vol::is_flat(types_.program().get())),
-      layout_(layout_of(header(), dcpl_.get(), file_type().get())),
+      is_flat_(now.is_flat),
+      layout_(layout_of(header(), dcpl_.get(), now.in_file())),
       before_(std::move(before)),
       known_(cut_off()),
       said_(known_) {
   vol::Chunked& chunks = layout_.chunks;
-  const Id<Kind::datatype> in_file = file_type();
-  chunks.fill = fill_of(header(), types_.program().get(), in_file.get(), dcpl_.get());
+  chunks.fill = fill_of(header(), now.program.get(), now.in_file(), dcpl_.get());
   if (layout_.in_header) {
     chunks_ =
         std::make_unique<ChunkInHeader>(container_, dataset_, chunks.chunk_bytes, chunks.fill);
@@ -47,7 +63,7 @@ Elements::Elements(store::Store& store, objects::Container& container, objects::
   }
   // HDF5 has filters on chunks only.
   filters_ = layout_.program == H5D_CHUNKED
-                 ? std::make_unique<Filters>(in_file.get(), chunks, dcpl_.get())
+                 ? std::make_unique<Filters>(now.in_file(), chunks, dcpl_.get())
                  : std::make_unique<Filters>();
   auto stored =
       std::make_unique<StoredChunks>(store, *filters_, chunks_of(container_, *dataset_, chunks));

@@ -45,8 +45,8 @@ class Elements {
   using BeforeChunks = std::function<void(bool cuts)>;
   // All outlive the object. `dcpl`: the dataset's creation list, as the header has it (see
   // fill.hpp).
-  Elements(store::Store& store, objects::Container& container, objects::Handle dataset, Types types,
-           Id<Kind::plist> dcpl, BeforeChunks before);
+  Elements(store::Store& store, objects::Container& container, objects::Handle dataset,
+           const Types& types, Id<Kind::plist> dcpl, BeforeChunks before);
   // None of them is stored here.
   void lie_in(std::unique_ptr<Elsewhere> elsewhere) { elsewhere_ = std::move(elsewhere); }
 
@@ -69,6 +69,9 @@ class Elements {
   void reload();
 
  private:
+  struct TypesNow;
+  Elements(store::Store& store, objects::Container& container, objects::Handle dataset, Types types,
+           Id<Kind::plist> dcpl, BeforeChunks before, const TypesNow& now);
   [[nodiscard]] const objects::Header& header() const { return dataset_->header(); }
   [[nodiscard]] Id<Kind::datatype> file_type() const {
     return is_flat_ ? types_.program() : types_.file();
