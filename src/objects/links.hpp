@@ -86,7 +86,7 @@ class Links {
     store::Version version = store::kAbsent;  // of the sums, which any change changes
     std::optional<Positions> positions = std::nullopt;
     // Some links in a row that were looked for last, and the index of the first.
-    std::vector<NamedLink> some{};
+    std::vector<NamedLink> some;
     std::uint64_t first = 0;
   };
   [[nodiscard]] Known& known_of(Index index) const {

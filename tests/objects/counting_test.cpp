@@ -48,7 +48,7 @@ class Writer {
     if (!now.insert(name).second) return;
     container_.link(*group_, name, soft_link("/"));
   }
-  void erase(std::string name) {  // it may be one of `now`
+  void erase(const std::string& name) {  // it may be one of `now`
     now.erase(name);
     container_.unlink(*group_, name);
   }

@@ -97,9 +97,10 @@ std::optional<ListedFilter> set_for(hid_t type, hid_t list, hid_t space,
     set_filters(list, filters);
     const auto made = listed_filters(native_list(type, list, space).get());
     if (made && made->size() == filters.size()) return (*made)[which];
+    return std::nullopt;
   } catch (const Error&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace
