@@ -49,8 +49,8 @@ class Writer {
     container_.link(*group_, name, soft_link("/"));
   }
   void erase(const std::string& name) {  // it may be one of `now`
-    now.erase(name);
     container_.unlink(*group_, name);
+    now.erase(name);
   }
   void flush() {
     container_.flush();
