@@ -95,7 +95,7 @@ class Counting : public Containers {
     ASSERT_EQ(links.number(index), expected.size());
     EXPECT_TRUE(links.by_index(index, expected.size(), 1).empty());
     EXPECT_TRUE(links.by_index(index, expected.size() + 5000, 9).empty());
-    for (int i = 0; i < 8 && !expected.empty(); ++i) {
+    for (int i = 0; i < 3 && !expected.empty(); ++i) {
       const std::size_t first = random() % expected.size();
       const std::size_t most = random() % 3000;
       ASSERT_TRUE(names_of(links.by_index(index, first, most)) == part_of(expected, first, most))
@@ -143,21 +143,21 @@ TEST_F(Counting, leads_to_the_links_after_random_changes_of_two_writers) {
       else
         writer.erase(random_() % 2 == 0 ? *writer.now.begin() : *std::prev(writer.now.end()));
       if (random_() % 400 == 0) writer.flush();
-      if (random_() % 300 == 0) check(any(), 197);
+      if (random_() % 1000 == 0) check(any(), 397);
     }
     for (const auto& writer : writers_) writer->flush();
     check_stored();
-    for (const auto& writer : writers_) check(*writer, 17);
+    for (const auto& writer : writers_) check(*writer, 97);
   }
 }
 
 TEST_F(Counting, of_every_index_leads_to_its_link) {
   Writer& writer = *writers_[0];
   for (int i = 0; i < 3000; ++i) writer.insert(random_);
-  check(writer, 1);
+  check(writer, 7);
   writer.flush();
   check(writer, 1);
-  check(*writers_[1], 1);
+  check(*writers_[1], 7);
   EXPECT_GE(blocks(), 4U);  // two by name, two by order of creation
 }
 
@@ -182,9 +182,9 @@ TEST_F(Counting, is_stored_of_groups_of_many_links_only) {
 
 TEST_F(Counting, makes_as_many_blocks_as_links_need) {
   Writer& writer = *writers_[0];
-  for (int i = 0; i < 40'000; ++i) {
+  for (int i = 0; i < 8000; ++i) {
     writer.insert(random_);
-    if (i % 1000 == 0) writer.flush();
+    if (i % 200 == 0) writer.flush();
   }
   writer.flush();
   const std::size_t whole = writer.now.size() * 2 / kInBlock;

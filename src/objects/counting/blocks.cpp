@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/error.hpp"
 #include "objects/format/counted_block.hpp"
 #include "objects/format/fields.hpp"
 #include "objects/keys.hpp"
@@ -121,6 +122,26 @@ class Update {
   std::map<std::string, Touched> touched_;  // by their ends
 };
 
+// Where another has changed the group meanwhile, these do not fit its blocks, which may be gone.
+// Then what is written with them is refused, and they are made once more.
+std::vector<Derived> updated(PendingTable& table, const std::string& kinds) try {
+  std::vector<Derived> changes;
+  for (const char kind : kinds) Update(table, kind).add_to(changes);
+  return changes;
+} catch (const Error&) {
+  if (table.is_current(std::string(kSums))) throw;
+  return {};
+}
+
+std::vector<Derived> counted_anew(PendingTable& table, const std::string& kinds) {
+  std::vector<Block> blocks;
+  for (const char kind : kinds) {
+    const auto pieces = cut(table, whole(kind));
+    blocks.insert(blocks.end(), pieces.begin(), pieces.end());
+  }
+  return replaced(table, blocks);
+}
+
 }  // namespace
 
 Block whole(char kind) {
@@ -196,17 +217,7 @@ std::vector<Derived> count_changes(PendingTable& table, bool in_order) {
   if (value && sums.counted != was_counted) table.set(std::string(kSums), encode(sums));
   if (!sums.counted) return before.counted ? replaced(table, {}) : std::vector<Derived>();
   const std::string kinds = in_order ? std::string{kName, kOrder} : std::string{kName};
-  std::vector<Derived> changes;
-  std::vector<Block> blocks;
-  for (const char kind : kinds) {
-    if (before.counted) {
-      Update(table, kind).add_to(changes);
-    } else {
-      const auto pieces = cut(table, whole(kind));
-      blocks.insert(blocks.end(), pieces.begin(), pieces.end());
-    }
-  }
-  return before.counted ? changes : replaced(table, blocks);
+  return before.counted ? updated(table, kinds) : counted_anew(table, kinds);
 }
 
 }  // namespace headrace::objects
