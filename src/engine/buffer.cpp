@@ -1,12 +1,12 @@
 #include "engine/buffer.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+
+#include "base/process/anew_in_child.hpp"
 
 namespace headrace::engine {
 namespace {
@@ -14,26 +14,13 @@ namespace {
 constexpr std::size_t kSmallest = 16 << 10;  // below it the allocator is as good
 constexpr std::size_t kMostKept = 64 << 20;
 
-// Leaked: buffers are given back while the process exits. A child after fork() gets a new one, as
-// another thread may have been changing the old one.
 struct Kept {
   std::mutex mutex;
   std::multimap<std::size_t, std::unique_ptr<std::byte[]>> by_capacity;
   std::size_t bytes = 0;
 };
 
-Kept*& slot() {
-  static Kept* kept = [] {
-    ::pthread_atfork(nullptr, nullptr, [] { slot() = new Kept; });
-    return new Kept;
-  }();
-  return kept;
-}
-
-// Now, when no thread makes it while another one forks: the child would wait for it to be made.
-[[maybe_unused]] const Kept* const made = slot();
-
-Kept& kept() { return *slot(); }
+Kept& kept() { return AnewInChild<Kept>::get(); }
 
 }  // namespace
 

@@ -1,11 +1,12 @@
 #include "objects/chunks/decoded_chunks.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
 #include <utility>
+
+#include "base/process/anew_in_child.hpp"
 
 namespace headrace::objects {
 
@@ -57,32 +58,19 @@ struct DecodedChunks::All {
   Dropped dropped;
 };
 
-// Leaked: datasets are closed while the process exits. A child after fork() gets a new one: another
-// thread may have been changing the old one, and nobody would finish that.
-DecodedChunks::All*& DecodedChunks::all() {
-  static All* all = [] {
-    ::pthread_atfork(nullptr, nullptr, [] { DecodedChunks::all() = new All; });
-    return new All;
-  }();
-  return all;
-}
-
-// Now, when no thread makes it while another one forks: the child would wait for it to be made.
-const bool DecodedChunks::is_made_ = DecodedChunks::all() != nullptr;
-
 // What the object has in its parent's is left as it is.
 DecodedChunks::All& DecodedChunks::own() {
-  All* const now = all();
-  if (of_ != now) {
-    const std::scoped_lock lock(now->mutex);
-    places_ = now->places.emplace(now->places.end());
-    of_ = now;
+  All& now = AnewInChild<All>::get();
+  if (of_ != &now) {
+    const std::scoped_lock lock(now.mutex);
+    places_ = now.places.emplace(now.places.end());
+    of_ = &now;
   }
-  return *now;
+  return now;
 }
 
 DecodedChunks::~DecodedChunks() {
-  if (of_ != all()) return;
+  if (of_ != &AnewInChild<All>::get()) return;
   clear();
   const std::scoped_lock lock(of_->mutex);
   of_->places.erase(places_);

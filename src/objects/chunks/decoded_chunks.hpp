@@ -55,8 +55,6 @@ class DecodedChunks {
   class Dropped;
   struct All;
   using Places = std::map<std::string, List::iterator, std::less<>>;
-  static All*& all();
-  static const bool is_made_;
   All& own();
   static void drop(All& all, List::iterator place);
 

@@ -1,7 +1,5 @@
 #include "store/lmdb/lmdb_store.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -10,9 +8,11 @@
 #include "base/descriptor.hpp"
 #include "base/little_endian.hpp"
 #include "base/private_folder.hpp"
+#include "base/process/forks.hpp"
 #include "base/report/printable.hpp"
 #include "engine/checksum.hpp"
 #include "engine/io/local_file_system.hpp"
+#include "store/lmdb/blob_value.hpp"
 #include "store/lmdb/data_files.hpp"
 #include "store/lmdb/file_locks.hpp"
 #include "store/lmdb/lmdb_database.hpp"
@@ -23,43 +23,6 @@ namespace headrace::store {
 namespace {
 
 constexpr std::string_view kFormat = "Headrace store 1\n";
-
-// How many forks lie between this process and the first one.
-std::atomic<unsigned> forks{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-
-void count_forks() {
-  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  if (registered != 0) throw Error("forks cannot be noticed", registered);
-}
-
-// What a blob's value begins with.
-constexpr std::byte kInside{0};
-constexpr std::byte kInFile{1};
-
-struct BlobValue {
-  Bytes inside;
-  std::uint64_t size = 0;
-  std::optional<DataFile> file;
-};
-
-using FileValue = std::array<std::byte, 25>;
-
-FileValue value_of(DataFile file, std::uint64_t size) {
-  FileValue value{kInFile};
-  put_little_endian(value.data() + 1, size);
-  put_little_endian(value.data() + 9, file.session);
-  put_little_endian(value.data() + 17, file.number);
-  return value;
-}
-
-BlobValue parse(Bytes value) {
-  if (!value.empty() && value[0] == kInside)
-    return {value.subspan(1), value.size() - 1, std::nullopt};
-  if (value.size() != sizeof(FileValue) || value[0] != kInFile)
-    throw Error("the entry of a blob is damaged", ErrorKind::corrupt);
-  const auto word = [&](std::size_t at) { return little_endian<std::uint64_t>(&value[at]); };
-  return {{}, word(1), DataFile{word(9), word(17)}};
-}
 
 std::string key_of_blob(std::string_view key) { return "b" + std::string(key); }
 
@@ -163,7 +126,7 @@ struct LmdbStore::Process {
   Process(const std::string& folder, bool synced)
       : database(folder + "/database", folder + "/lock", folder),
         files(folder + "/files", synced) {}
-  unsigned of_forks = forks;
+  unsigned of_forks = forks();
   LmdbDatabase database;
   DataFiles files;
 };
@@ -181,7 +144,6 @@ LmdbStore::LmdbStore(const std::string& folder, Durability durability)
 }
 
 void LmdbStore::open() {
-  count_forks();
   make_private_folder(folder_);
   if (!is_made(folder_)) {
     make_private_folder(folder_ + "/files");
@@ -197,13 +159,13 @@ void LmdbStore::open() {
 // That of a parent is left as it is: its descriptors may be others by now.
 void LmdbStore::end() noexcept {
   Process* const last = process_;
-  if (last != nullptr && last->of_forks == forks) delete last;
+  if (last != nullptr && last->of_forks == forks()) delete last;
 }
 
 // Without a lock: another thread may have had it in the parent.
 LmdbStore::Process& LmdbStore::process() const {
   Process* found = process_.load(std::memory_order_acquire);
-  while (found == nullptr || found->of_forks != forks) {
+  while (found == nullptr || found->of_forks != forks()) {
     auto made = std::make_unique<Process>(folder_, synced_);
     if (process_.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel))
       found = made.release();
