@@ -122,7 +122,9 @@ std::shared_ptr<FaceMemory> new_faces() {
 }
 
 void give_back(const std::shared_ptr<FaceMemory>& faces) noexcept {
-  if (spare().file != nullptr && spare().file->memory() == faces) spare().is_lent = false;
+  if (spare().file == nullptr || spare().file->memory() != faces) return;
+  spare().is_lent = false;
+  if (!spare().file->is_unused()) spare().file = nullptr;  // references were put into the memory
 }
 
 std::shared_ptr<const NativeFile> native_file_of(const std::shared_ptr<FaceMemory>& faces) {

@@ -209,3 +209,41 @@ def read_many() -> None:
 
 def test_many_references(object_layer: Layer) -> None:
     assert object_layer.python(read_many).out.decode().split() == ["True"] * 3
+
+
+def make_two() -> None:
+    for name, size in ("a", 10), ("b", 20):
+        with h5py.File(f"{name}.h5", "w") as file:
+            data = file.create_dataset("data", data=np.arange(size))
+            file["regions"] = np.array([data.regionref[size - 4 :]], h5py.regionref_dtype)
+
+
+def take_turns() -> None:
+    """The native file of one opening is free again while another one reads references."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    library = ctypes.CDLL(next(line.split()[-1] for line in maps if "libhdf5-" in line))
+    numbers = ctypes.c_int64
+    for name in "H5Fopen", "H5Dopen2":
+        getattr(library, name).restype = numbers
+    regions = numbers.in_dll(library, "H5T_STD_REF_DSETREG_g")
+    first = h5py.File("a.h5", "r")
+    assert list(first) == ["data", "regions"]  # of which HDF5 asks its native file
+    second = numbers(library.H5Fopen(b"a.h5", 0, numbers(0)))
+    first.close()
+    opened = numbers(library.H5Dopen2(second, b"regions", numbers(0)))
+    found = ctypes.create_string_buffer(12)
+    every = [numbers(0)] * 3
+    assert library.H5Dread(opened, regions, *every, found) >= 0
+    assert any(found.raw)
+    assert library.H5Dclose(opened) >= 0
+    assert library.H5Fclose(second) >= 0
+    with h5py.File("b.h5") as b, h5py.File("a.h5") as a:
+        for file, size in (a, 10), (b, 20):
+            reference = file["regions"][0]
+            assert h5py.h5r.get_region(reference, file.id).shape == (size,)
+            assert file["data"][reference].tolist() == list(range(size - 4, size))
+
+
+def test_files_that_take_turns_keep_their_references(object_layer: Layer) -> None:
+    object_layer.python(make_two)
+    object_layer.python(take_turns)

@@ -90,6 +90,18 @@ def end_without_closing() -> None:
     ctypes.CDLL(None).exit(0)  # without h5py's function for the end
 
 
+def end_after_another_file() -> None:
+    """Whose native file is kept for the next one."""
+    with h5py.File("y.h5", "w") as y:
+        y["x"] = 1
+        assert list(y) == ["x"]  # HDF5 asks its native file
+    f = h5py.File("x.h5", "w")
+    f["d"] = np.full(1000, 5)
+    left = f.create_dataset("x", (5,), "i4", chunks=(2,))
+    left[...] = 3
+    ctypes.CDLL(None).exit(0)
+
+
 def close_one_of_two() -> None:
     f, g = h5py.File("x.h5", "w"), h5py.File("x.h5", "r+")
     f["d"] = np.full(1000, 5)
@@ -99,9 +111,10 @@ def close_one_of_two() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("program", [end_without_closing, close_one_of_two])
+@pytest.mark.parametrize("program", [end_without_closing, end_after_another_file, close_one_of_two])
 def test_what_was_closed_or_ended_is_written(object_layer: Layer, program: Any) -> None:
-    object_layer.start(program)
+    done = object_layer.start(program)
+    assert done.status in (0, -signal.SIGKILL), done.text
     look = "f = h5py.File('x.h5')\nprint(f['d'][:].sum(), f['x'][:].sum())"
     assert object_layer.python(look).out == b"5000 15\n"
 
