@@ -105,10 +105,11 @@ bool tells_chunk_places(const UnderDataset& dataset) {
          most.front() == H5S_UNLIMITED;
 }
 
-bool visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data) {
+void visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data) {
   ChunkIteration native{visit, data};
   const PrivateErrors own;
-  return call(dataset, H5VL_NATIVE_DATASET_CHUNK_ITER, &native) >= 0;
+  if (call(dataset, H5VL_NATIVE_DATASET_CHUNK_ITER, &native) < 0)
+    fail("HDF5 does not tell where the dataset's chunks are");
 }
 
 bool addresses_count_user_block() { return library.version >= "1.14.4"; }

@@ -43,9 +43,9 @@ std::uint32_t read_stored(const UnderDataset& dataset, const hsize_t* origin,
 bool tells_chunk_places(const UnderDataset& dataset);
 // Of one for which it does: calls visit(origin, filters left out, address in the file, bytes
 // stored, data) for each chunk that is stored, after HDF5 has stored what it had changed of chunks
-// in memory. A negative result of `visit` ends it as an error. False when HDF5 does not tell.
+// in memory. A negative result of `visit` ends it as an error. Throws Error.
 using VisitChunk = int (*)(const hsize_t*, unsigned, haddr_t, hsize_t, void*);
-bool visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data);
+void visit_chunks(const UnderDataset& dataset, VisitChunk visit, void* data);
 // Whether the addresses are those in the file behind a user block, too; that of HDF5 before 1.14.4
 // were not.
 bool addresses_count_user_block();

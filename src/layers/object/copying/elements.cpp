@@ -80,10 +80,10 @@ class DatasetCopy {
       static_cast<StoredChunks*>(to)->add(offset, size);
       return 0;
     };
-    if (!tells_chunk_places(under))
+    if (tells_chunk_places(under))
+      visit_chunks(under, visit, &found);
+    else
       look_for_chunks(under, shape, found);
-    else if (!visit_chunks(under, visit, &found))
-      throw Error("the chunks of " + what_ + " cannot be copied: " + root_cause());
     return found;
   }
 

@@ -97,8 +97,7 @@ std::shared_ptr<const ChunkMap> map_of(const Dataset& dataset, Mapping& mapping,
   const auto map = std::make_shared<ChunkMap>(dataset.grid());
   Walk walk{*map, dataset, file.driver};
   const vol::OwnQuestion question;
-  if (!visit_chunks({object.under, object.connector->id()}, &visit, &walk))
-    throw Error("HDF5 does not tell where the dataset's chunks are");
+  visit_chunks({object.under, object.connector->id()}, &visit, &walk);
   map->sort();
   ++statistics().chunk_maps;
   if (!file.constant || !may_keep_map(map->size())) return map;
