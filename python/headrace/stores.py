@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _STUB = _SIGNATURE + b"\ncontainer="  # docs/formats/container.md
-
+_SAID = re.compile(re.escape(_STUB) + rb"([^\n]*)\nstore=([^\n]*)\n")
 
 _MOST = 16384  # bytes of a stub
 
@@ -81,6 +82,7 @@ def read_stub(path: Path) -> Stub | None:
         raise FileError(f"{path}: {error.strerror}") from None
     if not text.startswith(_STUB):
         return None
-    lines = os.fsdecode(text.removeprefix(_SIGNATURE)).splitlines()
-    said = dict(line.split("=", 1) for line in lines if "=" in line)
-    return Stub(said.get("container", ""), said.get("store", ""))
+    if (said := _SAID.match(text)) is None:
+        return Stub("", "")
+    store = re.sub(rb"\\(.)", lambda found: b"\n" if found[1] == b"n" else found[1], said[2])
+    return Stub(os.fsdecode(said[1]), os.fsdecode(store))

@@ -15,6 +15,8 @@ from harness.layer import Layer
 from harness.run import run
 from harness.stack import CLEAN
 
+from headrace import stores
+
 WRITE = "with h5py.File('x.h5', 'w') as f: f['d'] = np.arange(3)"
 READ = "with h5py.File('{}', '{}') as f: print(f['d'][...])"
 
@@ -139,11 +141,17 @@ def test_deleting_it_deletes_what_is_in_it(made: Layer, tmp_path: Path) -> None:
 
 def test_folders_may_have_any_name(tmp_path: Path) -> None:
     (folder := tmp_path / "a\nmade=b\\n").mkdir()
-    odd = Layer(folder, "object", usual=f"store={tmp_path}/store;")
+    odd = Layer(folder, "object", usual=f"store={tmp_path}/s\\nstore;")
     odd.python(WRITE)
     assert odd.python(READ.format("x.h5", "r+")).out == b"[0 1 2]\n"
+    stub = stores.read_stub(folder / "x.h5")
+    assert stub is not None
+    assert stub.store == f"{tmp_path}/s\\nstore"
+    (folder / "x.h5").rename(folder / "store=y.h5")
+    assert odd.python(READ.format("store=y.h5", "r+")).out == b"[0 1 2]\n"
+    (folder / "store=y.h5").rename(folder / "x.h5")
     shutil.copy(folder / "x.h5", tmp_path)
-    copied = Layer(tmp_path, "object", usual=f"store={tmp_path}/store;")
+    copied = Layer(tmp_path, "object", usual=f"store={tmp_path}/s\\nstore;")
     refused(copied, READ.format("x.h5", "r+"), "is a copy of the stub", "made=b\\n/x.h5")
 
 
