@@ -70,9 +70,9 @@ def run(bench: Bench, words: Sequence[str] | None = None) -> int:
     judged = bench.judge(samples)
     session.show(judged, console)
     if given.output is not None:
-        told = {"claims": [each.json() for each in judged], "samples": samples}
+        whole = {"machine": about, "claims": [each.json() for each in judged], "samples": samples}
         text = bench.render({"machine": about}, samples, judged)
-        session.write_results(given.output, {"about": about} | told, text)
+        session.write_results(given.output, whole, text)
     failures = [f"{each['case']} {each['stack']}: {each['error']}"
                 for each in samples if "error" in each]  # fmt: skip
     return session.fail(failures, console)

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from bench.common import session
-from bench.common.measure import measure
-from bench.common.session import ROOT
-
-from headrace.errors import HeadraceError
-from headrace.measuring import machine
+from bench.common.command import Bench, run
 
 from . import claims, page
 from .cases import TUNE, cases
@@ -21,28 +13,15 @@ from .execute import Runner
 
 def main(words: Sequence[str] | None = None) -> int:
     """1 when a run failed, 2 when none can be made."""
-    parser = session.parser("tune", __doc__)
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the test")
-    given = parser.parse_args(words)
-    chosen = session.select(cases(quick=given.quick), given.only)
-    if (status := session.only_listed(chosen, given)) is not None:
-        return status
-    parent = given.dir or ROOT / "build"
-    parent.mkdir(parents=True, exist_ok=True)
-    console = session.console()
-    with tempfile.TemporaryDirectory(prefix="bench-tune-", dir=parent) as name:
-        folder = Path(name).resolve()
-        try:
-            runner = Runner(folder)
-            about = session.describe(folder) | {"installed": runner.installed}
-            samples = session.collect(measure(runner, chosen, given.repeats, 0), TUNE.name, console)
-        except HeadraceError as error:
-            sys.exit(f"not measured: {error}")
-    about["load_after"] = machine.load()
-    judged = claims.judge(samples)
-    session.show(judged, console)
-    if given.output is not None:
-        whole = {"machine": about, "claims": [each.json() for each in judged], "samples": samples}
-        session.write_results(given.output, whole, page.render({"machine": about}, samples, judged))
-    failures = [f"{each['case']}: {each['error']}" for each in samples if "error" in each]
-    return session.fail(failures, console)
+    return run(
+        Bench(
+            name="tune",
+            about=__doc__,
+            cases=cases,
+            ours=TUNE.name,
+            runner=lambda folder, _given: Runner(folder),
+            judge=claims.judge,
+            render=page.render,
+        ),
+        words,
+    )
