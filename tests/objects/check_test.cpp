@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "objects/check/containers.hpp"
 #include "objects/checked.hpp"
-#include "objects/hindered_store.hpp"
 #include "support/present.hpp"
 
 namespace headrace::objects {
@@ -32,28 +31,21 @@ TEST_F(Checked, what_is_whole_is_clean) {
 
 // A writer that is killed at each of its writes, and whoever sweeps, too.
 TEST(CheckedKills, leave_garbage_only_and_sweeping_leaves_all_else) {
-  bool is_over = false;
-  for (unsigned writes = 0; !is_over; ++writes) {
-    store::MemoryStore store;
-    Container::make(store, "c", group_header());
-    store::HinderedStore hindered(store);
-    hindered.left = writes;
-    is_over = error_of([&] { work(hindered); }) == nullptr;
-    for (const Finding& one : findings_in(store))
-      EXPECT_EQ(one.kind, Finding::Kind::garbage) << writes << text_of({one});
-    Tree before;
-    {
-      Container container(store, "c");
-      before = tree_of(container);
-      EXPECT_EQ(before.dangling, std::vector<std::string>{});
-    }
-    hindered.left = writes % 3;
-    static_cast<void>(error_of([&] { sweep_all(hindered); }));
-    sweep_all(store);
-    EXPECT_EQ(text_of(findings_in(store)), "") << writes;
-    Container container(store, "c");
-    EXPECT_EQ(tree_of(container).objects, before.objects) << writes;
-  }
+  kill_at_each_write(work,
+                     [](store::Store& store, store::HinderedStore& hindered, unsigned writes) {
+                       Tree before;
+                       {
+                         Container container(store, "c");
+                         before = tree_of(container);
+                         EXPECT_EQ(before.dangling, std::vector<std::string>{});
+                       }
+                       hindered.left = writes % 3;
+                       static_cast<void>(error_of([&] { sweep_all(hindered); }));
+                       sweep_all(store);
+                       EXPECT_EQ(text_of(findings_in(store)), "") << writes;
+                       Container container(store, "c");
+                       EXPECT_EQ(tree_of(container).objects, before.objects) << writes;
+                     });
 }
 
 TEST_F(Checked, what_a_program_counts_references_to_is_kept) {

@@ -10,6 +10,7 @@
 #include "objects/committed_type.hpp"
 #include "objects/format/stored_chunk.hpp"
 #include "objects/heaps.hpp"
+#include "objects/hindered_store.hpp"
 #include "objects/tree.hpp"
 
 namespace headrace::objects {
@@ -85,6 +86,23 @@ inline void work(store::Store& store) {
   container.unlink(*group, "typed");
   container.unlink(*root, "moved");
   container.flush();
+}
+
+// Has `work` end at each of its writes to a store, as if it was killed: what is there then is whole
+// but for garbage. Calls look(store, hindered, writes) each time.
+template <typename Work, typename Look>
+void kill_at_each_write(const Work& work, const Look& look) {
+  bool is_over = false;
+  for (unsigned writes = 0; !is_over; ++writes) {
+    store::MemoryStore store;
+    Container::make(store, "c", group_header());
+    store::HinderedStore hindered(store);
+    hindered.left = writes;
+    is_over = error_of([&] { work(hindered); }) == nullptr;
+    for (const Finding& one : findings_in(store))
+      EXPECT_EQ(one.kind, Finding::Kind::garbage) << writes << text_of({one});
+    look(store, hindered, writes);
+  }
 }
 
 class Checked : public Containers {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "objects/checked.hpp"
-#include "objects/hindered_store.hpp"
 
 namespace headrace::objects {
 namespace {
@@ -64,18 +63,11 @@ void make_and_erase(store::Store& store) {
 }
 
 TEST(ErasingKills, leave_garbage_only) {
-  bool is_over = false;
-  for (unsigned writes = 0; !is_over; ++writes) {
-    store::MemoryStore store;
-    Container::make(store, "c", group_header());
-    store::HinderedStore hindered(store);
-    hindered.left = writes;
-    is_over = error_of([&] { make_and_erase(hindered); }) == nullptr;
-    for (const Finding& one : findings_in(store))
-      EXPECT_EQ(one.kind, Finding::Kind::garbage) << writes << text_of({one});
+  kill_at_each_write(make_and_erase, [](store::Store& store,
+                                        const store::HinderedStore& /*hindered*/, unsigned writes) {
     sweep_all(store);
     EXPECT_EQ(text_of(findings_in(store)), "") << writes;
-  }
+  });
 }
 
 // A store that is full for a while.
