@@ -158,8 +158,10 @@ void LmdbStore::open() {
 
 // That of a parent is left as it is: its descriptors may be others by now.
 void LmdbStore::end() noexcept {
-  Process* const last = process_;
-  if (last != nullptr && last->of_forks == forks()) delete last;
+  const Process* const last = process_;
+  static_cast<void>(error_of([&] {  // forks() throws only where it is asked for the first time
+    if (last != nullptr && last->of_forks == forks()) delete last;
+  }));
 }
 
 // Without a lock: another thread may have had it in the parent.
